@@ -26,6 +26,7 @@ from tiers import first
             "mutate_source",
             "newest",
             "open",
+            "prove",
             "read",
             "run",
             "sources",

@@ -42,7 +42,7 @@ ALLOWED = {
     "debug": {"text", "program", "sim"},
     "app": L2 | {
         "analysis", "companions", "checks", "children", "cluster", "codec", "compare", "embed", "ide", "build_id", "disk_cache",
-        "launchfile", "safe_io", "sim", "suggest", "toolchain", "zeinfo",
+        "job_process", "launchfile", "safe_io", "sim", "suggest", "toolchain", "zeinfo",
     },
     "lsp": L2 | {
         "analysis", "app", "companions", "codec", "compare", "embed", "ide", "job_process", "launchfile", "safe_io", "sim", "suggest",
@@ -67,6 +67,7 @@ ALLOWED = {
     "app.diff": {"assemble", "clusters", "errors", "folders", "inputs", "progress", "visible_text"},
     "app.gen": {"assemble", "check", "compile", "errors", "inputs", "tools"},
     "app.launch": {"assemble", "clusters", "compile", "ze_info", "errors", "exits", "inputs", "output_files", "parallel"},
+    "app.prove": {"assemble", "ze_info", "errors", "inputs", "launch", "read"},
     "app.read": {"assemble", "ze_info", "errors", "gen", "inputs", "suggestions"},
     "app.stats": {"assemble", "baselines", "check", "errors", "folders", "inputs", "tools"},
     "app.why": {"compare_runs", "errors", "launch", "suggestions"},
@@ -112,6 +113,7 @@ THIRD_PARTY = {
     "anyio": {"mcp"},
     "dask": {"cluster"},
     "distributed": {"cluster"},
+    "z3": {"app"},
     "tree_sitter": {"embed"},
     "tree_sitter_c": {"embed"},
     "tree_sitter_cpp": {"embed"},

@@ -104,6 +104,11 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ),
         ("visa-lsp stats mandelbrot.visaasm --format json", "print the figures of each line as JSON"),
     ),
+    "visa-lsp prove": (
+        ("visa-lsp prove saxpy.visaasm", "prove that no launch has a race or leaves a buffer, or show one that does"),
+        ("visa-lsp prove saxpy.visaasm --property bounds --assume 'len(y) >= n'", "with a contract of the launches"),
+        ("visa-lsp prove saxpy.visaasm --launches found", "write the launch files of refutations, for visa-lsp run"),
+    ),
     "visa-lsp read": (
         ("visa-lsp read mandelbrot.visaasm", "show a kernel as pseudo-code"),
         ("visa-lsp read mandelbrot.visaasm --lines 130-150", "show the part that these lines of the text stand for"),

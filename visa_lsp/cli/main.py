@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "zeinfo": "check ze_info, alone and against the kernels, or generate it",
     "stats": "print statistics of kernels: instructions, variables, register pressure",
     "read": "show kernels as structured pseudo-code",
+    "prove": "prove that kernels have no race and stay in bounds, or find a launch that shows otherwise",
     "explain": "explain an instruction, a finding, a variable, or a term of the glossary",
     "dap": "debug a kernel on the simulator (a debug adapter for editors)",
     "mcp": "serve the tools to agents (a server of the Model Context Protocol)",
@@ -127,6 +128,12 @@ def _read() -> Command:
     return add_arguments, read_command
 
 
+def _prove() -> Command:
+    from visa_lsp.cli.prove import add_arguments, prove_command
+
+    return add_arguments, prove_command
+
+
 def _explain() -> Command:
     from visa_lsp.cli.explain import add_arguments, explain_command
 
@@ -166,6 +173,7 @@ LOADERS: Final = {
     "zeinfo": _zeinfo,
     "stats": _stats,
     "read": _read,
+    "prove": _prove,
     "explain": _explain,
     "dap": _dap,
     "mcp": _mcp,

@@ -1,0 +1,444 @@
+"""What `prove` answers: on GPUVerify's test suite, on the kernels of the corpus, and on kernels with planted faults.
+
+--gpuverify FOLDER: a checkout of mc-imperial/gpuverify (its OpenCL tests are compiled by ocloc; nothing of them is kept). The first line
+of a test says whether it passes, the second the sizes; a fault that a header names is compared with what was refuted. --corpus: every
+kernel of the launches of the corpus. --planted: the repository's own kernels with faults put in. Usage: python -m benchmarks.prove
+[--gpuverify FOLDER] [--corpus] [--planted] [--only WORD] [--jobs N] [--timeout S] [--table].
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.prove.document import ProofOptions, prove_data
+
+if TYPE_CHECKING:
+    from visa_lsp.app.prove.document import ProofResult
+
+CORPUS = Path("/work/shared/corpus/run")
+_ANNOTATIONS = """\
+#define __assert(...)
+#define __requires(...)
+#define __ensures(...)
+#define __invariant(...)
+#define __candidate_invariant(...)
+#define __global_invariant(...)
+#define __function_wide_invariant(...)
+#define __function_wide_candidate_invariant(...)
+#define __global_requires(...)
+#define __global_ensures(...)
+#define __global_assert(...)
+#define __assume(...)
+#define __reads_from(...)
+#define __writes_to(...)
+#define __requires_fresh_array(...)
+#define __barrier_invariant(...)
+#define __barrier_invariant_1(...)
+#define __non_temporal(x) x
+"""
+
+
+def sizes(words: str, name: str) -> list[int]:
+    """Return the numbers of an option, ``--local_size=64`` or ``[8,8]``."""
+    found = re.search(rf"--{name}=(\[[\d, ]+\]|\d+)", words)
+    return [int(one) for one in re.findall(r"\d+", found[1])] if found else []
+
+
+def assumptions(source: str) -> list[str]:
+    """Return the sizes of a test, and its preconditions as far as they are ones of launches."""
+    words = " ".join(source.splitlines()[:2])
+    local, groups, total = (sizes(words, name) for name in ("local_size", "num_groups", "global_size"))
+    local = local or [64]
+    if total and not groups:
+        groups = [-(-one // size) for one, size in zip(total, local, strict=False)]
+    found = []
+    for axis in range(3):
+        found.append(f"local_size_{'xyz'[axis]} == {local[axis] if axis < len(local) else 1}")
+        if groups or axis:
+            found.append(f"groups_{'xyz'[axis]} <= {groups[axis] if axis < len(groups) else 1}")
+    conditions = re.findall(r"__requires\(([^;]*)\);", source)
+    return [*found, *("?" + one.replace("&&", " and ").replace("||", " or ") for one in conditions)]
+
+
+def expected(source: str) -> tuple[str, str]:
+    """Return ``pass`` or ``fail``, and the kind of fault that the header names."""
+    head = "\n".join(line for line in source.splitlines()[:12] if line.startswith("//"))
+    first = source.splitlines()[0].lower()
+    if first.startswith("//pass"):
+        return "pass", "bounds" if "--check-array-bounds" in head else ""
+    if "not_all_verified" not in first:
+        return "none", ""
+    for word, kind in (
+        ("race", "race"),
+        ("divergence", "divergence"),
+        ("bounds", "bounds"),
+        ("assert", "assert"),
+        ("invariant", "assert"),
+        ("postcondition", "assert"),
+        ("precondition", "assert"),
+    ):
+        if re.search(word, head.partition("\n")[2], re.IGNORECASE):
+            return "fail", kind
+    return "fail", "?"
+
+
+def prove_text(path: Path, text: bytes, assume: list[str], seconds: float) -> list[ProofResult]:
+    """Return the answers for a text, without the preconditions that are none of launches."""
+    kept = list(assume)
+    while True:
+        options = ProofOptions(("race", "bounds", "divergence"), tuple(one.removeprefix("?") for one in kept), seconds)
+        try:
+            return list(prove_data(str(path), path, text, options).results)
+        except UserError as error:
+            bad = next((one for one in kept if one[0] == "?" and f"--assume {one[1:]!r}" in str(error)), None)
+            if bad is None:
+                print("error", path, error)
+                return []
+            kept.remove(bad)
+
+
+def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, Any]:
+    """Compile and prove a test; return what came of it."""
+    source = path.read_text(errors="replace")
+    name = str(path.relative_to(root).parent)
+    verdict, kind = expected(source)
+    row: dict[str, Any] = {"name": name, "expected": verdict, "kind": kind, "answers": {}, "seconds": 0.0}
+    place = folder / name.replace("/", "+")
+    place.mkdir(exist_ok=True)
+    full = place / "kernel.cl"
+    full.write_text(_ANNOTATIONS + source)
+    try:
+        made = built(read_source(str(full)), device_of(None, None))
+    except Exception as error:  # noqa: BLE001 - a test that does not compile
+        row["compiled"] = f"{type(error).__name__}: {error}"
+        return row
+    if made.program is None or not made.texts:
+        row["compiled"] = made.findings[0].message if made.findings else "no program"
+        return row
+    row["compiled"] = True
+    (place / "kernel.zebin").write_bytes(made.program)
+    began = time.monotonic()
+    results: list[ProofResult] = []
+    for text in made.texts:
+        if not text.is_kernel or text.name == "Intel_Symbol_Table_Void_Program":
+            continue
+        file = place / f"{text.name}.visaasm"
+        file.write_text(text.text)
+        results += prove_text(file, file.read_bytes(), assumptions(source), seconds)
+    row["seconds"] = time.monotonic() - began
+    row["answers"] = {
+        p: dict(Counter(r.answer for r in results if r.property == p)) for p in ("race", "bounds", "divergence")
+    }
+    row["reasons"] = sorted({f"{r.property} {r.line}: {r.reason}" for r in results if r.reason})[:6]
+    row["refuted"] = [f"{r.property} {r.line}" for r in results if r.answer == "refuted"]
+    return row
+
+
+def gpuverify(root: Path, only: str, marked: str, jobs: int, seconds: float, *, table: bool) -> None:
+    """Print what GPUVerify's tests say and what is answered."""
+    tests = [path for path in sorted(root.rglob("*.cl")) if only in str(path)]
+    tests = [path for path in tests if marked in expected(path.read_text(errors="replace"))[0]]
+    folder = Path(tempfile.mkdtemp(prefix="prove-"))
+    with ThreadPoolExecutor(jobs) as pool:
+        rows = list(pool.map(lambda path: one_test(path, root, folder, seconds), tests))
+    (folder / "rows.json").write_text(json.dumps(rows, indent=1))
+    print("rows:", folder / "rows.json")
+    compiled = [row for row in rows if row.get("compiled") is True and row["expected"] != "none"]
+    print(f"{len(tests)} tests, {len(compiled)} compiled with a verdict of their own")
+    passing = [row for row in compiled if row["expected"] == "pass"]
+    good = [row for row in passing if _is_proved(row)]
+    print(f"pass: {len(passing)}, race and divergence proved: {len(good)} ({_share(good, passing)})")
+    wrong = [row for row in passing if any(one.startswith(("race", "divergence")) for one in row["refuted"])]
+    print(f"pass, but refuted: {len(wrong)}: {[row['name'] for row in wrong]}")
+    for kind in ("race", "bounds", "divergence", "assert", "?"):
+        named = [row for row in compiled if row["expected"] == "fail" and row["kind"] == kind]
+        failing = [row for row in named if not _is_empty(row)]
+        found = [row for row in failing if any(one.startswith(kind) for one in row["refuted"])]
+        proved = [row["name"] for row in failing if _is_proved(row)]
+        print(
+            f"fail, {kind}: {len(named)}, with accesses or barriers left: {len(failing)}, refuted: {len(found)} ({_share(found, failing)}), all proved: {len(proved)}"
+        )
+        if kind in ("race", "bounds", "divergence"):
+            print("   proved although marked:", proved)
+    times = sorted(row["seconds"] for row in compiled)
+    if times:
+        print(f"seconds a test: median {statistics.median(times):.1f}, greatest {times[-1]:.1f}")
+    if table:
+        for row in compiled:
+            if (row["expected"] == "pass") != _is_proved(row):
+                print(
+                    f"| {row['name']} | {row['expected']} {row['kind']} | {row['answers']} | {row['reasons'][:2]} {row['refuted'][:2]} |"
+                )
+
+
+def _is_proved(row: dict[str, Any]) -> bool:
+    wanted = ("race", "divergence", "bounds") if row["kind"] == "bounds" else ("race", "divergence")
+    return all(set(row["answers"].get(p, {})) <= {"proved"} for p in wanted)
+
+
+def _is_empty(row: dict[str, Any]) -> bool:
+    """Return whether the compiler has left nothing that could have the fault."""
+    return not any(row["answers"].get(p) for p in ("race", "bounds", "divergence"))
+
+
+def _share(part: list[Any], whole: list[Any]) -> str:
+    return f"{100 * len(part) / len(whole):.0f} %" if whole else "-"
+
+
+def corpus(only: str, jobs: int, seconds: float, *, table: bool) -> None:
+    """Print what the kernels of the corpus get."""
+    files = [
+        path for path in sorted(CORPUS.glob("*/*/*.visaasm")) if only in str(path) and "Void_Program" not in path.name
+    ]
+
+    def prove(path: Path) -> tuple[Path, list[ProofResult], float]:
+        began = time.monotonic()
+        return path, prove_text(path, path.read_bytes(), [], seconds), time.monotonic() - began
+
+    answers: Counter[tuple[str, str]] = Counter()
+    whole: Counter[str] = Counter()
+    times = []
+    with ThreadPoolExecutor(jobs) as pool:
+        for path, results, took in pool.map(prove, files):
+            times.append(took)
+            answers.update((one.property, one.answer) for one in results)
+            for property_ in ("race", "bounds", "divergence"):
+                mine = [one for one in results if one.property == property_]
+                if mine:
+                    whole[
+                        f"{property_} {'refuted' if any(o.answer == 'refuted' for o in mine) else 'proved' if all(o.answer == 'proved' for o in mine) else 'unknown'}"
+                    ] += 1
+            if table:
+                print(
+                    f"{path.parent.parent.name}/{path.parent.name}/{path.stem} {took:.1f}s",
+                    dict(Counter(f"{o.property} {o.answer}" for o in results)),
+                )
+                for reason in sorted(
+                    {f"{o.property} {o.line} {o.answer}: {o.reason}" for o in results if o.answer != "proved"}
+                )[:8]:
+                    print("     ", reason)
+                sys.stdout.flush()
+    print("accesses:", dict(sorted((" ".join(key), n) for key, n in answers.items())))
+    print("kernels:", dict(sorted(whole.items())))
+    print(f"seconds a kernel: median {statistics.median(times):.1f}, greatest {max(times):.1f}")
+
+
+# ---- random kernels
+
+
+def random_source(random: Random) -> str:
+    """Return a small OpenCL kernel; some have faults."""
+
+    def index(depth: int = 0) -> str:
+        choice = random.choice
+        base = choice(["gid", "lid", "grp", "gid", "gid", "lid", "i"] if depth else ["gid", "lid", "gid", "gid", "grp"])
+        match random.randrange(8):
+            case 0:
+                return f"{base} + {choice([1, 2, 16])}"
+            case 1:
+                return f"2 * {base}"
+            case 2:
+                return f"n - 1 - {base}"
+            case 3:
+                return f"({base} & {choice([7, 15, 31])})"
+            case 4:
+                return f"grp * lsz + {choice(['lid', 'lsz - 1 - lid', '(lid ^ 1)'])}"
+            case 5:
+                return f"{base} / {choice([2, 4])}"
+        return base
+
+    def statement(depth: int) -> list[str]:
+        pad = "  " * depth
+        match random.randrange(9):
+            case 0 if depth < 3:
+                test = random.choice(
+                    ["gid < n", "lid < 8", "gid + 1 < n", "gid <= n", "(lid & 1) == 0", "n > 4", "lid == 0"]
+                )
+                body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
+                return [
+                    f"{pad}if ({test}) {{",
+                    *(one for one in body if "barrier" not in one or "n > 4" in test),
+                    f"{pad}}}",
+                ]
+            case 1 if depth < 2:
+                head = random.choice(
+                    [
+                        "for (int i = 0; i < 4; i++)",
+                        "for (int i = lid; i < n; i += lsz)",
+                        "for (int i = gid; i < n; i += gsz)",
+                        "for (int s = lsz / 2; s > 0; s >>= 1)",
+                    ]
+                )
+                body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
+                extra = (
+                    [f"{pad}  if (lid < s) tile[lid] += tile[lid + s];", f"{pad}  barrier(CLK_LOCAL_MEM_FENCE);"]
+                    if "s >>=" in head
+                    else []
+                )
+                return [f"{pad}{head} {{", *(one for one in body if "barrier" not in one), *extra, f"{pad}}}"]
+            case 2:
+                return [f"{pad}barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"]
+            case 3:
+                return [
+                    f"{pad}tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', 'lid / 2'])}] = x;"
+                ]
+            case 4:
+                return [f"{pad}x += tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', '0'])}];"]
+            case 5:
+                return [f"{pad}atomic_add(&b[{index()}], 1);"]
+            case 6:
+                return [f"{pad}x += {random.choice('ab')}[{index()}];"]
+        return [f"{pad}{random.choice('aabc')}[{index()}] = x + {random.randrange(9)};"]
+
+    body = [one for _ in range(random.randrange(2, 6)) for one in statement(1)]
+    return "\n".join([
+        "kernel void k(global int *a, global int *b, global int *c, int n) {",
+        "  local int tile[64];",
+        "  int gid = get_global_id(0), lid = get_local_id(0), grp = get_group_id(0), lsz = get_local_size(0), gsz = get_global_size(0);",
+        "  int x = gid * 3 + 1;",
+        *(one.replace("[i", "[gid") if "int i" not in "".join(body) else one for one in body),
+        "  c[gid] = x;" if random.randrange(2) else "",
+        "}",
+    ]) + "\n"  # fmt: skip
+
+
+def fitting_launch(random: Random, assumed: set[str]) -> str | None:
+    """Return a launch file that keeps some assumptions; None where these sizes cannot."""
+    local = random.choice([1, 2, 3, 7, 8, 16, 24, 32, 33, 64])
+    groups = random.choice([1, 1, 2, 3, 5])
+    total = local * groups
+    n = random.choice([0, 1, total, total, total - 1, total + 1, total // 2, 2 * total, 16, 17])
+    for one in assumed:
+        cap = re.search(r"at most (\d+) work items along", one)
+        if cap and local > int(cap[1]):
+            return None
+        if one.startswith("n is the number of work items"):
+            n = total
+    if any(one.startswith("n is a multiple of 16") for one in assumed) and n % 16:
+        return None
+    lines = ["kernel: k", f"groups: [{groups}, 1, 1]", f"local_size: [{local}, 1, 1]", "args:"]
+    numbers = {
+        "n": n,
+        "n * n": n * n,
+        "the work items along x": total,
+        "the groups along x": groups,
+        "local_size_x": local,
+        "n * the work items along x": n * total,
+    }
+    for name in "abc":
+        need = [0]
+        for one in assumed:
+            found = re.fullmatch(rf"{name} has at least (\d+)(?: \* (.*))? bytes", one)
+            if found:
+                need.append(int(found[1]) * (numbers[found[2]] if found[2] else 1))
+        lines.append(
+            f"  - {{buffer: {{dtype: int32, shape: [{-(-max(need) // 4)}], init: {{random: {random.randrange(99)}}}}}}}"
+        )
+    return "\n".join([*lines, f"  - {{value: {n}, dtype: int32}}", ""])
+
+
+def random_kernels(count: int, launches: int, seed: int, seconds: float) -> None:
+    """Print how often a launch contradicts a proof, which must be never."""
+    from visa_lsp.app.launch.file import parse_launch
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.launch.runner import run_launch
+    from visa_lsp.sim.launch.config import LaunchError
+
+    kinds = {
+        "data-race": "race",
+        "out-of-bounds": "bounds",
+        "barrier-divergence": "divergence",
+        "uninitialised-read": "uninitialised",
+    }
+    folder = Path(tempfile.mkdtemp(prefix="prove-random-"))
+    answers: Counter[str] = Counter()
+    ran = whole = wrong = faulty = 0
+    for number in range(count):
+        random = Random(seed * 100_000 + number)
+        place = folder / str(number)
+        place.mkdir()
+        source = place / "k.cl"
+        source.write_text(random_source(random))
+        made = built(read_source(str(source)), device_of(None, None))
+        text = next((one for one in made.texts if one.name == "k"), None)
+        if text is None or made.program is None:
+            continue
+        (place / "k.zebin").write_bytes(made.program)
+        file = place / "k.visaasm"
+        file.write_text(text.text)
+        options = ProofOptions(("race", "bounds", "divergence"), (), seconds)
+        results = prove_data(str(file), file, file.read_bytes(), options).results
+        answers.update(f"{one.property} {one.answer}" for one in results)
+        proved = {(one.property, one.line): one for one in results if one.answer == "proved"}
+        whole += len(proved) == len(results)
+        assumed = {words for one in proved.values() for words in one.assumptions}
+        found: set[str] = set()
+        for _ in range(launches):
+            written = fitting_launch(random, assumed)
+            if written is None:
+                continue
+            try:
+                launch = parse_launch(written, place / "k.launch.yaml")
+                report = run_launch(
+                    launch,
+                    RunOptions(file, "TGLLP", "interp", "bounds,races,item-races,barriers", budget=500_000),
+                    file.read_bytes(),
+                )
+            except LaunchError as error:
+                found.add(f"launch: {error}")
+                continue
+            ran += 1
+            for fault in report.faults:
+                kind = kinds.get(fault.kind.value)
+                found.add(str(kind))
+                one = proved.get((kind or "", fault.line + 1))
+                if one is not None:
+                    wrong += 1
+                    print(
+                        f"WRONG {place}: {kind} of line {fault.line + 1} is proved\n{written}{fault}\n{one.assumptions}"
+                    )
+                    break
+        faulty += bool(found)
+    print(
+        f"{count} kernels, {whole} proved whole, {faulty} with faults at some launch; {ran} launches; proofs contradicted: {wrong}"
+    )
+    print(dict(sorted(answers.items())))
+
+
+def main() -> None:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--gpuverify", type=Path)
+    parser.add_argument("--corpus", action="store_true")
+    parser.add_argument("--random", type=int, default=0, metavar="KERNELS")
+    parser.add_argument("--launches", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--marked", choices=("pass", "fail", ""), default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--table", action="store_true")
+    args = parser.parse_args()
+    if args.gpuverify:
+        gpuverify(args.gpuverify, args.only, args.marked, args.jobs, args.timeout, table=args.table)
+    if args.corpus:
+        corpus(args.only, args.jobs, args.timeout, table=args.table)
+    if args.random:
+        random_kernels(args.random, args.launches, args.seed, args.timeout)
+
+
+if __name__ == "__main__":
+    main()

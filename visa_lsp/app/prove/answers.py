@@ -1,0 +1,608 @@
+"""The answers of a proof: for each property and access, proved, refuted by a launch, bounded, or unknown with a reason."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import z3
+
+from visa_lsp.app.prove.payload import AXES, size_of
+from visa_lsp.app.prove.solve import Answer, Item, Question, Solver, wraps_of
+from visa_lsp.app.prove.terms import TRUE, Level, Term, at_most, atoms_of, both, equal, negation, number
+from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN
+from visa_lsp.app.read.effects import Effects
+from visa_lsp.flow.steps import Space as Registers
+from visa_lsp.flow.steps import number_of, space_of, variable_key
+from visa_lsp.isa.predefined import FIRST_VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from visa_lsp.app.prove.terms import Atom, Condition
+    from visa_lsp.app.prove.walk import Access, Meeting, Space, Walker
+
+PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
+PROVED, REFUTED, UNKNOWN_ANSWER, BOUNDED = "proved", "refuted", "unknown", "bounded"
+QUESTION_SECONDS: Final = 5.0
+MODEL_SECONDS: Final = 2.0
+MAX_MISSES: Final = 3  # questions about a counterexample without an answer
+LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
+MAX_MODEL_BYTES: Final = 1 << 16
+MAX_MODEL_SHARED: Final = 1 << 12
+MAX_MODEL_GROUPS: Final = 4
+MAX_MODEL_VALUE: Final = 4096
+MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
+MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
+MAX_STRIDE_BYTES: Final = 1024
+TILE: Final = 16  # work items along an axis of a tile, of which compilers and programmers take multiples
+_STAYS: Final = "accesses of shared local memory stay in their arrays, as the answers for bounds say or not"
+_ITEM: Final = Item(1, 0)
+_LOCAL_SIZES: Final = (
+    (32, 1, 1),
+    (16, 1, 1),
+    (64, 1, 1),
+    (8, 4, 1),
+    (16, 16, 1),
+    (128, 1, 1),
+    (256, 1, 1),
+    (4, 4, 4),
+    (3, 1, 1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer for a property and a line of the text, from 1. ``launch`` is the text of a launch file that refutes."""
+
+    property: str
+    line: int
+    answer: str
+    assumptions: tuple[str, ...] = ()
+    launch: str | None = None
+    reason: str | None = None
+
+
+_Contract = list[tuple[str, "Condition"]]
+
+
+@dataclass(slots=True)
+class _Group:
+    """Accesses that differ in their instructions alone."""
+
+    access: Access
+    lines: list[int] = field(default_factory=list)
+
+
+class Prover:
+    """Answers for one kernel.
+
+    ``confirm`` runs the launch of a counterexample, given the property, the lines and the values of symbols, and returns the
+    text of its launch file if the simulator finds the fault. ``given`` are the user's assumptions, with their words.
+    """
+
+    def __init__(
+        self, walker: Walker, seconds: float, given: Sequence[tuple[str, Condition]],
+        confirm: Callable[[str, Sequence[int], Mapping[str, int]], str | None],
+    ) -> None:  # fmt: skip
+        self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
+        self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
+        self.given, self.confirm = given, confirm
+        self._missed: list[str] | None = None
+        self._contracts: dict[tuple[Space, bool, frozenset[Atom]], tuple[_Contract, ...]] = {}
+        self._inside: dict[Access, bool] = {}
+        self.groups = _grouped(walker.accesses)
+        self.always = [words for words, _ in given]
+        if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
+            self.always.append("buffers of different arguments do not overlap")
+        self.facts = [condition for _, condition in given] + list(self.symbols.facts)
+        self.axes = [0, 1, 2]  # those that the kernel uses
+        self._flat_axes()
+        self.cap: list[tuple[str, Condition]] = []
+        self._cap_groups()
+
+    def results(self, properties: Sequence[str]) -> list[Result]:
+        """Return the answers of some properties, in the order of the lines."""
+        found: list[Result] = []
+        if not self._is_possible(TRUE):
+            return [Result(one, 1, UNKNOWN_ANSWER, reason="the assumptions allow no launch") for one in properties]
+        if "bounds" in properties:
+            found += [r for group in self.groups for r in self._each(group, "bounds", self._bounds(group.access))]
+        if "race" in properties:
+            found += [r for group in self.groups for r in self._each(group, "race", self._race(group))]
+        if "divergence" in properties:
+            found += [self._divergence(meeting) for meeting in self.walker.meetings]
+        if "uninitialised" in properties:
+            found += self._definedness()
+        return _worst(found)
+
+    def _each(self, group: _Group, property_: str, result: Result) -> list[Result]:
+        return [replace(result, property=property_, line=line) for line in group.lines]
+
+    def _flat_axes(self) -> None:
+        """Assume one work item along an axis whose ids the kernel does not use."""
+        used = {atom.name for group in self.groups for atom in atoms_of(group.access.offset, group.access.path)}
+        given = set(atoms_of(*(condition for _, condition in self.given)))
+        used |= {atom.name for meeting in self.walker.meetings for atom in atoms_of(*meeting.path)}
+        for axis, name in enumerate(AXES):
+            sizes = {atom for part in (self.symbols.counts, self.symbols.local) for atom, _ in part[axis].factors}
+            if {f"local_id_{name}", f"group_id_{name}"} & used or name == "x" or sizes & given:
+                continue
+            self.axes.remove(axis)
+            self.facts += [equal(self.symbols.counts[axis], 1), equal(self.symbols.local[axis], 1)]
+            self.always.append(f"there is one work item along {name}, which the kernel does not use")
+
+    def _cap_groups(self) -> None:
+        """Find the largest groups for which the static shared local memory suffices."""
+        if all(local.is_constant for local in self.symbols.local):
+            return
+        static = [group.access for group in self.groups if group.access.space == (SHARED, -1) and not group.access.why]
+        at = 0
+        caps = [cap for cap in LOCAL_CAPS if self._is_possible(self._capped(cap))]
+        for access in static:
+            while at < len(caps):
+                cap = self._capped(caps[at])
+                question = self.solver.question()
+                hard = [
+                    *self._outside(access, question),
+                    *self._base(question, [_ITEM]),
+                    question.condition(cap, _ITEM),
+                ]
+                if self.solver.ask(question, hard, seconds=1.0).word == "no":
+                    break
+                at += 1
+            if at == len(caps):
+                at = 0  # no size helps this one
+        if at:
+            self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._capped(caps[at]))]
+
+    def _capped(self, cap: int) -> Condition:
+        return both(*(at_most(local, cap) for local in self.symbols.local))
+
+    def _is_possible(self, condition: Condition) -> bool:
+        question = self.solver.question()
+        hard = [*self._base(question, [_ITEM]), question.condition(condition, _ITEM)]
+        return self.solver.ask(question, hard, seconds=1.0).word != "no"
+
+    # ---- questions
+
+    def _base(self, question: Question, items: Iterable[Item]) -> list[object]:
+        return [question.condition(fact, item) for item in items for fact in self.facts]
+
+    def _soft_wraps(self, things: Iterable[Condition | Term]) -> list[tuple[str, Condition]]:
+        found = {}
+        for condition, line in wraps_of(self.pool, things):
+            found[condition] = f"the index arithmetic of line {line} does not wrap around"
+        return [(words, condition) for condition, words in found.items()]
+
+    def _decide(
+        self, items: Sequence[Item], build: Callable[[Question], list[object]], path: Callable[[Question], list[object]],
+        wraps: Sequence[tuple[str, Condition]], contract: Sequence[tuple[str, Condition]],
+    ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
+        """Return ``no``, with the assumptions that it needs, ``yes`` or ``unknown``."""
+
+        def ask(soft: Sequence[tuple[str, Condition]], *, minimal: bool) -> Answer:
+            question = self.solver.question()
+            hard = [*build(question), *self._base(question, items)]
+            marks = [z3.And([question.condition(one, item) for item in items]) for _, one in soft]
+            return self.solver.ask(question, hard, marks, minimal=minimal)
+
+        soft = [*wraps, *contract]
+        first = ask(soft, minimal=True)
+        if first.word != "no":
+            return first.word, ()
+        needs = [soft[at] for at in first.needs]
+        if any(one in wraps for one in needs):
+            second = ask(contract, minimal=True)
+            if second.word == "no":
+                needs = [contract[at] for at in second.needs]
+        if needs:
+            question = self.solver.question()
+            hard = [*path(question), *self._base(question, items)]
+            hard += [question.condition(one, item) for _, one in needs for item in items]
+            if self.solver.ask(question, hard).word == "no":
+                question = self.solver.question()
+                if self.solver.ask(question, [*path(question), *self._base(question, items)]).word != "no":
+                    return "vacuous", tuple(words for words, _ in needs)
+        return "no", tuple(dict.fromkeys(words for words, _ in needs))
+
+    def _decide_by_contract(
+        self, items: Sequence[Item], build: Callable[[Question], list[object]], path: Callable[[Question], list[object]],
+        wraps: Sequence[tuple[str, Condition]], access: Access,
+    ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
+        """Decide with as few assumptions as suffice: the parts of a contract one after the other, the plainest first."""
+        assumed: _Contract = []
+        word, needs = "unknown", tuple[str, ...]()
+        for part in self._contract(access):
+            if part or not assumed:
+                assumed = [*assumed, *part]
+                word, needs = self._decide(items, build, path, wraps, assumed)
+                if word == "no":
+                    break
+        return word, needs
+
+    def _model(
+        self, items: Sequence[Item], build: Callable[[Question], list[object]], assumed: Sequence[Condition]
+    ) -> Iterator[Mapping[str, int]]:
+        """Yield values of small launches in which some conditions hold."""
+        misses = 0
+        fixed = set(atoms_of(*(condition for _, condition in self.given)))
+        for local in (None, *_LOCAL_SIZES):
+            if misses == MAX_MISSES:
+                return
+            question = self.solver.question(exact=True)
+            hard = [*build(question), *self._base(question, items)]
+            hard += [question.condition(one, item) for one in assumed for item in items]
+            for axis in range(3):
+                size, count = (
+                    question.term(part[axis], items[0]) for part in (self.symbols.local, self.symbols.counts)
+                )
+                if not fixed & {atom for atom, _ in self.symbols.counts[axis].factors}:
+                    hard.append(count <= MAX_MODEL_GROUPS)
+                if (
+                    fixed & {atom for atom, _ in self.symbols.local[axis].factors}
+                    or self.symbols.local[axis].is_constant
+                ):
+                    continue
+                hard.append(size <= (64 if axis == 0 else 8) if local is None else size == local[axis])
+            for axis in range(3):
+                hard.append(question.term(self.symbols.offsets[axis], items[0]) == 0)
+            for value in self.symbols.values.values():
+                made = question.term(value, items[0])
+                if fixed & {atom for atom, _ in value.factors}:
+                    continue
+                hard += [made >= -MAX_MODEL_VALUE, made <= MAX_MODEL_VALUE]
+            for size_ in self.symbols.sizes.values():
+                hard.append(question.term(size_, items[0]) <= MAX_MODEL_BYTES)
+            answer = self.solver.ask(question, hard, seconds=MODEL_SECONDS if local is None else 1.0)
+            misses += answer.word == "unknown"
+            if answer.word == "yes":
+                yield answer.values
+
+    def _refuted(
+        self, property_: str, lines: Sequence[int], items: Sequence[Item], build: Callable[[Question], list[object]],
+        assumed: Sequence[Condition], words: Sequence[str],
+    ) -> Result:  # fmt: skip
+        """Look for a launch that the simulator confirms."""
+        tried = 0
+        for values in self._model(items, build, assumed):
+            tried += 1
+            if property_ != "bounds" and not any("len(" in words for words, _ in self.given):
+                values = {name: one for name, one in values.items() if not name.startswith("bytes_")}  # noqa: PLW2901 - large
+            launch = self.confirm(property_, lines, values)
+            if launch is not None:
+                return Result(property_, lines[0], REFUTED, (*self.always, *words), launch=launch)
+            if tried == 3:
+                break
+        why = (
+            "a launch that the simulator does not confirm was found"
+            if tried
+            else "no proof, and no launch that shows the contrary"
+        )
+        return Result(property_, lines[0], UNKNOWN_ANSWER, reason=why)
+
+    # ---- bounds
+
+    def _size(self, space: Space) -> Term | None:
+        kind, index = space
+        if kind == SHARED and index < 0:
+            return number(self.walker.info.env.slm_size)
+        if kind in (BUFFER, SHARED):
+            return size_of(self.symbols, index)
+        return None
+
+    def _contract(self, access: Access) -> tuple[_Contract, ...]:
+        """Return what may be assumed of launches: sizes by arguments, by products of them, and by what else launches have."""
+        kind, index = access.space
+        if kind == SHARED and index < 0:
+            return (self.cap,)
+        if kind not in (BUFFER, SHARED):
+            return ([],)
+        pitches = frozenset(
+            one
+            for atom in atoms_of(access.offset)
+            if atom.parts and not atom.divisor and atom.test is None
+            for one in atoms_of(*atom.parts)
+        )
+        key = (access.space, self._is_guarded(access), pitches)
+        found = self._contracts.get(key)
+        if found is None:
+            found = self._contracts[key] = self._candidates(index, *key)
+        return found
+
+    def _is_guarded(self, access: Access) -> bool:
+        """Return whether a condition of an access compares the ids in its offset with an argument."""
+        values = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
+        ids = {atom for part in (*self.symbols.ids, *self.symbols.groups) for atom, _ in part.factors}
+        own = set(atoms_of(access.offset))
+        for part in access.path.parts if access.path.word == "and" else (access.path,):
+            found = set(atoms_of(part))
+            if values & found and ids & found & own and all(atom in own for atom in found if atom.line):
+                return True
+        return False
+
+    def _candidates(
+        self, index: int, space: Space, is_guarded: bool, pitches: frozenset[Atom]
+    ) -> tuple[_Contract, ...]:
+        name, size = self._name(index), size_of(self.symbols, index)
+        ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups) if part.factors}
+        strides: dict[int, None] = {}
+        fixed: dict[int, None] = {}
+        for group in self.groups:
+            access = group.access
+            if access.space != space:
+                continue
+            strides[access.size] = None
+            for atom, factor in access.offset.factors:
+                if 0 < factor <= MAX_STRIDE_BYTES and (atom in ids or atom.parts) and not atom.divisor:
+                    strides[factor] = None
+            low, high = access.offset.limits()
+            if low >= 0 and high + access.size <= MAX_CONSTANT_BYTES:
+                fixed[high + access.size] = None
+
+        def sizes(of: Sequence[tuple[str, Term]]) -> _Contract:
+            return [
+                (f"{name} has at least {stride} * {words} bytes", at_most(value * stride, size))
+                for stride in sorted(strides)
+                for words, value in of
+            ][:MAX_CANDIDATES]
+
+        values = [(self._name(at), value) for at, value in self.symbols.values.items()][:5]
+        products = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(values, 2)]
+        products += [(f"{a} * {a}", self.pool.product(x, x)) for a, x in values]
+        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
+        mixed = [(f"{a} * {b}", self.pool.product(x, y)) for a, x in values for b, y in totals]
+        constants = [(f"{name} has at least {one} bytes", at_most(number(one), size)) for one in fixed]
+        given = any(f"len({name})" in words for words in self.always)
+        by_values = [] if given else [*sizes(values), *constants]
+        by_products = [] if given else sizes(products)
+        others = [] if given else sizes(mixed)
+        others += [
+            (f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes
+        ]
+        if is_guarded:
+            return by_values, by_products, others
+        if not given:
+            whole = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(totals, 2)]
+            groups = [(f"the groups along {AXES[axis]}", self.symbols.counts[axis]) for axis in self.axes]
+            local = [(f"local_size_{AXES[axis]}", self.symbols.local[axis]) for axis in self.axes]
+            others += sizes([*totals, *whole, *groups, *local])
+        for a, x in values:
+            # Of a width of rows only, because the relation of other arguments to sizes is what a proof is about.
+            if not pitches & {atom for atom, _ in x.factors}:
+                continue
+            others += [(f"{a} is the number of {b.removeprefix('the ')}", equal(x, y)) for b, y in totals]
+            rest = x - self.pool.quotient(x, TILE) * TILE
+            others.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
+        return by_values, by_products, others
+
+    def _outside(self, access: Access, question: Question) -> list[object]:
+        size = self._size(access.space)
+        assert size is not None
+        outside = negation(both(at_most(access.offset * -1, 0), at_most(access.offset + access.size, size)))
+        return [question.condition(access.path, _ITEM), question.condition(outside, _ITEM)]
+
+    def _name(self, index: int) -> str:
+        return self.walker.info.argument_name(index) or f"arg{index}"
+
+    def _bounds(self, access: Access, *, search: bool = True) -> Result:
+        line, size = access.line, self._size(access.space)
+        if access.why or size is None:
+            return Result("bounds", line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
+
+        def path(question: Question) -> list[object]:
+            return [question.condition(access.path, _ITEM)]
+
+        def build(question: Question) -> list[object]:
+            return self._outside(access, question)
+
+        wraps = self._soft_wraps([access.offset, access.path])
+        word, needs = self._decide_by_contract([_ITEM], build, path, wraps, access)
+        if word == "no":
+            return Result("bounds", line, PROVED, (*self.always, *needs))
+        if word == "vacuous":
+            return Result("bounds", line, UNKNOWN_ANSWER, reason="its index arithmetic wraps around")
+        if not search:
+            return Result("bounds", line, UNKNOWN_ANSWER)
+        assumed = [
+            one for part in self._contract(access) for words, one in part if "bytes" in words or part is self.cap
+        ]
+        result = self._refuted("bounds", [line], [_ITEM], build, assumed, [])
+        return self._explained(result, [access.offset, access.path])
+
+    def _explained(self, result: Result, things: Sequence[Term | Condition]) -> Result:
+        if result.answer != UNKNOWN_ANSWER:
+            return result
+        for thing in things:
+            for atom in atoms_of(thing):
+                if atom.line:
+                    where = "address" if thing is things[0] else "condition"
+                    return replace(
+                        result, reason=f"{result.reason}; its {where} depends on {atom.why} of line {atom.line}"
+                    )
+        return result
+
+    # ---- races
+
+    def _race(self, group: _Group) -> Result:
+        access = group.access
+        if access.space[0] == IMAGE and not any(
+            g.access.space[0] in (IMAGE, UNKNOWN) and g.access.write for g in self.groups
+        ):
+            return Result("race", access.line, PROVED, tuple(self.always))
+        if access.why:
+            return Result("race", access.line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
+        needs: dict[str, None] = dict.fromkeys(self._meetings_needed(access))
+        for other in self.groups:
+            found = self._pair(group, other)
+            if found is None:
+                continue
+            if found.answer != PROVED:
+                return found
+            needs.update(dict.fromkeys(found.assumptions))
+        return Result("race", access.line, PROVED, (*self.always, *(one for one in needs if one not in self.always)))
+
+    def _meetings_needed(self, access: Access) -> list[str]:
+        """Return the barriers that a proof of a race relies on although work items may miss them."""
+        if access.space[0] != SHARED and not self.walker.meetings:
+            return []
+        if self._missed is None:
+            self._missed = [
+                f"all work items of a group come to the barrier of line {meeting.line}"
+                for meeting in self.walker.meetings
+                if self._divergence(meeting, search=False).answer != PROVED
+            ]
+        return list(dict.fromkeys(self._missed))
+
+    def _pair(self, one: _Group, other: _Group) -> Result | None:
+        a, b = one.access, other.access
+        if not (a.write or b.write) or (a.atomic and b.atomic and a.size == b.size):
+            return None
+        if b.space[0] == UNKNOWN:
+            why = f"it may meet the access of line {b.line}, of which {b.why}"
+            return Result("race", a.line, UNKNOWN_ANSWER, reason=why)
+        if a.space != b.space:
+            if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
+                return None
+            return Result("race", a.line, PROVED, (*self.always, _STAYS))
+        lines = [a.line, b.line]
+        needs: dict[str, None] = dict.fromkeys(self.always)
+        cases = []
+        if a.intervals & b.intervals:
+            cases.append((Item(1, 0), Item(2, 0)))
+        if a.space[0] == BUFFER:
+            cases.append((Item(1, 1), Item(2, 2)))
+        for items in cases:
+            result = self._meet(a, b, items, lines)
+            if result.answer != PROVED:
+                return self._explained(result, [a.offset, b.offset, a.path, b.path])
+            needs.update(dict.fromkeys(result.assumptions))
+        return Result("race", a.line, PROVED, tuple(needs))
+
+    def _is_inside(self, access: Access) -> bool:
+        """Return whether an access is proved to stay in its memory."""
+        found = self._inside.get(access)
+        if found is None:
+            found = self._inside[access] = self._bounds(access, search=False).answer == PROVED
+        return found
+
+    def _meet(self, a: Access, b: Access, items: tuple[Item, Item], lines: list[int]) -> Result:
+        first, second = items
+        same = first.group == second.group
+        ids = self.symbols.ids if same else self.symbols.groups
+
+        def path(question: Question) -> list[object]:
+            apart = z3.Or([question.term(one, first) != question.term(one, second) for one in ids])
+            return [apart, question.condition(a.path, first), question.condition(b.path, second)]
+
+        def build(question: Question) -> list[object]:
+            x, y = question.term(a.offset, first), question.term(b.offset, second)
+            return [*path(question), x < y + b.size, y < x + a.size]
+
+        wraps = self._soft_wraps([a.offset, b.offset, a.path, b.path])
+        word, needs = self._decide_by_contract(items, build, path, wraps, a)
+        if word == "no":
+            return Result("race", a.line, PROVED, needs)
+        if word == "vacuous":
+            return Result("race", a.line, UNKNOWN_ANSWER, reason="its index arithmetic wraps around")
+
+        def inside(question: Question) -> list[object]:
+            x, y = question.term(a.offset, first), question.term(b.offset, second)
+            room = MAX_MODEL_BYTES if a.space[0] == BUFFER else MAX_MODEL_SHARED
+            return [*build(question), x >= 0, y >= 0, x + a.size <= room, y + b.size <= room]
+
+        return self._refuted("race", lines, items, inside, [], [])
+
+    # ---- uninitialised registers
+
+    def _definedness(self) -> Iterator[Result]:
+        """Yield for each line that reads variables of the kernel whether all that it reads is written before."""
+        kernel = self.walker.kernel
+        effects = Effects(kernel, self.walker.platform.grf_bytes)
+        given: dict[int, int] = {}
+        for entry in kernel.arguments:
+            where = effects.storage.general.get(entry.id)
+            if where is not None and not entry.kind & 7:
+                key = variable_key(Registers.GENERAL, where.root)
+                given[key] = given.get(key, 0) | ((1 << entry.size) - 1) << where.offset
+        early = {
+            key: left for key, bits in effects.live_at_start().items()
+            if space_of(key) in _REGISTERS and (left := bits & ~given.get(key, 0)) and _is_own(key)
+        }  # fmt: skip
+        doubtful: dict[int, list[int]] = {}
+        for place, inst in enumerate(kernel.instructions):
+            reads = effects.reads(place)
+            if inst.row.marks_source or not any(_is_own(key) for key in reads):
+                continue
+            if any(bits & early.get(key, 0) for key, bits in reads.items()):
+                doubtful.setdefault(self.walker.line(place), []).append(place)
+            else:
+                yield Result("uninitialised", self.walker.line(place), PROVED)
+        launch = self.confirm("uninitialised", list(doubtful), {}) if doubtful else None
+        for line in doubtful:
+            shown = launch if launch is not None and self.confirm("uninitialised", [line], {}) else None
+            reason = None if shown else "what it reads may come from a register that nothing has written"
+            yield Result("uninitialised", line, REFUTED if shown else UNKNOWN_ANSWER, launch=shown, reason=reason)
+
+    # ---- divergence
+
+    def _divergence(self, meeting: Meeting, *, search: bool = True) -> Result:
+        own = [one for one in meeting.path if one.level > Level.GROUP]
+        if not own:
+            return Result("divergence", meeting.line, PROVED, tuple(self.always))
+        items = (Item(1, 0), Item(2, 0))
+        here = both(*meeting.path, *meeting.known)
+        absent = negation(both(*own))
+
+        def path(question: Question) -> list[object]:
+            return [question.condition(here, items[0])]
+
+        def build(question: Question) -> list[object]:
+            return [*path(question), question.condition(absent, items[1])]
+
+        word, needs = self._decide(items, build, path, self._soft_wraps([here, absent]), [])
+        if word == "no":
+            return Result("divergence", meeting.line, PROVED, (*self.always, *needs))
+        if not search:
+            return Result("divergence", meeting.line, UNKNOWN_ANSWER)
+        result = self._refuted("divergence", [meeting.line], items, build, [], [])
+        return self._explained(result, [here])
+
+
+def _is_own(key: int) -> bool:
+    """Return whether a variable is a register that the kernel declares."""
+    return space_of(key) in _REGISTERS and (space_of(key) is Registers.PREDICATE or number_of(key) >= FIRST_VARIABLE)
+
+
+_REGISTERS: Final = frozenset({Registers.GENERAL, Registers.PREDICATE})
+
+
+def _grouped(accesses: Sequence[Access]) -> list[_Group]:
+    found: dict[object, _Group] = {}
+    for one in accesses:
+        key = (one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.why)
+        group = found.setdefault(key, _Group(one))
+        if one.line not in group.lines:
+            group.lines.append(one.line)
+    return list(found.values())
+
+
+_ORDER: Final = (PROVED, BOUNDED, UNKNOWN_ANSWER, REFUTED)
+
+
+def _worst(results: Sequence[Result]) -> list[Result]:
+    """Return one answer for each property and line: the worst, with the assumptions of all."""
+    found: dict[tuple[str, int], Result] = {}
+    for one in results:
+        key = (one.property, one.line)
+        before = found.get(key)
+        if before is None:
+            found[key] = one
+            continue
+        worse = max(before, one, key=lambda r: _ORDER.index(r.answer))
+        if worse.answer == PROVED:
+            worse = replace(worse, assumptions=tuple(dict.fromkeys((*before.assumptions, *one.assumptions))))
+        found[key] = worse
+    return sorted(found.values(), key=lambda r: (PROPERTIES.index(r.property), r.line))

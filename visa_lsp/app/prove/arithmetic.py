@@ -1,0 +1,172 @@
+"""Words of the instruction table on terms: what an integer lane computes.
+
+What is no sum, and no product, quotient or mask of terms, is a new symbol: the proof then holds whatever the value is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.prove.terms import ZERO, Level, at_most, number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.app.prove.terms import Pool, Term
+    from visa_lsp.isa.lane import Expr
+    from visa_lsp.isa.types import DataType
+
+_ALL_ONES: Final = -1
+
+
+class Arithmetic:
+    """Evaluates the expression of an instruction in its execution type. ``line`` is where, for symbols of what is not modelled."""
+
+    def __init__(self, pool: Pool, exec_type: DataType, line: int, *, wide_count: bool) -> None:
+        self.pool, self.type, self.line = pool, exec_type, line
+        self.count_bits = 64 if wide_count or exec_type.size == 8 else 32
+        self.bits = exec_type.bits
+
+    def value(self, expr: Expr, sources: Sequence[Term]) -> Term:
+        """Return the value of an expression, not yet cut to a type."""
+        if expr.word == "src":
+            at = expr.args[0]
+            return sources[at if isinstance(at, int) else 0]
+        if expr.word == "const":
+            constant = expr.args[0]
+            return number(constant if isinstance(constant, int) else 0)
+        return self.word(expr.word, [self.value(one, sources) for one in expr.args if not isinstance(one, int)])
+
+    def word(self, word: str, args: Sequence[Term]) -> Term:
+        """Return the value of a word."""
+        pool = self.pool
+        match word:
+            case "add" | "add3":
+                return sum(args[1:], args[0])
+            case "sub":
+                return args[0] - args[1]
+            case "mul":
+                return pool.product(args[0], args[1])
+            case "mad":
+                return pool.product(args[0], args[1]) + args[2]
+            case "min":
+                return pool.choice(at_most(args[0], args[1]), args[0], args[1])
+            case "max":
+                return pool.choice(at_most(args[1], args[0]), args[0], args[1])
+            case "not":
+                return args[0] * -1 + -1
+            case "shl" | "shr" | "asr" if args[1].is_constant:
+                count = args[1].constant % self.count_bits
+                if word == "shl":
+                    return args[0] * (1 << count)
+                signed = word == "asr" and self.type.is_signed
+                # The sign, as a conversion to unsigned has it: the two then cancel in addresses of halves.
+                count += signed and count == self.bits - 1
+                return pool.quotient(pool.wrapped(args[0], self.bits, signed=signed), 1 << count)
+            case "shl" if args[0].is_constant and args[0].constant >= 0:
+                # A power of two: positive, and doubled when the count grows by one.
+                low, high = pool.limits(args[1])
+                if low >= 0 and high < self.bits:
+                    return pool.fresh(
+                        "a shifted constant",
+                        args[1].level,
+                        args[0].constant << low,
+                        args[0].constant << high,
+                        self.line,
+                    )
+            case "and" | "or" | "xor":
+                return self.bitwise({"and": 8, "or": 14, "xor": 6}[word], args)
+        return self.unknown(word, *args)
+
+    def unknown(self, why: str, *args: Term) -> Term:
+        """Return a new symbol for a value that is not modelled."""
+        level = max((one.level for one in args), default=Level.ITEM)
+        half = 1 << self.bits - 1
+        low, high = (-half, half - 1) if self.type.is_signed else (0, 2 * half - 1)
+        return self.pool.fresh(f"the result of {why}", level, low, high, self.line)
+
+    def bitwise(self, table: int, args: Sequence[Term]) -> Term:
+        """Return a Boolean function of terms, bit by bit; bit i of ``table`` is its value for inputs with the bits of i."""
+        pool = self.pool
+        # Masks of all ones or zeros are comparisons: each case has a function of fewer terms.
+        for at, one in enumerate(args):
+            if one.is_constant and one.constant in (0, _ALL_ONES, (1 << self.bits) - 1):
+                rest = [*args[:at], *args[at + 1 :]]
+                half = _half(table, len(args), at, set_=one.constant != 0)
+                return self.bitwise(half, rest) if rest else number(_ALL_ONES if half & 1 else 0)
+        for one in args:
+            if len(one.factors) == 1 and one.factors[0][0].test is not None:
+                atom, factor = one.factors[0]
+                yes, no = (part * factor + one.constant for part in atom.parts)
+                if yes.is_constant and no.is_constant and {yes.constant, no.constant} == {0, _ALL_ONES}:
+                    cases = [self.bitwise(table, [case if a is one else a for a in args]) for case in (yes, no)]
+                    assert atom.test is not None
+                    return pool.choice(atom.test, cases[0], cases[1])
+        count = 1 << len(args)
+        if table in (0, (1 << count) - 1):
+            return number(_ALL_ONES if table else 0)
+        if len(args) == 1:
+            return args[0] if table == 2 else args[0] * -1 + -1
+        if len(args) == 2:
+            return self._of_two(table, args[0], args[1])
+        for at in range(3):
+            # A function of three that is one of two, of an argument and a function of the other two.
+            rest = [args[i] for i in range(3) if i != at]
+            halves = [_half(table, 3, at, set_=bool(v)) for v in (0, 1)]
+            for outer in (8, 14, 6, 2, 4):
+                for inner in (8, 14, 6, 2, 4, 7, 1, 9):
+                    made = [sum(((outer >> (v | (inner >> i & 1) << 1)) & 1) << i for i in range(4)) for v in (0, 1)]
+                    if made == halves:
+                        return self._of_two(outer, args[at], self._of_two(inner, rest[0], rest[1]))
+        return self.unknown("bitwise logic", *args)
+
+    def _of_two(self, table: int, one: Term, other: Term) -> Term:
+        if table in (3, 5, 10, 12):  # of one of the two
+            found = one if table in (5, 10) else other
+            return found if table in (10, 12) else found * -1 + -1
+        if table in (1, 7, 9, 11, 13):  # the complement of a function below
+            return self._of_two(15 - table, one, other) * -1 + -1
+        if table == 2:
+            return one - self._and(one, other)
+        if table == 4:
+            return other - self._and(one, other)
+        common = self._and(one, other)
+        if table == 8:
+            return common
+        found = one + other - common * (1 if table == 14 else 2)
+        ends = [self.pool.limits(term) for term in (one, other)]
+        if all(low >= 0 for low, _ in ends):
+            self.pool.bound(found, 0, (1 << max(high for _, high in ends).bit_length()) - 1)
+        return found
+
+    def _and(self, one: Term, other: Term) -> Term:
+        pool = self.pool
+        if one == other:
+            return one
+        for mask, value in ((one, other), (other, one)):
+            if mask.is_constant:
+                found = pool.masked(value, mask.constant, self.bits)
+                if found is not None:
+                    return found
+            # Bits that one of the two cannot have: they are a multiple of 2^k, and less than 2^k.
+            low, high = pool.limits(mask)
+            if low >= 0:
+                power = 1 << high.bit_length()
+                if value.constant % power == 0 and all(factor % power == 0 for _, factor in value.factors):
+                    return ZERO
+        ends = [pool.limits(term) for term in (one, other)]
+        known = [high for low, high in ends if low >= 0]
+        level = max(one.level, other.level)
+        if known:
+            return pool.fresh("bitwise logic", level, 0, min(known), self.line)
+        return self.unknown("bitwise logic", one, other)
+
+
+def _half(table: int, count: int, at: int, *, set_: bool) -> int:
+    """Return a Boolean function with one of its inputs fixed."""
+    found, bit = 0, 0
+    for case in range(1 << count):
+        if bool(case >> at & 1) is set_:
+            found |= (table >> case & 1) << bit
+            bit += 1
+    return found

@@ -1,0 +1,134 @@
+"""Assumptions of the user: ``n <= groups * local_size``, ``len(y) >= n``, ``n % 16 == 0`` and such, as conditions.
+
+Names are those of arguments (``argN`` where ze_info has none), ``groups``, ``local_size``, ``global_size`` and ``offset``, which
+are along x unless ``_y`` or ``_z`` follows, and ``len(NAME)``, the elements of a buffer.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.prove.payload import AXES, size_of
+from visa_lsp.app.prove.terms import at_most, both, either, equal, less, negation, number
+from visa_lsp.program.elements import cl_element, element_bytes
+
+if TYPE_CHECKING:
+    from visa_lsp.app.prove.payload import LaunchSymbols
+    from visa_lsp.app.prove.terms import Condition, Term
+    from visa_lsp.program.payload import KernelInfo
+
+MAX_CHARS: Final = 400
+MAX_DIGITS: Final = 18
+_VECTOR: Final = {"2": 2, "3": 4, "4": 4, "8": 8, "16": 16}
+
+
+def assumption(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Condition:
+    """Return the condition of an assumption. Raises UserError where it is none."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body if len(text) <= MAX_CHARS else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = None
+    if tree is None:
+        raise UserError(f"--assume {text!r}: expected a comparison such as 'n <= groups * local_size'")
+    return _Reader(text, info, symbols).condition(tree)
+
+
+def element_size(info: KernelInfo, index: int) -> int:
+    """Return the bytes of an element of a buffer argument; one where its type is not known."""
+    words = info.type_of(index).replace("*", "").strip()
+    base = words.rstrip("0123456789")
+    element = cl_element(f"{base};4")
+    return element_bytes(element) * _VECTOR.get(words[len(base) :], 1) if element else 1
+
+
+class _Reader:
+    def __init__(self, text: str, info: KernelInfo, symbols: LaunchSymbols) -> None:
+        self.text, self.info, self.symbols = text, info, symbols
+
+    def wrong(self, why: str) -> UserError:
+        return UserError(f"--assume {self.text!r}: {why}")
+
+    def condition(self, node: ast.expr) -> Condition:
+        match node:
+            case ast.BoolOp(ast.And(), values):
+                return both(*(self.condition(one) for one in values))
+            case ast.BoolOp(ast.Or(), values):
+                return either(*(self.condition(one) for one in values))
+            case ast.UnaryOp(ast.Not(), operand):
+                return negation(self.condition(operand))
+            case ast.Compare(left, ops, comparators):
+                terms = [self.term(one) for one in (left, *comparators)]
+                return both(*(self._relation(op, a, b) for op, a, b in zip(ops, terms, terms[1:], strict=False)))
+        raise self.wrong("expected a comparison, such as 'n <= groups * local_size'")
+
+    def _relation(self, op: ast.cmpop, a: Term, b: Term) -> Condition:
+        match op:
+            case ast.LtE():
+                return at_most(a, b)
+            case ast.Lt():
+                return less(a, b)
+            case ast.GtE():
+                return at_most(b, a)
+            case ast.Gt():
+                return less(b, a)
+            case ast.Eq():
+                return equal(a, b)
+            case ast.NotEq():
+                return negation(equal(a, b))
+        raise self.wrong("expected one of <=, <, >=, >, ==, !=")
+
+    def term(self, node: ast.expr) -> Term:
+        pool = self.symbols.pool
+        match node:
+            case ast.Constant(int() as value) if not isinstance(value, bool) and abs(value) < 10**MAX_DIGITS:
+                return number(value)
+            case ast.Name(name):
+                return self._named(name)
+            case ast.UnaryOp(ast.USub(), operand):
+                return self.term(operand) * -1
+            case ast.BinOp(left, ast.Add(), right):
+                return self.term(left) + self.term(right)
+            case ast.BinOp(left, ast.Sub(), right):
+                return self.term(left) - self.term(right)
+            case ast.BinOp(left, ast.Mult(), right):
+                return pool.product(self.term(left), self.term(right))
+            case ast.BinOp(left, ast.Mod() | ast.FloorDiv() as op, right):
+                divisor = self.term(right)
+                if not divisor.is_constant or divisor.constant < 1:
+                    raise self.wrong("only a positive whole number can divide")
+                whole = pool.quotient(self.term(left), divisor.constant)
+                return whole if isinstance(op, ast.FloorDiv) else self.term(left) - whole * divisor.constant
+            case ast.Call(ast.Name("len"), [ast.Name(name)], []):
+                index = self._index(name)
+                entry = next((one for one in self.info.payload if one.arg_index == index), None)
+                if index is None or entry is None or entry.kind not in ("buffer", "local"):
+                    raise self.wrong(f"{name} is no buffer of the kernel")
+                return pool.quotient(size_of(self.symbols, index), element_size(self.info, index))
+        raise self.wrong("expected whole numbers, names, len(NAME), and + - * // %")
+
+    def _index(self, name: str) -> int | None:
+        names = [self.info.argument_name(at) or f"arg{at}" for at in range(self.info.argument_count)]
+        return names.index(name) if name in names else None
+
+    def _named(self, name: str) -> Term:
+        index = self._index(name)
+        if index is not None:
+            if index not in self.symbols.values:
+                raise self.wrong(f"{name} is no whole number passed by value that the kernel uses")
+            return self.symbols.values[index]
+        word, _, axis = name.rpartition("_")
+        if axis not in AXES or not word or not axis:
+            word, axis = name, "x"
+        at = AXES.index(axis)
+        match word:
+            case "groups":
+                return self.symbols.counts[at]
+            case "local_size":
+                return self.symbols.local[at]
+            case "global_size":
+                return self.symbols.totals(at)
+            case "offset":
+                return self.symbols.offsets[at]
+        raise self.wrong(f"unknown name {name!r}; known: arguments, groups, local_size, global_size, offset")

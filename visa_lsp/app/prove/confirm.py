@@ -1,0 +1,120 @@
+"""Counterexamples as launches: a launch file of the values of symbols, and a run that shows the fault."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.runner import run_launch
+from visa_lsp.program.elements import cl_element, element_bytes
+from visa_lsp.sim.launch.config import LaunchError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from visa_lsp.app.prove.walk import Walker
+    from visa_lsp.companions import Beside
+
+_ROOM_BYTES: Final = 1 << 16  # of a buffer whose size does not matter
+_SHARED_BYTES: Final = 4096
+_STEPS: Final = 1_000_000
+_MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
+_FAULTS: Final = {
+    "race": "data-race",
+    "bounds": "out-of-bounds",
+    "divergence": "barrier-divergence",
+    "uninitialised": "uninitialised-read",
+}
+_CHECKS: Final = {
+    "race": "races,item-races",
+    "bounds": "bounds",
+    "divergence": "barriers",
+    "uninitialised": "uninitialised",
+}
+_CONTENTS: Final = ("{random: 1}", "arange", "zeros")
+
+
+class Confirmer:
+    """Runs launches of one kernel."""
+
+    def __init__(self, walker: Walker, path: Path, data: bytes, finder: Beside, *, named: bool = False) -> None:
+        self.walker, self.path, self.data, self.finder = walker, path, data, finder
+        self.named = named  # there is no ze_info: arguments go by the names of inputs
+
+    def confirm(self, property_: str, lines: Sequence[int], values: Mapping[str, int]) -> str | None:
+        """Return the text of a launch file whose run has the fault at one of the lines; None where none has."""
+        for contents in _CONTENTS:
+            text = self.launch_text(values, contents)
+            if text is None:
+                return None
+            with suppress(LaunchError, UserError):
+                launch = parse_launch(text, self.path.with_name(f"{self.path.name}.launch.yaml"))
+                options = RunOptions(
+                    self.path,
+                    self.walker.platform.name,
+                    "interp",
+                    _CHECKS[property_],
+                    budget=_STEPS,
+                    finder=self.finder,
+                )
+                report = run_launch(launch, options, self.data)
+                for fault in report.faults:
+                    if fault.kind.value == _FAULTS[property_] and {fault.line + 1, fault.other_line + 1} & set(lines):
+                        return self._with_file(text)
+        return None
+
+    def _with_file(self, text: str) -> str:
+        """Return a launch file that names the program, where that is a file."""
+        return text.replace("\n", f"\nfile: {self.path.name}\n", 1) if self.path.is_file() else text
+
+    def launch_text(self, values: Mapping[str, int], contents: str) -> str | None:
+        """Return a launch file; None where an argument is of a kind that a counterexample has no value for."""
+        walker, info = self.walker, self.walker.info
+        symbols = walker.symbols
+
+        def value_of(term: Any, default: int) -> int:
+            if term.is_constant:
+                return int(term.constant)
+            return values.get(term.factors[0][0].name, default)
+
+        local = [value_of(one, 32 if axis == 0 else 1) for axis, one in enumerate(symbols.local)]
+        groups = [value_of(one, 1) for one in symbols.counts]
+        if prod(local) * prod(groups) > _MAX_ITEMS:
+            return None
+        if self.named and any(not info.argument_name(index) for index in range(info.argument_count)):
+            return None
+        lines = [
+            f"kernel: {walker.kernel.name}", f"platform: {walker.platform.name}",
+            f"groups: {groups}", f"local_size: {local}", "args:",
+        ]  # fmt: skip
+        for index in range(info.argument_count):
+            entry = next((one for one in info.payload if one.arg_index == index), None)
+            key = f"  {info.argument_name(index)}: " if self.named else "  - "
+            kind = entry.kind if entry is not None else ""
+            size = value_of(symbols.sizes[index], _ROOM_BYTES) if index in symbols.sizes else _ROOM_BYTES
+            if kind == "buffer":
+                element = cl_element(info.type_of(index).replace("*", "") + ";4") or "uint32"
+                if size % element_bytes(element):
+                    element = "uint8"
+                lines.append(
+                    f"{key}{{buffer: {{dtype: {element}, shape: [{size // element_bytes(element)}], init: {contents}}}}}"
+                )
+            elif kind == "local":
+                lines.append(f"{key}{{local: {max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)}}}")
+            elif kind == "value":
+                element = info.element_of(index)
+                if index in symbols.values:
+                    lines.append(f"{key}{{value: {value_of(symbols.values[index], 1)}, dtype: {element}}}")
+                else:
+                    count = max(1, info.value_parts(entry)[1] // 4) if entry is not None else 1
+                    number = "1.0" if element.startswith("float") else "1"
+                    given = f"value: {number}" if element and count == 1 else f"values: [{', '.join([number] * count)}]"
+                    lines.append(f"{key}{{{given}, dtype: {element or 'uint32'}}}")
+            else:
+                return None
+        return "\n".join(lines) + "\n"

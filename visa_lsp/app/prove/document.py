@@ -1,0 +1,227 @@
+"""The proof of a text or object: what the command shows.
+
+The work is done in a process of its own, whose memory and time are limited, because a hostile text may ask for any amount
+of both. A process that is ended by its limits leaves every answer unknown.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from msgspec import Struct, structs
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from visa_lsp.program.model import Kernel, Module
+
+PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
+DEFAULT_SECONDS: Final = 60.0
+GRACE_SECONDS: Final = 15.0  # for loading and for runs of counterexamples
+MEMORY_BYTES: Final = 3 << 30
+_MODULE: Final = "visa_lsp.app.prove.document"
+_COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
+_INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
+
+
+class ProofResult(Struct, frozen=True):
+    """The answer for a property and a line of the text, from 1.
+
+    ``answer`` is proved, refuted, bounded or unknown. ``launch`` is the text of a launch file that shows the fault.
+    """
+
+    property: str
+    kernel: str
+    line: int
+    answer: str
+    assumptions: tuple[str, ...] = ()
+    launch: str | None = None
+    reason: str | None = None
+
+
+class ProofOptions(Struct, frozen=True):
+    """What to prove: properties, the user's assumptions, the seconds for a kernel, and one kernel or all."""
+
+    properties: tuple[str, ...] = PROPERTIES
+    assume: tuple[str, ...] = ()
+    seconds: float = DEFAULT_SECONDS
+    kernel: str | None = None
+    platform: str | None = None
+
+
+class ProvedFile(Struct, frozen=True):
+    """The answers for a file, and what its reader says of it."""
+
+    name: str
+    results: tuple[ProofResult, ...]
+    notes: tuple[str, ...] = ()
+    is_broken: bool = False  # the text has errors
+
+
+def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions) -> ProvedFile:
+    """Prove the kernels of a text or object, in a process of its own.
+
+    Raises UserError where Z3 is missing, the file is neither text nor object, or an assumption has a mistake.
+    """
+    if find_spec("z3") is None or find_spec("numpy") is None:
+        raise UserError(_INSTALL)
+    job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
+    child = _Child(options)
+    try:
+        found = child.ask({**job, "options": structs.asdict(options), "names": True})
+        if "lost" in found:
+            return ProvedFile(name, tuple(_unknown("", options, found["lost"])))
+        if found["broken"]:
+            return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
+        results: list[ProofResult] = []
+        for kernel in found["names"]:
+            answer = child.ask({**job, "options": structs.asdict(structs.replace(options, kernel=kernel))})
+            if "lost" in answer:
+                results += _unknown(kernel, options, answer["lost"])
+            else:
+                results += [
+                    ProofResult(**{**one, "assumptions": tuple(one["assumptions"])}) for one in answer["results"]
+                ]
+    finally:
+        child.end()
+    return ProvedFile(name, tuple(results))
+
+
+class _Child:
+    """The process that does the work; a new one after one that its limits have ended."""
+
+    def __init__(self, options: ProofOptions) -> None:
+        self._seconds = options.seconds + GRACE_SECONDS
+        self._process: JobProcess | None = None
+
+    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to a job; ``lost`` with the reason where there is none. Raises UserError for one about mistakes."""
+        self._process = self._process or JobProcess(_MODULE)
+        try:
+            found: dict[str, Any] = json.loads(self._process.ask(json.dumps(job).encode(), self._seconds))
+        except JobLost as lost:
+            self.end()
+            return {"lost": str(lost)}
+        if "error" in found:
+            raise UserError(found["error"])
+        return found
+
+    def end(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+
+def _unknown(kernel: str, options: ProofOptions, why: str) -> list[ProofResult]:
+    return [ProofResult(property_, kernel, 1, "unknown", reason=why) for property_ in options.properties]
+
+
+# ---- the process
+
+
+def main() -> NoReturn:
+    """Take a job, do it, answer."""
+    _limit_memory()
+    answer_jobs(_answer)
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+def _answer(job: bytes) -> bytes:
+    request = json.loads(job)
+    raw = request["options"]
+    options = ProofOptions(**{**raw, "properties": tuple(raw["properties"]), "assume": tuple(raw["assume"])})
+    path = Path(request["path"]) if request["path"] else None
+    try:
+        found = _perform(request["name"], path, b64decode(request["data"]), options, names="names" in request)
+    except UserError as error:
+        found = {"error": str(error)}
+    return json.dumps(found).encode()
+
+
+def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *, names: bool) -> dict[str, Any]:
+    notes: list[str] = []
+    module = _module(name, data, options.platform, notes.append)
+    if module is None:
+        return {"broken": True, "notes": notes}
+    kernels = [one for one in module.kernels if one.name != _COMPILERS_OWN]
+    if names:
+        if options.kernel is not None and all(one.name != options.kernel for one in kernels):
+            known = ", ".join(one.name for one in kernels) or "none"
+            raise UserError(f"{name}: no kernel {options.kernel!r} (there: {known})")
+        return {"broken": False, "names": [one.name for one in kernels if options.kernel in (None, one.name)]}
+    kernel = next(one for one in kernels if one.name == options.kernel)
+    return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options)]}
+
+
+def _module(name: str, data: bytes, platform: str | None, say: Callable[[str], None]) -> Module | None:
+    from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
+    from visa_lsp.app.inputs import OBJECT_MAGIC, decode
+
+    if data.startswith(OBJECT_MAGIC):
+        return module_of_object(data, name, platform)
+    program = program_of_text(decode(name, data).text, platform)
+    for line in problem_lines(name, program):
+        say(line)
+    return program.module
+
+
+def prove_kernel(
+    module: Module, kernel: Kernel, name: str, path: Path | None, data: bytes, options: ProofOptions
+) -> Sequence[ProofResult]:
+    """Return the answers for one kernel, in this process. Raises UserError for a mistake in an assumption."""
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.launch.proposal import propose
+    from visa_lsp.app.prove.answers import Prover
+    from visa_lsp.app.prove.assume import assumption
+    from visa_lsp.app.prove.confirm import Confirmer
+    from visa_lsp.app.prove.solve import exclusion
+    from visa_lsp.app.prove.walk import TooLong, Walker
+    from visa_lsp.app.ze_info import described
+    from visa_lsp.companions import Beside
+    from visa_lsp.sim.launch.config import LaunchError
+    from visa_lsp.zeinfo.emit.slots import EmitError
+    from visa_lsp.zeinfo.read import ZeInfoError, read
+
+    end = monotonic() + options.seconds
+    finder = Beside()
+    try:
+        run = RunOptions(path, options.platform, finder=finder)
+        platform = propose(module, run, path or Path(name), {"kernel": kernel.name}, tries=False).platform
+        found = described(kernel, [path], finder, platform.name)
+        info = next(one for one in read(found.text) if one.name == kernel.name)
+    except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
+        return _unknown(kernel.name, options, f"its arguments are not known: {error}")
+    walker = Walker(kernel, info, platform)
+    given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
+    facts = [*walker.symbols.facts, *(condition for _, condition in given)]
+    walker.never = exclusion(walker.pool, facts, monotonic() + options.seconds / 4)
+    try:
+        walker.walk()
+    except (TooLong, RecursionError) as error:
+        return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply")
+    confirmer = Confirmer(walker, path or Path(name), data, finder, named=found.path is None)
+    prover = Prover(walker, max(1.0, end - monotonic()), given, confirmer.confirm)
+    return [
+        ProofResult(one.property, kernel.name, one.line, one.answer, one.assumptions, one.launch, one.reason)
+        for one in prover.results(options.properties)
+    ]
+
+
+if __name__ == "__main__":
+    main()

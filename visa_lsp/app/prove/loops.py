@@ -1,0 +1,336 @@
+"""Loops: a state that stands for the beginning of any round.
+
+What a round leaves alone keeps its value. What it moves by a fixed amount is the value before the loop plus that amount times
+the number of the round. Anything else that it changes is a new symbol, tied to the round before. Where the loop has a barrier,
+the work items of a group are in the same round between two barriers, so that the number of the round, and all that is the
+same for a group, is shared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.prove.registers import Cell, limits
+from visa_lsp.app.prove.terms import FALSE, TRUE, Level, Term, at_most, atoms_of, both, either, equal, negation, number
+from visa_lsp.app.prove.walk import MAX_ROUNDS, Walker, Way, places_in
+from visa_lsp.isa.lane import Effect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.app.prove.registers import Place, Registers
+    from visa_lsp.app.prove.terms import Atom, Condition
+    from visa_lsp.app.read.model import Repeat
+
+MAX_TRIPS: Final = (1 << 31) - 1
+_Key = tuple[int, "Place"]
+
+
+def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
+    """Walk a loop; return the way behind it."""
+    places = places_in(loop.body, walker.reading)
+    instructions = [walker.kernel.instructions[place] for place in places]
+    has_barrier = any(isinstance(i.row.meaning, Effect) and i.row.meaning.name == "barrier" for i in instructions)
+    line = min((walker.line(place) for place in (*places, *loop.first_places, *loop.last_places)), default=0)
+    if has_barrier and not walker.ignores_barriers and _may_pass_none(walker, loop, way):
+        # Work items may be in different rounds between two barriers: all of the loop is one stretch.
+        walker.ignores_barriers = True
+        found = walk_loop(walker, loop, way)
+        walker.ignores_barriers = False
+        return found
+    has_barrier = has_barrier and not walker.ignores_barriers
+    head, facts = _Head(walker, loop, way, line, has_barrier=has_barrier).any_round()
+    exits: list[Way] = []
+    before = walker.departures
+    if not has_barrier:
+        start = Way(head.copy(), way.path, way.intervals, (*way.known, *facts))
+        _round(walker, loop, start, exits)
+        return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
+    # Accesses before the loop meet those of its first round, those at the end of a round the beginning of the next one.
+    outer = walker.stops_at_barrier
+    walker.stops_at_barrier = True
+    _round(walker, loop, way.copy(), exits)
+    walker.stops_at_barrier = outer
+    if outer:
+        return _behind(walker, loop, exits, way, all_leave=False)
+    first = walker.new_interval()
+    start = Way(head.copy(), way.path, frozenset({first}), (*way.known, *facts))
+    inner: list[Way] = []
+    end = _round(walker, loop, start, inner)
+    exits += [one for one in inner if one.intervals != {first}]
+    if not end.is_dead:
+        walker.stops_at_barrier = True
+        _round(walker, loop, end, exits)
+        walker.stops_at_barrier = outer
+    return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
+
+
+def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
+    """Return whether a way through the body has no barrier."""
+    with walker.trial():
+        probe = walker.new_interval()
+        start = Way(way.registers.copy(), way.path, frozenset({probe}), way.known)
+        for root in list(start.registers.cells):
+            start.registers.forget(root)
+        start.registers.flags.clear()
+        end = _round(walker, loop, start, [])
+    return not end.is_dead and probe in end.intervals
+
+
+def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_leave: bool) -> Way:
+    """Return the way behind a loop; with ``all_leave`` all work items that came to it also come there."""
+    if not exits:
+        return Way(way.registers, (*way.path, FALSE), way.intervals)
+    for one in exits:
+        # Lanes that left earlier see what the thread goes on to compute for all lanes.
+        if any(part.level > Level.THREAD for part in one.path[len(way.path) :]):
+            walker.forget_shared(loop.body, one.registers)
+    found = walker.joined(exits)
+    if all_leave:
+        found = Way(found.registers, way.path, found.intervals, (*found.known, *found.path[len(way.path) :]))
+    return found
+
+
+def _round(walker: Walker, loop: Repeat, start: Way, exits: list[Way]) -> Way:
+    """Walk one round; return the way to the next one, and add to ``exits`` those that leave."""
+    way = start
+    if loop.first is not None:
+        stay = walker.test(loop.first, way, walker.line(loop.first_places[0]))
+        _leave(exits, way, negation(stay))
+        way = way.copy(stay)
+    if way.is_dead:
+        return way
+    way, left = walker.body(loop.body, way)
+    exits += [one for one in left if not one.is_dead]
+    if loop.last is not None and not way.is_dead:
+        stay = walker.test(loop.last, way, walker.line(loop.last_places[0]))
+        _leave(exits, way, negation(stay))
+        way = way.copy(stay)
+    return way
+
+
+def _leave(exits: list[Way], way: Way, test: Condition) -> None:
+    leaving = way.copy(test)
+    if not leaving.is_dead:
+        exits.append(leaving)
+
+
+class _Head:
+    """Finds the state at the beginning of any round."""
+
+    def __init__(self, walker: Walker, loop: Repeat, way: Way, line: int, *, has_barrier: bool) -> None:
+        self.walker, self.loop, self.way, self.line = walker, loop, way, line
+        self.pool = walker.pool
+        self.lowest = Level.GROUP if has_barrier else Level.THREAD
+        level = Level.GROUP if has_barrier else Level.THREAD
+        self.trip = self.pool.fresh("round", level, 0, MAX_TRIPS, line)
+        self.levels: dict[_Key, Level] = {}
+        self.flag_levels: dict[int, Level] = {}
+        self.steps: dict[_Key, Term] = {}
+        self.constant: set[_Key] = set()
+
+    def any_round(self) -> tuple[Registers, tuple[Condition, ...]]:
+        """Return the registers at the beginning of any round, and what holds of them."""
+        with self.walker.trial():
+            head, symbols, end = self._attempt()
+            for _ in range(MAX_ROUNDS):
+                if not self._refine(symbols, head, end):
+                    break
+                head, symbols, end = self._attempt()
+            else:
+                # The classes do not settle: every value is a symbol of its own.
+                self.steps.clear()
+                self.constant.clear()
+                self.levels = dict.fromkeys(self.levels, Level.ITEM)
+                head, symbols, end = self._attempt()
+        return head, (*self._facts(symbols, end), *self._invariants(symbols, end))
+
+    def _attempt(self) -> tuple[Registers, dict[_Key, Term], Way]:
+        """Walk a round from a state with the present classes of values."""
+        entry = self.way.registers
+        head = entry.copy()
+        symbols: dict[_Key, Term] = {}
+        walker = self.walker
+        changed = self._changed()
+        for root in changed:
+            cells: list[Cell] = []
+            for cell in entry.cells.get(root, ()):
+                key = (root, cell.place)
+                value = entry.find(cell.place, signed=cell.signed)
+                if value is None:
+                    continue
+                if key not in self.constant:
+                    if key in self.steps:
+                        value = value + self.pool.product(self.steps[key], self.trip)
+                        value = self.pool.wrapped(value, 8 * cell.place.size, signed=cell.signed, line=self.line)
+                    else:
+                        lowest = self.lowest if not cell.place.stride else Level.ITEM
+                        level = self.levels.setdefault(key, max(min(value.level, Level.ITEM), lowest))
+                        low, high = limits(cell.place.size, signed=cell.signed)
+                        value = self.pool.fresh("a value of a loop", level, low, high, self.line)
+                        symbols[key] = value
+                cells.append(Cell(cell.place, value, cell.signed, cell.by_all, cell.bits))
+            head.cells[root] = tuple(cells)
+        for var in self._changed_flags():
+            head.flags.pop(var, None)
+        for var in self._changed_surfaces():
+            head.surfaces[var] = None
+        start = Way(head.copy(), self.way.path, self.way.intervals, self.way.known)
+        end = _round(walker, self.loop, start, [])
+        return head, symbols, end
+
+    def _changed(self) -> set[int]:
+        probe = self.way.registers.copy()
+        before = dict(probe.cells)
+        for place in places_in(self.loop.body, self.walker.reading):
+            self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
+        return {root for root in before if probe.cells.get(root, ()) != before[root]}
+
+    def _changed_flags(self) -> set[int]:
+        probe = self.way.registers.copy()
+        for place in places_in(self.loop.body, self.walker.reading):
+            self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
+        return {var for var in self.way.registers.flags if var not in probe.flags}
+
+    def _changed_surfaces(self) -> set[int]:
+        probe = self.way.registers.copy()
+        for place in places_in(self.loop.body, self.walker.reading):
+            self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
+        return {var for var, was in self.way.registers.surfaces.items() if probe.surfaces.get(var) != was}
+
+    def _refine(self, symbols: dict[_Key, Term], head: Registers, end: Way) -> bool:
+        """Put values into better or weaker classes by what a round did to them; return whether any moved."""
+        moved = False
+        if end.is_dead:
+            return False
+        inner = {atom for value in symbols.values() for atom, _ in value.factors} | {self.trip.factors[0][0]}
+        for root in self._changed():
+            for cell in head.cells.get(root, ()):
+                key = (root, cell.place)
+                after = end.registers.find(cell.place, signed=cell.signed)
+                before = head.find(cell.place, signed=cell.signed)
+                if key in self.constant or key in self.steps:
+                    expected = before if key in self.constant else None
+                    if key in self.steps and before is not None and after is not None:
+                        expected = after if self._step(before, after, cell.place.size) == self.steps[key] else None
+                    if after is None or after != expected:
+                        self.constant.discard(key)
+                        self.steps.pop(key, None)
+                        self.levels[key] = Level.ITEM if cell.place.stride else self.levels.get(key, Level.THREAD)
+                        moved = True
+                    continue
+                if after is None:
+                    if self.levels.get(key) != Level.ITEM:
+                        self.levels[key] = Level.ITEM
+                        moved = True
+                    continue
+                assert before is not None
+                if after == before:
+                    self.constant.add(key)
+                    moved = True
+                    continue
+                step = self._step(before, after, cell.place.size)
+                if step is not None and not any(a in inner or a.line for a in atoms_of(step)):
+                    self.steps[key] = step
+                    moved = True
+                    continue
+                level = max(after.level, *(one.level for one in end.path[len(self.way.path) :]), Level.LAUNCH)
+                if level > self.levels.get(key, Level.ITEM):
+                    self.levels[key] = level
+                    moved = True
+        return moved
+
+    def _step(self, before: Term, after: Term, size: int) -> Term | None:
+        """Return the amount that a round adds, without multiples of what the register can hold."""
+        step = after - before
+        kept = [(atom, factor) for atom, factor in step.factors if factor % (1 << 8 * size)]
+        return Term(tuple(kept), step.constant) if len(kept) <= 2 else None
+
+    def _facts(self, symbols: dict[_Key, Term], end: Way) -> tuple[Condition, ...]:
+        """Return what holds at the beginning of a round: it is the first, or the round before went on to it."""
+        if end.is_dead:
+            return (equal(self.trip, 0),)
+        earlier = self._round_before(symbols)
+        known: dict[Atom, Term] = {}
+        went_on = self.pool.replaced_in(self._continued(end), earlier, known)
+        ties = []
+        first = []
+        for (_, place), value in symbols.items():
+            signed = value.limits()[0] < 0
+            after = end.registers.find(place, signed=signed)
+            start = self.way.registers.find(place, signed=signed)
+            if after is not None:
+                ties.append(equal(value, self.pool.replaced(after, earlier, known)))
+            if start is not None:
+                first.append(equal(value, start))
+        again = both(negation(equal(self.trip, 0)), went_on, *ties)
+        fact = either(both(equal(self.trip, 0), *first), again)
+        return (fact,) if fact != TRUE else ()
+
+    def _continued(self, end: Way) -> Condition:
+        """Return what holds when a round goes on to the next one."""
+        return both(*end.path[len(self.way.path) :], *end.known[len(self.way.known) :])
+
+    def _round_before(self, symbols: dict[_Key, Term]) -> Callable[[Atom], Term | None]:
+        """Return what replaces atoms of a round by those of the round before."""
+        exchanged: dict[Atom, Term] = {}
+        own = {value.factors[0][0] for value in symbols.values()}
+        trip = self.trip.factors[0][0]
+        known_before = self._atoms_before() | set(atoms_of(*self.way.path, *self.way.known))
+
+        def earlier(atom: Atom) -> Term | None:
+            if atom is trip:
+                return self.trip + -1
+            if atom in own or (atom.line and atom not in known_before):
+                found = exchanged.get(atom)
+                if found is None:
+                    found = self.pool.fresh(atom.why or "a value of a loop", atom.level, atom.low, atom.high, atom.line)
+                    exchanged[atom] = found
+                return found
+            return None
+
+        return earlier
+
+    def _invariants(self, symbols: dict[_Key, Term], end: Way) -> tuple[Condition, ...]:
+        """Return which of some bounds of the symbols hold before the loop and are kept by each round."""
+        before: list[Condition] = [*self.way.path, *self.way.known]
+        candidates: list[tuple[Condition, Condition]] = []
+        for (_, place), value in symbols.items():
+            signed = value.limits()[0] < 0
+            start, after = (way.registers.find(place, signed=signed) for way in (self.way, end))
+            if start is None or after is None or end.is_dead:
+                continue
+            for bound in (start, number(0), number(1)):
+                for test in (lambda a, b: at_most(b, a), at_most):
+                    if not self.walker.never([*before, negation(test(start, bound))]):
+                        continue
+                    candidates.append((test(value, bound), test(after, bound)))
+        if not end.is_dead:
+            # The round before went on by whole numbers: arithmetic of all rounds so far has not wrapped around.
+            plain = self.pool.replaced_in(self._continued(end), self._unwrapped, {})
+            earlier = self.pool.replaced_in(plain, self._round_before(symbols), {})
+            candidates.append((either(equal(self.trip, 0), earlier), plain))
+        candidates = list(dict.fromkeys(one for one in candidates if one[0] != TRUE))
+        round_ = [*end.path, *end.known]
+        while candidates:
+            kept = [
+                one for one in candidates
+                if self.walker.never([*round_, *(other[0] for other in candidates), negation(one[1])])
+            ]  # fmt: skip
+            if len(kept) == len(candidates):
+                break
+            candidates = kept
+        return tuple([one[0] for one in candidates])
+
+    def _unwrapped(self, atom: Atom) -> Term | None:
+        return number(0) if atom in self.pool.wraps else None
+
+    def _atoms_before(self) -> set[Atom]:
+        found: set[Atom] = set()
+        for cells in self.way.registers.cells.values():
+            for cell in cells:
+                found.update(atoms_of(cell.value))
+        for flags in self.way.registers.flags.values():
+            for one in flags:
+                found.update(atoms_of(one[2]))
+        return found

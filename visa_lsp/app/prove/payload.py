@@ -1,0 +1,182 @@
+"""The registers of a work item when its thread starts: ids, sizes and arguments as symbols.
+
+Knows the launch by ze_info alone. Invariant: what a launch may put into a register is a value of its symbol.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.prove.registers import Place, Registers, limits
+from visa_lsp.app.prove.terms import Condition, Level, Pool, Term, at_most, less, number
+from visa_lsp.flow.storage import storage_of
+from visa_lsp.sim.launch.layout import Geometry, LaunchLayout
+
+if TYPE_CHECKING:
+    from visa_lsp.flow.storage import Storage
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.payload import KernelInfo, PayloadArgument
+
+AXES: Final = "xyz"
+MAX_ITEMS: Final = (1 << 31) - 1  # of a launch along an axis
+MAX_LOCAL: Final = 1024  # work items of a group along an axis, as devices allow
+MAX_BYTES: Final = (1 << 32) - 1  # of a buffer
+MAX_ADDRESS: Final = (1 << 47) - 1
+_R0: Final = 7
+_GROUP_WORDS: Final = (1, 6, 7)  # elements of r0
+_GROUP_VARIABLES: Final = (3, 4, 5)  # %group_id_x and those behind it
+_SURFACE: Final = 2  # the class of an input
+
+
+@dataclass(slots=True)
+class LaunchSymbols:
+    """The symbols of a launch: sizes, ids, arguments by value, pointers and sizes of buffers."""
+
+    pool: Pool
+    simd: int
+    local: list[Term] = field(default_factory=list)
+    counts: list[Term] = field(default_factory=list)
+    groups: list[Term] = field(default_factory=list)
+    ids: list[Term] = field(default_factory=list)
+    offsets: list[Term] = field(default_factory=list)
+    values: dict[int, Term] = field(default_factory=dict)  # argument -> a whole number by value
+    opaque: set[int] = field(default_factory=set)  # arguments by value that are no whole numbers
+    pointers: dict[int, Term] = field(default_factory=dict)  # argument -> its address
+    handles: dict[int, Term] = field(default_factory=dict)  # argument -> the handle of its surface
+    shared: dict[int, Term] = field(default_factory=dict)  # argument -> its offset in shared local memory
+    sizes: dict[int, Term] = field(default_factory=dict)  # argument -> the bytes of its buffer
+    facts: list[Condition] = field(default_factory=list)  # of every launch and every work item
+
+    def totals(self, axis: int) -> Term:
+        """Return the work items of the launch along an axis."""
+        return self.pool.product(self.counts[axis], self.local[axis])
+
+
+def symbols_of(pool: Pool, info: KernelInfo, simd: int) -> LaunchSymbols:
+    """Return the symbols of a launch of a kernel, with what holds of them."""
+    found = LaunchSymbols(pool, simd)
+    required = info.env.required_work_group_size
+    for at, axis in enumerate(AXES):
+        fixed = required[at] if any(required) else 0
+        local = number(fixed) if fixed else pool.symbol(f"local_size_{axis}", Level.LAUNCH, 1, MAX_LOCAL)
+        count = pool.symbol(f"groups_{axis}", Level.LAUNCH, 1, MAX_ITEMS)
+        group = pool.symbol(f"group_id_{axis}", Level.GROUP, 0, MAX_ITEMS - 1)
+        item = pool.symbol(f"local_id_{axis}", Level.ITEM, 0, MAX_LOCAL - 1)
+        offset = pool.symbol(f"offset_{axis}", Level.LAUNCH, 0, MAX_ITEMS)
+        for part, to in (
+            (found.local, local),
+            (found.counts, count),
+            (found.groups, group),
+            (found.ids, item),
+            (found.offsets, offset),
+        ):
+            part.append(to)
+        for number_ in (group, count):
+            pool.product(number_, local, (0, MAX_ITEMS))
+        found.facts += [less(item, local), less(group, count), at_most(found.totals(at) + offset, MAX_ITEMS)]
+    return found
+
+
+def initial_registers(
+    kernel: Kernel, info: KernelInfo, platform: Platform, symbols: LaunchSymbols
+) -> tuple[Registers, Storage]:
+    """Return the registers of a work item when its thread starts, and where variables lie."""
+    pool, simd, grf = symbols.pool, symbols.simd, platform.grf_bytes
+    storage = storage_of(kernel, grf)
+    lane = pool.symbol("lane", Level.ITEM, 0, simd - 1) if simd > 1 else number(0)
+    registers = Registers(pool, lane)
+    layout = LaunchLayout.of(info, Geometry(simd, grf, (1, 1, 1), (1, 1, 1), walk_order=info.env.walk_order), platform)
+    parts = _parts(info, layout, symbols)
+    for axis in range(3):
+        group = symbols.groups[axis]
+        registers.write(Place(_R0, 4 * _GROUP_WORDS[axis], 0, 4), group, signed=False, by_all=True)
+        registers.write(Place(_GROUP_VARIABLES[axis], 0, 0, 4), group, signed=False, by_all=True)
+    for entry in kernel.arguments:
+        if entry.kind & 7 == _SURFACE:
+            index = next((one.arg_index for one in info.payload if layout.cross(one.offset) == entry.offset), None)
+            registers.surfaces[entry.id] = ~index if index is not None else None
+        where = storage.general.get(entry.id)
+        if entry.kind & 7 or where is None:
+            continue
+        at_start = where.offset - entry.offset
+        end = entry.offset + entry.size
+        for axis in range(layout.id_dimensions):
+            first = grf + axis * layout.geometry.id_stride
+            # An input holds a part of the ids of an axis: of the lanes from the one on that lies at its start.
+            low, high = max(first, entry.offset), min(first + 2 * simd, end)
+            if low < high:
+                begin, lanes = (low - first) // 2, (high - low) // 2
+                place = Place(where.root, at_start + first, 2, 2, begin, lanes)
+                registers.write(place, symbols.ids[axis], signed=False, by_all=False)
+        for offset, size, value in parts:
+            if entry.offset <= offset and offset + size <= end:
+                registers.write(Place(where.root, at_start + offset, 0, size), value, signed=False, by_all=True)
+    return registers, storage
+
+
+def _parts(info: KernelInfo, layout: LaunchLayout, symbols: LaunchSymbols) -> list[tuple[int, int, Term]]:
+    """Return the places of cross-thread data in the register file, with their bytes and values."""
+    found = []
+    for entry in info.payload:
+        for within, size, value in _values(info, entry, symbols):
+            found.append((layout.cross(entry.offset) + within, size, value))
+    return found
+
+
+def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Term]]:
+    pool, index = symbols.pool, entry.arg_index
+    by_axis = {
+        "global_id_offset": symbols.offsets, "local_size": symbols.local, "enqueued_local_size": symbols.local,
+        "group_count": symbols.counts,
+    }.get(entry.arg_type)  # fmt: skip
+    if entry.arg_type == "global_size":
+        by_axis = [symbols.totals(axis) for axis in range(3)]
+    if by_axis is not None:
+        return [(4 * axis, 4, value) for axis, value in enumerate(by_axis) if 4 * axis + 4 <= entry.size]
+    if entry.arg_type == "buffer_offset":
+        return [(0, 4, number(0))]
+    if entry.arg_type == "buffer_size":
+        return [(0, entry.size, size_of(symbols, index))]
+    if entry.arg_type == "arg_byvalue":
+        return _by_value(info, entry, symbols)
+    if entry.kind == "local" and entry.size:
+        place = symbols.shared.setdefault(index, pool.symbol(f"shared_{index}", Level.LAUNCH, 0, 1 << 20))
+        return [(0, entry.size, place)]
+    if entry.kind == "buffer" and entry.size == 8 and entry.addrmode in ("stateless", ""):
+        pointer = symbols.pointers.setdefault(index, pool.symbol(f"pointer_{index}", Level.LAUNCH, 0, MAX_ADDRESS))
+        return [(0, 8, pointer)]
+    low, high = limits(entry.size or 4, signed=False)
+    if entry.kind == "buffer" and entry.size:
+        handle = symbols.handles.setdefault(index, pool.symbol(f"handle_{index}", Level.LAUNCH, low, high))
+        return [(0, entry.size, handle)]
+    return (
+        [(0, entry.size, pool.symbol(f"{entry.arg_type}_{max(0, index)}", Level.LAUNCH, low, high))]
+        if entry.size
+        else []
+    )
+
+
+def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Term]]:
+    pool, index = symbols.pool, entry.arg_index
+    type_ = info.element_of(index)
+    name = info.argument_name(index) or f"arg{index}"
+    if type_.startswith(("int", "uint")) and entry.source_offset <= 0:
+        signed = type_.startswith("int")
+        low, high = limits(entry.size, signed=signed)
+        value = symbols.values.setdefault(index, pool.symbol(name, Level.LAUNCH, low, high))
+        return [(0, entry.size, value)]
+    symbols.opaque.add(index)
+    # A float, a vector, a struct: dwords about which nothing is known, the same for all work items.
+    size = 4 if entry.size % 4 == 0 else entry.size
+    low, high = limits(size, signed=False)
+    return [
+        (at, size, pool.symbol(f"{name}.{max(0, entry.source_offset) + at}", Level.LAUNCH, low, high))
+        for at in range(0, entry.size, size)
+    ]
+
+
+def size_of(symbols: LaunchSymbols, index: int) -> Term:
+    """Return the bytes of the buffer of an argument."""
+    return symbols.sizes.setdefault(index, symbols.pool.symbol(f"bytes_{index}", Level.LAUNCH, 0, MAX_BYTES))

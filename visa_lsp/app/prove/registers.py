@@ -1,0 +1,260 @@
+"""The registers of a symbolic work item: what its own lane reads and writes, as terms.
+
+A cell is what one instruction wrote: for some lanes an element each, side by side or in strides, or one element for the
+thread. The item's lane is a symbol, so that a value written for all lanes is one term. What a lane reads that another lane
+wrote is known only where all lanes have the same value; anything else is a new symbol. Invariant: a read value is the
+register's, or a symbol that may be anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.prove.terms import FALSE, TRUE, ZERO, Condition, Level, Term, at_most, both, either, less, negation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.app.prove.terms import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the elements of lanes lie: lane ``l`` of ``lanes`` from ``first`` on has ``size`` bytes at ``base + l * stride``.
+
+    Without stride there is one element, whatever the lane is.
+    """
+
+    root: int
+    base: int
+    stride: int
+    size: int
+    first: int = 0
+    lanes: int = 1
+
+    @property
+    def bits(self) -> int:
+        """A bit for each byte of the variable."""
+        one = (1 << self.size) - 1
+        found = 0
+        for lane in range(self.first, self.first + self.lanes) if self.stride else (0,):
+            at = self.base + lane * self.stride
+            if at >= 0:
+                found |= one << at
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value at a place. ``by_all``: every lane of the place wrote it."""
+
+    place: Place
+    value: Term
+    signed: bool
+    by_all: bool
+    bits: int
+
+
+def all_lanes_of(place: Place, lane: Term) -> Condition:
+    """Return the condition that the item's lane is one of a place."""
+    if not place.stride:
+        return TRUE
+    return both(at_most(lane * -1 + place.first, 0), less(lane, place.first + place.lanes))
+
+
+@dataclass(slots=True)
+class Registers:
+    """The cells of each root variable, the latest last; the conditions that predicates hold; the surfaces of state variables.
+
+    A surface is a number of the binding table, or the complement of the number of its argument.
+    """
+
+    pool: Pool
+    lane: Term
+    cells: dict[int, tuple[Cell, ...]] = field(default_factory=dict)
+    flags: dict[int, tuple[tuple[int, int, Condition, bool], ...]] = field(default_factory=dict)
+    surfaces: dict[int, int | None] = field(default_factory=dict)
+
+    def copy(self) -> Registers:
+        """Return registers that change apart from these."""
+        return Registers(self.pool, self.lane, dict(self.cells), dict(self.flags), dict(self.surfaces))
+
+    # ---- values
+
+    def read(self, place: Place, *, signed: bool, line: int) -> Term:
+        """Return the value of the item's lane."""
+        found = self.find(place, signed=signed)
+        if found is not None:
+            return found
+        low, high = limits(place.size, signed=signed)
+        return self.pool.fresh("a register", Level.ITEM if place.stride else Level.THREAD, low, high, line)
+
+    def find(self, place: Place, *, signed: bool) -> Term | None:
+        """Return the value of the item's lane; None where it is not known."""
+        need = place.bits
+        parts: list[tuple[Place, Term]] = []
+        for cell in reversed(self.cells.get(place.root, ())):
+            if not cell.bits & need:
+                continue
+            at = cell.place
+            value = self._from(cell, place, need)
+            if value is None:
+                if at.size < place.size:
+                    return self._joined(place, at.size, signed=signed)
+                return None
+            parts.append((at, self.pool.wrapped(value, 8 * place.size, signed=signed)))
+            need &= ~cell.bits
+            if not need:
+                break
+        if need or not parts:
+            return None
+        found = parts[-1][1]
+        for at, value in reversed(parts[:-1]):
+            found = self.pool.choice(all_lanes_of(at, self.lane), value, found)
+        return found
+
+    def _from(self, cell: Cell, place: Place, need: int) -> Term | None:
+        """Return the value of a place as a cell has it, before its sign; None where the two do not fit."""
+        at = cell.place
+        inside = place.base - at.base
+        value = cell.value
+        if at.stride == place.stride and inside >= 0 and inside + place.size <= at.size:
+            return self._piece(value, inside, place.size, at.size)
+        # Another lane's element, which is known where all have the same value and have written it.
+        if need & ~cell.bits or not cell.by_all or not at.stride:
+            return None
+        if value.level <= Level.THREAD:
+            within = inside % at.stride if place.stride % at.stride == 0 else -1
+            if within >= 0 and within + place.size <= at.size:
+                return self._piece(value, within, place.size, at.size)
+        if not place.stride and 0 <= inside % at.stride <= at.size - place.size:
+            # The lane is named: the value is that of another lane, where it follows from the lane alone.
+            other = inside // at.stride
+            if at.first <= other < at.first + at.lanes and all(a in self._lane_atoms() for a, _ in value.factors):
+                moved = self.pool.replaced(value, lambda a: Term((), other) if a in self._lane_atoms() else None, {})
+                return self._piece(moved, inside % at.stride, place.size, at.size)
+        return None
+
+    def _lane_atoms(self) -> tuple[object, ...]:
+        return tuple([atom for atom, _ in self.lane.factors])
+
+    def _piece(self, value: Term, first: int, size: int, whole: int) -> Term:
+        if size == whole:
+            return value
+        return self.pool.quotient(value, 1 << 8 * first) if first else value
+
+    def _joined(self, place: Place, size: int, *, signed: bool) -> Term | None:
+        """Return a value that lies in several cells of ``size`` bytes."""
+        if place.size % size:
+            return None
+        found = ZERO
+        for first in range(0, place.size, size):
+            part = self.find(replace(place, base=place.base + first, size=size), signed=False)
+            if part is None:
+                return None
+            found = found + part * (1 << 8 * first)
+        return self.pool.wrapped(found, 8 * place.size, signed=signed)
+
+    def write(self, place: Place, value: Term, *, signed: bool, by_all: bool) -> None:
+        """Replace what a place holds."""
+        bits = place.bits
+        kept = [cell for cell in self.cells.get(place.root, ()) if cell.bits & ~bits]
+        self.cells[place.root] = (*kept, Cell(place, value, signed, by_all, bits))
+
+    def forget(self, root: int, bits: int = -1) -> None:
+        """Make bytes of a variable unknown."""
+        self.cells[root] = tuple([cell for cell in self.cells.get(root, ()) if not cell.bits & bits])
+
+    # ---- predicates
+
+    def flag(self, var: int, first: int, lanes: int, *, whole: bool) -> Condition | None:
+        """Return a predicate's bit for the item's lane, or with ``whole`` the bit ``first`` as all lanes see it; None if unknown."""
+        need = 1 if whole else lanes
+        wanted = ((1 << need) - 1) << first
+        found: list[tuple[int, int, Condition]] = []
+        for start, count, value, by_all in reversed(self.flags.get(var, ())):
+            own = ((1 << count) - 1) << start
+            if not own & wanted:
+                continue
+            if whole and (value.level > Level.THREAD or not by_all):
+                return None
+            found.append((start, count, value))
+            wanted &= ~own
+            if not wanted:
+                break
+        if wanted or not found:
+            return None
+        result = found[-1][2]
+        for start, count, value in reversed(found[:-1]):
+            if value == result:
+                continue
+            here = both(at_most(self.lane * -1 + start, 0), less(self.lane, start + count))
+            result = either(both(here, value), both(negation(here), result))
+        return result
+
+    def set_flag(self, var: int, first: int, lanes: int, value: Condition, *, by_all: bool) -> None:
+        """Set bits of a predicate."""
+        own = ((1 << lanes) - 1) << first
+        kept = [one for one in self.flags.get(var, ()) if ((1 << one[1]) - 1) << one[0] & ~own]
+        self.flags[var] = (*kept, (first, lanes, value, by_all))
+
+    # ---- joins
+
+    def merged(self, other: Registers, test: Condition) -> Registers:
+        """Return the registers behind a branch: these where the test holds, the others elsewhere."""
+        if test == TRUE:
+            return self
+        if test == FALSE:
+            return other
+        found = Registers(self.pool, self.lane)
+        for root in self.cells.keys() | other.cells.keys():
+            mine, theirs = self.cells.get(root, ()), other.cells.get(root, ())
+            if mine == theirs:
+                found.cells[root] = mine
+                continue
+            cells: list[Cell] = []
+            seen: set[tuple[Place, bool]] = set()
+            for cell in (*mine, *theirs):
+                key = (cell.place, cell.signed)
+                if key in seen:
+                    continue
+                seen.add(key)
+                one, two = (r.find(cell.place, signed=cell.signed) for r in (self, other))
+                if one is None or two is None:
+                    continue
+                by_all = cell.by_all and test.level <= Level.THREAD
+                cells.append(Cell(cell.place, self.pool.choice(test, one, two), cell.signed, by_all, cell.bits))
+            found.cells[root] = tuple(cells)
+        for var in self.flags.keys() | other.flags.keys():
+            found.flags[var] = self._merged_flag(other, var, test)
+        for var in self.surfaces.keys() | other.surfaces.keys():
+            one_, two_ = self.surfaces.get(var), other.surfaces.get(var)
+            found.surfaces[var] = one_ if one_ == two_ else None
+        return found
+
+    def _merged_flag(self, other: Registers, var: int, test: Condition) -> tuple[tuple[int, int, Condition, bool], ...]:
+        mine, theirs = self.flags.get(var, ()), other.flags.get(var, ())
+        if mine == theirs:
+            return mine
+        out = []
+        for start, count, _, by_all in dict.fromkeys((a, b, TRUE, d) for a, b, _, d in (*mine, *theirs)):
+            one, two = (r.flag(var, start, count, whole=False) for r in (self, other))
+            if one is not None and two is not None:
+                value = either(both(test, one), both(negation(test), two)) if one != two else one
+                out.append((start, count, value, by_all and test.level <= Level.THREAD))
+        return tuple(out)
+
+
+def limits(size: int, *, signed: bool) -> tuple[int, int]:
+    """Return the least and the greatest integer of ``size`` bytes."""
+    return (-(1 << 8 * size - 1), (1 << 8 * size - 1) - 1) if signed else (0, (1 << 8 * size) - 1)
+
+
+def merged_all(states: Iterable[tuple[Condition, Registers]]) -> Registers:
+    """Return the registers of several ways that meet."""
+    found: Registers | None = None
+    for test, registers in states:
+        found = registers if found is None else registers.merged(found, test)
+    assert found is not None
+    return found

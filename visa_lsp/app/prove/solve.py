@@ -1,0 +1,209 @@
+"""Questions about terms, put to Z3: whether a launch and two work items exist in which some conditions hold.
+
+Terms become linear integer arithmetic. A product of two symbols is a symbol of its own with what monotony says of it, because
+non-linear arithmetic does not answer in time; to find a launch its sizes are fixed, which makes most products linear. Each
+question has a limit of time, and the memory of Z3 is limited. Nothing else imports Z3.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
+
+import z3
+
+from visa_lsp.app.prove.terms import Level, atoms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from visa_lsp.app.prove.terms import Atom, Condition, Pool, Term
+
+MAX_MEMORY_MB: Final = 1500
+MAX_PRODUCT_PAIRS: Final = 400
+STEPS_PER_SECOND: Final = 3_000_000  # of Z3's own count, measured on an idle core: answers do not depend on other work
+SLOWEST: Final = 10  # times slower than that a machine may be
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A work item of a question: its number and that of its group."""
+
+    number: int
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question: ``no`` with the assumptions that it needs, ``yes`` with values of symbols, or ``unknown``."""
+
+    word: str
+    needs: tuple[int, ...] = ()
+    values: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Question:
+    """The conditions of one question, as Z3 has them."""
+
+    pool: Pool
+    exact: bool = False  # products are what they are
+    made: dict[tuple[Atom, str], Any] = field(default_factory=dict)
+    sides: list[Any] = field(default_factory=list)
+    products: list[tuple[Any, Any, Any]] = field(default_factory=list)
+    names: dict[str, Any] = field(default_factory=dict)
+
+    def term(self, term: Term, item: Item) -> Any:
+        """Return a term of a work item."""
+        parts = [
+            self.atom(atom, item) * factor if factor != 1 else self.atom(atom, item) for atom, factor in term.factors
+        ]
+        if term.constant or not parts:
+            parts.append(z3.IntVal(term.constant))
+        return z3.Sum(parts) if len(parts) > 1 else parts[0]
+
+    def atom(self, atom: Atom, item: Item) -> Any:
+        """Return an atom of a work item, with what holds of it among the sides."""
+        suffix = (
+            ""
+            if atom.level is Level.LAUNCH
+            else f"@{item.group}"
+            if atom.level is Level.GROUP
+            else f"@{item.group}.{item.number}"
+        )
+        key = (atom, suffix)
+        found = self.made.get(key)
+        if found is not None:
+            return found
+        name = f"{atom.name}{suffix}"
+        if atom.test is not None:
+            found = z3.If(self.condition(atom.test, item), *(self.term(part, item) for part in atom.parts))
+            self.made[key] = found
+            return found
+        found = z3.Int(name)
+        self.made[key] = found
+        self.names[name] = found
+        self.sides += [found >= atom.low, found <= atom.high]
+        if atom.divisor:
+            inner = self.term(atom.parts[0], item)
+            self.sides += [inner >= found * atom.divisor, inner < found * atom.divisor + atom.divisor]
+        elif atom.parts:
+            one, other = (self.term(part, item) for part in atom.parts)
+            self.products.append((found, one, other))
+        self.sides += [self.condition(fact, item) for fact in self.pool.facts.get(atom, ())]
+        return found
+
+    def condition(self, one: Condition, item: Item) -> Any:
+        """Return a condition of a work item."""
+        match one.word:
+            case "true":
+                return z3.BoolVal(True)
+            case "false":
+                return z3.BoolVal(False)
+            case "le":
+                return self.term(one.term, item) <= 0
+            case "eq":
+                return self.term(one.term, item) == 0
+            case "fact":
+                return self.term(one.term, item) >= 1
+            case "not":
+                return z3.Not(self.condition(one.parts[0], item))
+        parts = [self.condition(part, item) for part in one.parts]
+        return z3.And(parts) if one.word == "and" else z3.Or(parts)
+
+    def lemmas(self) -> list[Any]:
+        """Return what monotony says of products, or the products themselves."""
+        if self.exact:
+            return [whole == one * other for whole, one, other in self.products]
+        found = []
+        for whole, one, other in self.products:
+            for a, b in ((one, other), (other, one)):
+                found += [
+                    z3.Implies(a == 0, whole == 0), z3.Implies(a == 1, whole == b),
+                    z3.Implies(z3.And(a >= 0, b >= 0), whole >= 0), z3.Implies(z3.And(a >= 1, b >= 1), whole >= a),
+                ]  # fmt: skip
+        pairs = list(combinations(self.products, 2))[:MAX_PRODUCT_PAIRS]
+        for (whole, one, other), (whole_2, one_2, other_2) in pairs:
+            for a, b in ((one, other), (other, one)):
+                for c, d in ((one_2, other_2), (other_2, one_2)):
+                    if b.eq(d):
+                        found += [
+                            z3.Implies(a == c, whole == whole_2),
+                            z3.Implies(z3.And(b >= 0, a + 1 <= c), whole + b <= whole_2),
+                            z3.Implies(z3.And(b >= 0, c + 1 <= a), whole_2 + b <= whole),
+                        ]
+        return found
+
+
+class Solver:
+    """Answers questions within a time. ``deadline`` is that of all of them, by ``time.monotonic``."""
+
+    def __init__(self, pool: Pool, deadline: float, seconds: float) -> None:
+        self.pool, self.deadline, self.seconds = pool, deadline, seconds
+        self.asked = 0
+        z3.set_param("memory_max_size", MAX_MEMORY_MB)
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return self.deadline - time.monotonic()
+
+    def question(self, *, exact: bool = False) -> Question:
+        """Return an empty question."""
+        return Question(self.pool, exact)
+
+    def ask(
+        self,
+        question: Question,
+        hard: Iterable[Any],
+        soft: Sequence[Any] = (),
+        *,
+        minimal: bool = False,
+        seconds: float | None = None,
+    ) -> Answer:
+        """Answer whether all of some conditions can hold, with assumptions that a ``no`` names if it needs them."""
+        limit = self.seconds if seconds is None else seconds
+        if self.left <= 0:
+            return Answer("unknown")
+        self.asked += 1
+        solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
+        solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
+        solver.set("rlimit", int(limit * STEPS_PER_SECOND))
+        if minimal:
+            solver.set("core.minimize", True)
+        try:
+            solver.add(*hard, *question.lemmas(), *question.sides)
+            marks = [z3.Bool(f"assumed {at}") for at in range(len(soft))]
+            solver.add(*(z3.Implies(mark, one) for mark, one in zip(marks, soft, strict=True)))
+            word = str(solver.check(*marks))
+            if word == "unsat":
+                core = {str(one) for one in solver.unsat_core()}
+                return Answer("no", tuple([at for at, mark in enumerate(marks) if str(mark) in core]))
+            if word == "sat":
+                model = solver.model()
+                values = {
+                    name: model.eval(one, model_completion=True).as_long() for name, one in question.names.items()
+                }
+                return Answer("yes", values=values)
+        except z3.Z3Exception:
+            return Answer("unknown")
+        return Answer("unknown")
+
+
+def exclusion(pool: Pool, facts: Sequence[Condition], deadline: float) -> Callable[[Sequence[Condition]], bool]:
+    """Return a function that tells whether conditions of one work item certainly exclude one another."""
+    solver = Solver(pool, deadline, 0.5)
+    item = Item(1, 0)
+
+    def never(conditions: Sequence[Condition]) -> bool:
+        question = solver.question()
+        return solver.ask(question, [question.condition(one, item) for one in (*facts, *conditions)]).word == "no"
+
+    return never
+
+
+def wraps_of(pool: Pool, conditions: Iterable[Condition | Term]) -> list[tuple[Condition, int]]:
+    """Return for each place where arithmetic may wrap around the condition that it does not, and its line."""
+    return [pool.wraps[atom] for atom in atoms_of(*conditions) if atom in pool.wraps]

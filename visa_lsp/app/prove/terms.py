@@ -1,0 +1,436 @@
+"""Integer terms and conditions of a symbolic work item, in a normal form.
+
+A term is a linear sum of atoms. An atom is a symbol, or a product, a quotient, or a choice of two terms; equal ones are one
+object. Registers wrap around exactly: a value of 32 bits is its sum less 2^32 times the quotient, so that what wraps
+twice, or comes in halves, cancels. Knows neither registers nor a solver. Invariant: a level says which work items share
+the value of an atom, and that of a term is the highest of its atoms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from math import gcd
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+UNLIMITED: Final = 1 << 70  # beyond any value of a register
+MAX_MASK_RUNS: Final = 3  # of one bits in a constant that is and-ed
+
+
+class Level(IntEnum):
+    """The work items that share a value: those of the launch, of a group, of a hardware thread, or none."""
+
+    LAUNCH = 0
+    GROUP = 1
+    THREAD = 2
+    ITEM = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atom:
+    """A value that is no sum. ``parts`` are those of a product, of a quotient by ``divisor``, of a choice by ``test``.
+
+    ``low`` and ``high`` always hold. ``line`` is the place of a value that is not modelled, from 1; 0 for others.
+    ``why`` says what such a value is.
+    """
+
+    number: int
+    name: str
+    level: Level
+    low: int
+    high: int
+    parts: tuple[Term, ...] = ()
+    divisor: int = 0
+    test: Condition | None = None
+    line: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A sum of atoms times factors, and a constant; atoms in the order of their numbers, no factor zero."""
+
+    factors: tuple[tuple[Atom, int], ...]
+    constant: int
+
+    @property
+    def is_constant(self) -> bool:
+        """Return whether there is no atom."""
+        return not self.factors
+
+    @property
+    def level(self) -> Level:
+        """The highest level of the atoms."""
+        return max((atom.level for atom, _ in self.factors), default=Level.LAUNCH)
+
+    def limits(self) -> tuple[int, int]:
+        """Return bounds of the value by those of the atoms."""
+        low = high = self.constant
+        for atom, factor in self.factors:
+            low += factor * (atom.low if factor > 0 else atom.high)
+            high += factor * (atom.high if factor > 0 else atom.low)
+        return low, high
+
+    def __add__(self, other: Term | int) -> Term:
+        if isinstance(other, int):
+            return Term(self.factors, self.constant + other)
+        found = dict(self.factors)
+        for atom, factor in other.factors:
+            found[atom] = found.get(atom, 0) + factor
+        return _term(found, self.constant + other.constant)
+
+    def __sub__(self, other: Term | int) -> Term:
+        return self + other * -1
+
+    def __mul__(self, factor: int) -> Term:
+        if not factor:
+            return ZERO
+        return Term(tuple([(atom, own * factor) for atom, own in self.factors]), self.constant * factor)
+
+
+def _term(factors: Mapping[Atom, int], constant: int) -> Term:
+    kept = [pair for pair in factors.items() if pair[1]]
+    kept.sort(key=lambda pair: pair[0].number)
+    return Term(tuple(kept), constant)
+
+
+ZERO: Final = Term((), 0)
+
+
+def number(value: int) -> Term:
+    """Return a constant."""
+    return Term((), value)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition: ``le`` and ``eq`` compare ``term`` with zero, ``fact`` is a symbol that is true where it is one; others join conditions."""
+
+    word: str
+    term: Term = ZERO
+    parts: tuple[Condition, ...] = ()
+    level: Level = Level.LAUNCH
+
+
+TRUE: Final = Condition("true")
+FALSE: Final = Condition("false")
+
+
+def at_most(left: Term, right: Term | int) -> Condition:
+    """Return ``left <= right``."""
+    term = left - right
+    low, high = term.limits()
+    if high <= 0:
+        return TRUE
+    if low > 0:
+        return FALSE
+    divisor = gcd(*(factor for _, factor in term.factors))
+    if divisor > 1:
+        term = Term(tuple([(a, f // divisor) for a, f in term.factors]), -(-term.constant // divisor))
+    return Condition("le", term, level=term.level)
+
+
+def less(left: Term, right: Term | int) -> Condition:
+    """Return ``left < right``."""
+    return at_most(left + 1, right)
+
+
+def equal(left: Term, right: Term | int) -> Condition:
+    """Return ``left == right``."""
+    term = left - right
+    low, high = term.limits()
+    if low == high == 0:
+        return TRUE
+    if low > 0 or high < 0:
+        return FALSE
+    if term.factors[0][1] < 0:
+        term = term * -1
+    divisor = gcd(*(factor for _, factor in term.factors))
+    if term.constant % divisor:
+        return FALSE
+    if divisor > 1:
+        term = Term(tuple([(a, f // divisor) for a, f in term.factors]), term.constant // divisor)
+    return Condition("eq", term, level=term.level)
+
+
+def negation(one: Condition) -> Condition:
+    """Return the opposite of a condition."""
+    match one.word:
+        case "true":
+            return FALSE
+        case "false":
+            return TRUE
+        case "not":
+            return one.parts[0]
+        case "le":
+            return at_most(one.term * -1 + 1, 0)
+    return Condition("not", parts=(one,), level=one.level)
+
+
+def both(*conditions: Condition) -> Condition:
+    """Return the conjunction."""
+    return _joined("and", conditions, FALSE, TRUE)
+
+
+def either(*conditions: Condition) -> Condition:
+    """Return the disjunction."""
+    return _joined("or", conditions, TRUE, FALSE)
+
+
+def _joined(word: str, conditions: Iterable[Condition], decides: Condition, neutral: Condition) -> Condition:
+    found: dict[Condition, None] = {}
+    for one in conditions:
+        for part in one.parts if one.word == word else (one,):
+            if part == decides or negation(part) in found:
+                return decides
+            if part != neutral:
+                found[part] = None
+    if len(found) < 2:
+        return next(iter(found), neutral)
+    parts = tuple(found)
+    return Condition(word, parts=parts, level=max(part.level for part in parts))
+
+
+@dataclass(slots=True)
+class Pool:
+    """The atoms of one proof. ``wraps``: quotients that are zero unless arithmetic wraps, with their lines.
+
+    ``facts`` are conditions that hold of an atom wherever it is used.
+    """
+
+    atoms: dict[object, Atom] = field(default_factory=dict)
+    wraps: dict[Atom, tuple[Condition, int]] = field(default_factory=dict)
+    facts: dict[Atom, list[Condition]] = field(default_factory=dict)
+    count: int = 0
+    known: dict[tuple[tuple[Atom, int], ...], tuple[int, int]] = field(default_factory=dict)  # bounds of sums
+
+    def symbol(self, name: str, level: Level, low: int, high: int, *, line: int = 0, why: str = "") -> Term:
+        """Return the symbol of a name, the same for each call."""
+        key = ("symbol", name)
+        found = self.atoms.get(key)
+        if found is None:
+            found = self._new(key, Atom(self.count, name, level, low, high, line=line, why=why))
+        return Term(((found, 1),), 0)
+
+    def fresh(self, why: str, level: Level, low: int, high: int, line: int) -> Term:
+        """Return a new symbol for a value that is not modelled."""
+        return self.symbol(f"{why}#{self.count}", level, low, high, line=line, why=why)
+
+    def fresh_fact(self, why: str, level: Level, line: int) -> Condition:
+        """Return a new condition about which nothing is known."""
+        term = self.fresh(why, level, 0, 1, line)
+        return Condition("fact", term, level=level)
+
+    def _new(self, key: object, atom: Atom) -> Atom:
+        self.atoms[key] = atom
+        self.count += 1
+        return atom
+
+    def product(self, one: Term, other: Term, limit: tuple[int, int] | None = None) -> Term:
+        """Return the product of two terms, constants among their summands multiplied out; ``limit`` bounds a new one."""
+        if one.is_constant or other.is_constant:
+            return other * one.constant if one.is_constant else one * other.constant
+        rest = number(0)
+        if one.constant:
+            rest, one = other * one.constant, one + -one.constant
+        if other.constant:
+            rest, other = rest + one * other.constant, other + -other.constant
+        scale = 1
+        parts = []
+        for term in (one, other):
+            divisor = gcd(*(factor for _, factor in term.factors))
+            if term.factors[0][1] < 0:
+                divisor = -divisor
+            scale *= divisor
+            parts.append(Term(tuple([(a, f // divisor) for a, f in term.factors]), 0))
+        parts.sort(key=lambda term: [(a.number, f) for a, f in term.factors])
+        key = ("product", *parts)
+        found = self.atoms.get(key)
+        if found is None:
+            ends = list(limit or [a * b for a in parts[0].limits() for b in parts[1].limits()])
+            level = max(parts[0].level, parts[1].level)
+            found = self._new(key, Atom(self.count, f"product#{self.count}", level, min(ends), max(ends), tuple(parts)))
+        return Term(((found, scale),), 0) + rest
+
+    def quotient(self, term: Term, divisor: int) -> Term:
+        """Return ``floor(term / divisor)`` for a positive divisor."""
+        least, greatest = self.limits(term)
+        if least // divisor == greatest // divisor:
+            return number(least // divisor)
+        bounds = least // divisor, greatest // divisor
+        whole: dict[Atom, int] = {}
+        rest: dict[Atom, int] = {}
+        for atom, factor in term.factors:
+            times = (factor + (divisor - 1) // 2) // divisor
+            whole[atom], rest[atom] = times, factor - times * divisor
+        outer = _term(whole, term.constant // divisor)
+        inner = _term(rest, term.constant % divisor)
+        common = gcd(divisor, *(factor for _, factor in inner.factors))
+        if common > 1:
+            inner = Term(tuple([(a, f // common) for a, f in inner.factors]), inner.constant // common)
+            divisor //= common
+        low, high = self.limits(inner)
+        if low // divisor == high // divisor:
+            return outer + low // divisor
+        key = ("quotient", inner, divisor)
+        found = self.atoms.get(key)
+        if found is None:
+            found = self._new(
+                key,
+                Atom(
+                    self.count,
+                    f"quotient#{self.count}",
+                    inner.level,
+                    low // divisor,
+                    high // divisor,
+                    (inner,),
+                    divisor,
+                ),
+            )
+        result = outer + Term(((found, 1),), 0)
+        self.bound(result, *bounds)
+        return result
+
+    def choice(self, test: Condition, yes: Term, no: Term) -> Term:
+        """Return ``yes`` where the test holds, else ``no``."""
+        if test == TRUE or yes == no:
+            return yes
+        if test == FALSE:
+            return no
+        if test.word == "not":
+            test, yes, no = test.parts[0], no, yes
+        key = ("choice", test, yes, no)
+        found = self.atoms.get(key)
+        if found is None:
+            ends = (yes.limits(), no.limits())
+            level = max(test.level, yes.level, no.level)
+            found = self._new(
+                key,
+                Atom(
+                    self.count, f"choice#{self.count}", level, min(e[0] for e in ends), max(e[1] for e in ends), (yes, no),
+                    test=test,
+                ),
+            )  # fmt: skip
+        return Term(((found, 1),), 0)
+
+    def wrapped(self, term: Term, bits: int, *, signed: bool, line: int = 0) -> Term:
+        """Return the value that ``bits`` of a register hold; with a line, wrapping there is counted as a mistake of the kernel."""
+        low = -(1 << bits - 1) if signed else 0
+        times = self.quotient(term - low, 1 << bits)
+        found = term - times * (1 << bits)
+        if times.is_constant:
+            return found
+        self.bound(found, low, low + (1 << bits) - 1)
+        if line:
+            for atom, _ in times.factors:
+                if atom.divisor:
+                    self.wraps.setdefault(atom, (equal(times, 0), line))
+        return found
+
+    def bound(self, term: Term, low: int, high: int) -> None:
+        """Keep bounds of a sum that those of its atoms do not show."""
+        least, greatest = self.limits(term)
+        self.known[term.factors] = (max(low, least) - term.constant, min(high, greatest) - term.constant)
+
+    def limits(self, term: Term) -> tuple[int, int]:
+        """Return bounds of the value by those of the atoms, and by what a register holds."""
+        low, high = term.limits()
+        known = self.known.get(term.factors)
+        if known is None:
+            return low, high
+        return max(low, known[0] + term.constant), min(high, known[1] + term.constant)
+
+    def masked(self, term: Term, mask: int, bits: int) -> Term | None:
+        """Return ``term & mask`` for a constant; None where the mask has many runs of ones."""
+        runs: list[tuple[int, int]] = []
+        at = 0
+        limit = bits if mask >= 0 else bits + 1
+        while at < limit:
+            if not mask >> at & 1:
+                at += 1
+                continue
+            end = at
+            while end < limit and mask >> end & 1:
+                end += 1
+            runs.append((at, end))
+            at = end
+        if len(runs) > MAX_MASK_RUNS:
+            return None
+        found = ZERO
+        for start, end in runs:
+            part = self.quotient(term, 1 << start)
+            if end <= bits:
+                part = part - self.quotient(term, 1 << end) * (1 << end - start)
+            found = found + part * (1 << start)
+        if mask >= 0:
+            self.bound(found, 0, mask)
+        return found
+
+    # ---- substitution
+
+    def replaced(self, term: Term, exchange: Callable[[Atom], Term | None], known: dict[Atom, Term]) -> Term:
+        """Return a term with some of its atoms exchanged; ``known`` keeps what was exchanged."""
+        found = number(term.constant)
+        for atom, factor in term.factors:
+            found = found + self._exchanged(atom, exchange, known) * factor
+        return found
+
+    def _exchanged(self, atom: Atom, exchange: Callable[[Atom], Term | None], known: dict[Atom, Term]) -> Term:
+        found = known.get(atom)
+        if found is None:
+            found = exchange(atom)
+            if found is not None:
+                pass
+            elif atom.divisor:
+                found = self.quotient(self.replaced(atom.parts[0], exchange, known), atom.divisor)
+            elif atom.test is not None:
+                yes, no = (self.replaced(part, exchange, known) for part in atom.parts)
+                found = self.choice(self.replaced_in(atom.test, exchange, known), yes, no)
+            elif atom.parts:
+                one, other = (self.replaced(part, exchange, known) for part in atom.parts)
+                found = self.product(one, other)
+            else:
+                found = Term(((atom, 1),), 0)
+            known[atom] = found
+        return found
+
+    def replaced_in(
+        self, one: Condition, exchange: Callable[[Atom], Term | None], known: dict[Atom, Term]
+    ) -> Condition:
+        """Return a condition with some of its atoms exchanged."""
+        match one.word:
+            case "le":
+                return at_most(self.replaced(one.term, exchange, known), 0)
+            case "eq":
+                return equal(self.replaced(one.term, exchange, known), 0)
+            case "fact":
+                term = self.replaced(one.term, exchange, known)
+                return Condition("fact", term, level=term.level)
+            case "not":
+                return negation(self.replaced_in(one.parts[0], exchange, known))
+            case "and":
+                return both(*(self.replaced_in(part, exchange, known) for part in one.parts))
+            case "or":
+                return either(*(self.replaced_in(part, exchange, known) for part in one.parts))
+        return one
+
+
+def atoms_of(*things: Term | Condition) -> Iterator[Atom]:
+    """Yield every atom of terms and conditions, and of the parts of atoms, once."""
+    seen: set[Atom] = set()
+    work: list[Term | Condition] = list(things)
+    while work:
+        one = work.pop()
+        if isinstance(one, Condition):
+            work += one.parts
+            one = one.term
+        for atom, _ in one.factors:
+            if atom not in seen:
+                seen.add(atom)
+                yield atom
+                work += atom.parts
+                if atom.test is not None:
+                    work.append(atom.test)

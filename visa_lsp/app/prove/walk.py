@@ -1,0 +1,1015 @@
+"""One symbolic work item on its way through a kernel: the accesses, barriers and conditions that it meets.
+
+Follows the structured statements of ``app/read``. A branch is walked both ways and joined by its condition. A loop is walked
+from a state that stands for any round of it (``loops``). Registers that other lanes or threads may have changed are new
+symbols. Invariant: whatever a work item can do in some launch is among the accesses, with a condition that then holds; what
+is not modelled is one with a reason.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.prove.arithmetic import Arithmetic
+from visa_lsp.app.prove.payload import initial_registers, symbols_of
+from visa_lsp.app.prove.registers import Place, Registers, limits
+from visa_lsp.app.prove.terms import (
+    FALSE,
+    TRUE,
+    Condition,
+    Level,
+    Pool,
+    Term,
+    at_most,
+    atoms_of,
+    both,
+    either,
+    equal,
+    less,
+    negation,
+    number,
+)
+from visa_lsp.app.read.model import (
+    Break,
+    Calc,
+    Choose,
+    Compare,
+    Continue,
+    Goto,
+    If,
+    Invoke,
+    JumpLabel,
+    Lanes,
+    NamedCall,
+    Repeat,
+    Return,
+    Set,
+    Transfer,
+)
+from visa_lsp.app.read.structure import reading_of
+from visa_lsp.isa import lsc_codes as codes
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.model import FlowClass, Role
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.program import regions
+from visa_lsp.program.model import Combine, General, Immediate, Indirect, Predicate, PredicateOperand, RawOperand, State
+from visa_lsp.sim.lanes import words_of
+from visa_lsp.sim.messages import SLM_MASK
+from visa_lsp.sim.values import execution_type, extended_type, immediate, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from visa_lsp.app.read.model import BranchTest, Expr, MemoryPlace, Reading, Statement
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.isa.types import DataType
+    from visa_lsp.program.model import Inst, Kernel, Value
+    from visa_lsp.program.payload import KernelInfo
+
+MAX_CALL_DEPTH: Final = 8
+MAX_STATEMENTS: Final = 60_000  # walked in all, loops several times
+MAX_ROUNDS: Final = 6  # until the values of a loop are classified
+Space = tuple[str, int]
+SHARED: Final = "shared"
+BUFFER: Final = "buffer"
+UNKNOWN: Final = "unknown"
+PRIVATE: Final = "private"
+IMAGE: Final = "image"
+_SLM_SURFACE: Final = 0
+_SCRATCH_SURFACE: Final = 5
+_STATELESS: Final = (253, 255)
+_ROUNDED: Final = frozenset({"oword_ld", "oword_st"})
+
+
+class TooLong(Exception):  # noqa: N818 - a limit, not an error
+    """The kernel is larger than a proof may be."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """An access of the work item: ``size`` bytes at ``offset`` of a memory, where ``path`` holds.
+
+    ``intervals`` are the stretches between barriers that it may lie in. ``why``: its place or effect is not modelled.
+    """
+
+    instruction: int
+    line: int
+    write: bool
+    atomic: bool
+    space: Space
+    offset: Term
+    size: int
+    path: Condition
+    intervals: frozenset[int]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meeting:
+    """A barrier: its instruction, its line, and the conditions that the work item has passed before it."""
+
+    instruction: int
+    line: int
+    path: tuple[Condition, ...]
+    known: tuple[Condition, ...]
+
+
+@dataclass(slots=True)
+class Way:
+    """A way of the work item: its registers, the conditions that it has passed, the intervals that it may be in.
+
+    ``known`` also holds, but excludes no work item: it relates symbols of loops to one another.
+    """
+
+    registers: Registers
+    path: tuple[Condition, ...]
+    intervals: frozenset[int]
+    known: tuple[Condition, ...] = ()
+
+    def copy(self, *passed: Condition) -> Way:
+        """Return the same way behind further conditions."""
+        more = tuple([one for one in passed if one != TRUE and one not in self.path])
+        return Way(self.registers.copy(), (*self.path, *more), self.intervals, self.known)
+
+    @property
+    def is_dead(self) -> bool:
+        """Return whether no work item goes this way."""
+        return FALSE in self.path
+
+
+@dataclass(slots=True)
+class _Loop:
+    """An open loop: the ways that left it, and those that begin its next round."""
+
+    left: list[Way] = field(default_factory=list)
+    again: list[Way] = field(default_factory=list)
+
+
+class Walker:
+    """Walks a kernel and records what the work item does."""
+
+    def __init__(self, kernel: Kernel, info: KernelInfo, platform: Platform) -> None:
+        self.kernel, self.info, self.platform = kernel, info, platform
+        self.pool = Pool()
+        simd = kernel.int_attribute("SimdSize") or info.env.simd_size or 16
+        self.symbols = symbols_of(self.pool, info, simd)
+        self.simd = simd
+        self.reading: Reading = reading_of(kernel)
+        self.accesses: list[Access] = []
+        self.meetings: list[Meeting] = []
+        self.bindings = {one.bti_value: one.arg_index for one in info.bindings}
+        self.images = {one.arg_index for one in info.payload if one.kind == "image"}
+        self.left_out: list[tuple[int, str]] = []  # lines with an effect that no answer covers
+        self.records = True
+        self.stops_at_barrier = False
+        self.ignores_barriers = False
+        self.never: Callable[[Sequence[Condition]], bool] = lambda _: False  # whether conditions exclude one another
+        self._interval = 0
+        self._steps = 0
+        self._depth = 0
+        self._loops: list[_Loop] = []
+        self._parked: dict[int, list[Way]] = {}
+        self._returned: list[Way] = []
+        self.departures = 0  # ways that have left for a label or the end of the routine
+        self._taken = _address_taken(kernel)
+        self._start, self.storage = initial_registers(kernel, info, platform, self.symbols)
+        self.lane = self._start.lane
+
+    def walk(self) -> None:
+        """Walk the kernel from its start. Raises TooLong where it is larger than a proof may be."""
+        self._routine(0, Way(self._start, (), frozenset({0})))
+
+    def line(self, place: int) -> int:
+        """Return the line of an instruction, from 1."""
+        return self.kernel.instructions[place].line + 1
+
+    # ---- statements
+
+    def _routine(self, entry: int, way: Way) -> Way:
+        routine = next(one for one in self.reading.routines if one.entry == entry)
+        if not routine.structured:
+            raise TooLong("the jumps of its loops have several entries")
+        kept = self._loops, self._parked, self._returned
+        self._loops, self._parked, self._returned = [], {}, []
+        end = self._list(routine.body, way)
+        for one in self._returned:
+            if not self._is_common(one):
+                self.forget_shared(routine.body, one.registers)
+        end = self._joined([end, *self._returned])
+        self._loops, self._parked, self._returned = kept
+        return end
+
+    def _list(self, code: Sequence[Statement], way: Way) -> Way:
+        for at, statement in enumerate(code):
+            if isinstance(statement, JumpLabel):
+                waiting = self._parked.pop(statement.label, [])
+                for one in waiting:
+                    if not self._is_common(one):
+                        self.forget_shared(code[:at], one.registers)
+                way = self._joined([way, *waiting])
+            elif not way.is_dead:
+                way = self._one(statement, way)
+        return way
+
+    def _dead(self, way: Way) -> Way:
+        return Way(way.registers, (*way.path, FALSE), way.intervals, way.known)
+
+    def _one(self, statement: Statement, way: Way) -> Way:
+        self._steps += 1
+        if self._steps > MAX_STATEMENTS:
+            raise TooLong("it has more statements, loops counted several times, than a proof follows")
+        match statement:
+            case Set():
+                self._set(statement, way)
+            case Transfer():
+                self._transfer(statement, way)
+            case NamedCall(inst, places):
+                return self._named(inst, places[0], way)
+            case If():
+                return self._if(statement, way)
+            case Repeat():
+                from visa_lsp.app.prove.loops import walk_loop
+
+                return walk_loop(self, statement, way)
+            case Break():
+                self._loops[-1].left.append(way)
+                return self._dead(way)
+            case Continue():
+                self._loops[-1].again.append(way)
+                return self._dead(way)
+            case Goto():
+                self.departures += 1
+                self._parked.setdefault(statement.label, []).append(way)
+                return self._dead(way)
+            case Return():
+                self.departures += 1
+                self._returned.append(way)
+                return self._dead(way)
+            case Invoke():
+                return self._invoke(statement, way)
+        return way
+
+    def body(self, code: Sequence[Statement], way: Way) -> tuple[Way, list[Way]]:
+        """Walk the body of a loop; return the way at its end, with those that continue, and the ways that leave the loop."""
+        loop = _Loop()
+        self._loops.append(loop)
+        end = self._list(code, way)
+        self._loops.pop()
+        return self._joined([end, *loop.again]), loop.left
+
+    def _if(self, statement: If, way: Way) -> Way:
+        test = self.test(statement.condition, way, self.line(statement.places[0]))
+        then = self._list(statement.then, way.copy(test))
+        other = way.copy(negation(test))
+        shared = test.level > Level.THREAD
+        if shared:
+            # Lanes on the other side have executed what the branch does for all lanes.
+            self.forget_shared(statement.then, other.registers)
+        other = self._list(statement.otherwise, other)
+        if shared:
+            self.forget_shared(statement.otherwise, then.registers)
+        return self._joined([then, other])
+
+    def _joined(self, ways: Sequence[Way]) -> Way:
+        alive = [way for way in ways if not way.is_dead]
+        if len(alive) < 2:
+            return alive[0] if alive else ways[0]
+        common = _shared_beginning([way.path for way in alive])
+        known = _shared_beginning([way.known for way in alive])
+        rests = [both(*way.path[len(common) :]) for way in alive]
+        learnt = either(*(both(rest, *way.known[len(known) :]) for rest, way in zip(rests, alive, strict=True)))
+        found = alive[-1].registers
+        for rest, way in zip(reversed(rests[:-1]), reversed(alive[:-1]), strict=True):
+            found = way.registers.merged(found, rest)
+        whole = either(*rests)
+        path = (*common, whole) if whole != TRUE else common
+        if any(len(way.known) > len(known) for way in alive) and learnt not in (TRUE, whole):
+            known = (*known, learnt)
+        return Way(found, path, frozenset().union(*(way.intervals for way in alive)), known)
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Walk without recording anything, and forget the ways that leave."""
+        kept = self.records, self.stops_at_barrier, self.departures, list(self._returned)
+        parked = {label: list(ways) for label, ways in self._parked.items()}
+        self.records = self.stops_at_barrier = False
+        try:
+            yield
+        finally:
+            self.records, self.stops_at_barrier, self.departures, self._returned = kept
+            self._parked = parked
+
+    def joined(self, ways: Sequence[Way]) -> Way:
+        """Return the way behind several that meet."""
+        return self._joined(ways)
+
+    def _invoke(self, statement: Invoke, way: Way) -> Way:
+        test = self.test(statement.condition, way, self.line(statement.places[0]))
+        self._depth += 1
+        if self._depth > MAX_CALL_DEPTH:
+            raise TooLong("its subroutines call one another more deeply than a proof follows")
+        done = self._routine(statement.routine, way.copy(test))
+        self._depth -= 1
+        other = way.copy(negation(test))
+        return self._joined([done, other]) if not other.is_dead else done
+
+    def forget_shared(self, code: Sequence[Statement], registers: Registers) -> None:
+        """Forget what statements write for all lanes of the thread, whatever their own lanes are."""
+        for place in places_in(code, self.reading):
+            inst = self.kernel.instructions[place]
+            control = inst.get("exec")
+            if isinstance(control, ExecControl) and not control.no_mask and control.exec_size > 1:
+                continue
+            self.forget_writes(inst, registers)
+
+    def forget_writes(self, inst: Inst, registers: Registers) -> None:
+        """Forget what an instruction writes."""
+        for slot in inst.row.slots:
+            value = inst.get(slot.name)
+            if slot.role is Role.READ:
+                continue
+            if isinstance(value, General | RawOperand) and value.var:
+                where = self.storage.general.get(value.var)
+                if where is not None:
+                    registers.forget(where.root)
+            elif isinstance(value, PredicateOperand):
+                registers.flags.pop(value.var, None)
+            elif isinstance(value, State):
+                registers.surfaces[value.var] = None
+        if any(isinstance(value, Indirect) for value in inst.values):
+            for root in self._taken_roots():
+                registers.forget(root)
+
+    def _taken_roots(self) -> set[int]:
+        return {self.storage.root(number_) for number_ in self._taken}
+
+    # ---- conditions
+
+    def test(self, condition: BranchTest, way: Way, line: int) -> Condition:
+        """Return the condition of a branch for the item's lane."""
+        found = self._plain_test(condition, way, line)
+        return negation(found) if condition.negated else found
+
+    def _plain_test(self, condition: BranchTest, way: Way, line: int) -> Condition:
+        control, predicate = condition.control, condition.predicate
+        if condition.index is not None:
+            return equal(
+                self.source(condition.index, ExecControl(1, 0, no_mask=True), ty.D, way.registers, line), condition.case
+            )
+        if predicate is None:
+            found: Condition = TRUE
+        elif condition.whole or control.exec_size == 1 or predicate.combine is not Combine.NONE:
+            found = self._whole_flag(predicate, control, way.registers, line)
+        else:
+            found = self.flag(predicate, control, way.registers, line)
+        if not condition.whole and 1 < control.exec_size < self.simd:
+            found = both(found, self._in_lanes(control))
+        return found
+
+    def _in_lanes(self, control: ExecControl) -> Condition:
+        first = control.mask_offset
+        return both(at_most(self.lane * -1 + first, 0), less(self.lane, first + control.exec_size))
+
+    def flag(self, predicate: Predicate, control: ExecControl, registers: Registers, line: int) -> Condition:
+        """Return a predicate as the item's lane sees it."""
+        if predicate.combine is not Combine.NONE or control.exec_size == 1:
+            return self._whole_flag(predicate, control, registers, line)
+        found = registers.flag(predicate.var, control.mask_offset, control.exec_size, whole=False)
+        if found is None:
+            found = self.pool.fresh_fact("a predicate", Level.ITEM, line)
+        return negation(found) if predicate.inverse else found
+
+    def _whole_flag(self, predicate: Predicate, control: ExecControl, registers: Registers, line: int) -> Condition:
+        found: Condition | None
+        if predicate.combine is Combine.NONE:
+            found = registers.flag(predicate.var, control.mask_offset, 1, whole=True)
+        else:
+            found = registers.flag(predicate.var, control.mask_offset, control.exec_size, whole=False)
+            shared = registers.flags.get(predicate.var, ())
+            if found is None or found.level > Level.THREAD or not all(one[3] for one in shared):
+                own = found
+                found = self.pool.fresh_fact("lanes together", Level.THREAD, line)
+                if own is not None and control.exec_size == self.simd:
+                    atom = found.term.factors[0][0]
+                    is_any = predicate.combine is Combine.ANY
+                    fact = either(negation(own), found) if is_any else either(negation(found), own)
+                    self.pool.facts.setdefault(atom, []).append(fact)
+        if found is None:
+            found = self.pool.fresh_fact("a predicate", Level.THREAD, line)
+        return negation(found) if predicate.inverse else found
+
+    # ---- values
+
+    def source(self, operand: Expr, control: ExecControl, exec_type: DataType, registers: Registers, line: int) -> Term:
+        """Return the value of an integer source in an execution type, with its modifier applied."""
+        type_ = self.type_of(operand)
+        signed = type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
+        found = self._read(operand, control, type_, registers, line, signed=signed)
+        match getattr(operand, "modifier", OperandModifier.NONE):
+            case OperandModifier.NEG:
+                return found * -1
+            case OperandModifier.ABS if signed:
+                return self.pool.choice(at_most(found, -1), found * -1, found)
+            case OperandModifier.NEGABS:
+                return self.pool.choice(at_most(found, -1), found, found * -1) if signed else found * -1
+            case OperandModifier.NOT:
+                return found * -1 + -1
+        return found
+
+    def type_of(self, operand: Expr) -> DataType:
+        """Return the element type of an operand."""
+        if isinstance(operand, General):
+            return self.kernel.variable_type(operand.var) or ty.UD
+        if isinstance(operand, Immediate):
+            return unpacked(operand.type)
+        if isinstance(operand, Calc | Choose | Lanes | Indirect):
+            return operand.type
+        return ty.UD
+
+    def _read(
+        self, operand: Expr, control: ExecControl, type_: DataType, registers: Registers, line: int, *, signed: bool
+    ) -> Term:
+        low, high = limits(type_.size, signed=signed)
+        if isinstance(operand, Immediate):
+            return self._immediate(operand, control, line, signed=signed)
+        if isinstance(operand, Lanes):
+            place = self._raw_place(operand.operand, type_.size, control)
+            if place is not None:
+                return registers.read(place, signed=signed, line=line)
+        if isinstance(operand, General):
+            found = self.place(operand, control)
+            if found is not None and operand.var not in self._taken and type_.is_int:
+                return registers.read(found, signed=signed, line=line)
+        return self.pool.fresh("a register", Level.ITEM, low, high, line)
+
+    def _immediate(self, operand: Immediate, control: ExecControl, line: int, *, signed: bool) -> Term:
+        type_ = unpacked(operand.type)
+        if type_.is_float:
+            return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), line)
+        lanes = [int(one) for one in immediate(operand, control.exec_size)]
+        if len(set(lanes)) == 1:
+            return self.pool.wrapped(number(lanes[0]), 8 * type_.size, signed=signed)
+        steps = {b - a for a, b in pairwise(lanes)}
+        if len(steps) == 1:
+            step = steps.pop()
+            return (self.lane + -control.mask_offset) * step + lanes[0]
+        return self.pool.fresh("a packed constant", Level.ITEM, min(lanes), max(lanes), line)
+
+    def place(self, operand: General, control: ExecControl) -> Place | None:
+        """Return where the elements of an operand lie; None for a region that is no stride."""
+        where = self.storage.general.get(operand.var)
+        if where is None or not operand.var:
+            return None
+        base = where.offset + regions.origin(operand.row, operand.col, where.element, self.platform.grf_bytes)
+        lanes = control.exec_size
+        if operand.region.width is None:
+            elements = regions.destination_elements(operand.region.horz_stride or 1, lanes)
+        else:
+            elements = regions.source_elements(operand.region, lanes)
+        steps = {b - a for a, b in pairwise(elements)} or {0}
+        if len(steps) > 1:
+            return None
+        stride = steps.pop() * where.element
+        return self._strided(where.root, base, stride, where.element, control)
+
+    def _strided(self, root: int, base: int, stride: int, size: int, control: ExecControl) -> Place:
+        if not stride or control.exec_size == 1:
+            return Place(root, base, 0, size)
+        return Place(root, base - stride * control.mask_offset, stride, size, control.mask_offset, control.exec_size)
+
+    def _raw_place(self, operand: RawOperand, size: int, control: ExecControl) -> Place | None:
+        where = self.storage.general.get(operand.var)
+        if where is None or not operand.var:
+            return None
+        return self._strided(where.root, where.offset + operand.offset, size, size, control)
+
+    def _value(
+        self, value: Expr, control: ExecControl, registers: Registers, target: DataType, line: int
+    ) -> Term | None:
+        """Return the value of an expression for a target type, cut to it; None where it is no integer."""
+        if isinstance(value, Choose):
+            types = [self.type_of(one) for one in (value.yes, value.no)]
+            exec_type = execution_type(types)
+            if not exec_type.is_int or not target.is_int or value.saturate:
+                return None
+            yes, no = (self.source(one, control, exec_type, registers, line) for one in (value.yes, value.no))
+            found = self.pool.choice(self.flag(value.condition, control, registers, line), yes, no)
+            return self.pool.wrapped(found, target.bits, signed=target.is_signed)
+        if not isinstance(value, Calc):
+            return None
+        types = [self.type_of(one) for one in value.args]
+        exec_type = execution_type(types)
+        if not exec_type.is_int or not target.is_int or value.saturate:
+            return None
+        used = words_of(value.meaning)
+        extended = extended_type(used, exec_type, target)
+        sources = [self.source(one, control, extended, registers, line) for one in value.args]
+        found = Arithmetic(self.pool, exec_type, line, wide_count=target.size == 8).value(value.meaning, sources)
+        # Signed sums and all products are index arithmetic that programmers take for whole numbers.
+        counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
+        return self.pool.wrapped(
+            found, target.bits, signed=target.is_signed, line=line if counts and target.size == 4 else 0
+        )
+
+    # ---- assignments
+
+    def _set(self, statement: Set, way: Way) -> None:
+        target, value, control = statement.target, statement.value, statement.control
+        registers, line = way.registers, self.line(statement.places[0])
+        if isinstance(value, Compare):
+            self._compare(value, target, control, way, line)
+            return
+        if isinstance(target, PredicateOperand):
+            assert isinstance(value, Calc)
+            self._predicate_logic(value, target, control, way, line)
+            return
+        type_ = self.type_of(target)
+        found = self._value(value, control, registers, type_, line)
+        guard = self.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
+        self.assign(target, found, guard, control, way, line)
+
+    def assign(
+        self, target: Value, value: Term | None, guard: Condition, control: ExecControl, way: Way, line: int
+    ) -> None:
+        """Write a value, or what is not known, to a destination, where a guard holds."""
+        registers = way.registers
+        if not isinstance(target, General) or target.var in self._taken:
+            if isinstance(target, Indirect):
+                for root in self._taken_roots():
+                    registers.forget(root)
+            return
+        where = self.storage.general.get(target.var)
+        if where is None or not target.var:
+            return
+        place = self.place(target, control)
+        if place is None:
+            registers.forget(where.root)
+            return
+        self.put(place, value, guard, control, way, line, signed=self.type_of(target).is_signed)
+
+    def put(
+        self,
+        place: Place,
+        value: Term | None,
+        guard: Condition,
+        control: ExecControl,
+        way: Way,
+        line: int,
+        *,
+        signed: bool = False,
+    ) -> None:
+        """Write a value to a place."""
+        registers = way.registers
+        if control.exec_size == 1 and not control.no_mask and not self._is_common(way):
+            value = None  # whether lane 0 is active is not known
+        if value is None:
+            registers.forget(place.root, place.bits)
+            return
+        by_all = control.no_mask or (not place.stride and self._is_common(way))
+        if guard != TRUE:
+            old = registers.read(place, signed=signed, line=line)
+            value = self.pool.choice(guard, value, old)
+            by_all = by_all and guard.level <= Level.THREAD
+        registers.write(place, value, signed=signed, by_all=by_all)
+
+    def _is_common(self, way: Way) -> bool:
+        return all(one.level <= Level.THREAD for one in way.path)
+
+    def _compare(self, value: Compare, target: Value, control: ExecControl, way: Way, line: int) -> None:
+        registers = way.registers
+        types = [self.type_of(one) for one in (value.left, value.right)]
+        exec_type = execution_type(types)
+        if exec_type.is_int:
+            left, right = (self.source(one, control, exec_type, registers, line) for one in (value.left, value.right))
+            found = _relation(value.relation, left, right)
+        else:
+            uniform = control.exec_size == 1
+            found = self.pool.fresh_fact("a comparison of floats", Level.THREAD if uniform else Level.ITEM, line)
+        if isinstance(target, PredicateOperand):
+            by_all = control.no_mask or (control.exec_size == 1 and self._is_common(way))
+            if control.exec_size == 1:
+                if not by_all or found.level > Level.THREAD:
+                    found = self.pool.fresh_fact("a comparison of one lane", Level.THREAD, line)
+                registers.set_flag(target.var, control.mask_offset, 1, found, by_all=by_all)
+            else:
+                registers.set_flag(target.var, control.mask_offset, control.exec_size, found, by_all=by_all)
+            return
+        type_ = self.type_of(target)
+        ones = self.pool.choice(found, number(-1 if type_.is_signed else (1 << type_.bits) - 1), number(0))
+        self.assign(target, ones if type_.is_int else None, TRUE, control, way, line)
+
+    def _predicate_logic(
+        self, value: Calc, target: PredicateOperand, control: ExecControl, way: Way, line: int
+    ) -> None:
+        registers, at, lanes = way.registers, control.mask_offset, control.exec_size
+        whole = lanes == 1
+        args: list[Condition] = []
+        for one in value.args:
+            assert isinstance(one, PredicateOperand)
+            found = registers.flag(one.var, at, lanes, whole=whole)
+            args.append(
+                found
+                if found is not None
+                else self.pool.fresh_fact("a predicate", Level.THREAD if whole else Level.ITEM, line)
+            )
+        match value.meaning.word:
+            case "not":
+                result = negation(args[0])
+            case "and":
+                result = both(*args)
+            case "or":
+                result = either(*args)
+            case "xor":
+                result = either(both(args[0], negation(args[1])), both(negation(args[0]), args[1]))
+            case _:
+                result = args[0]
+        by_all = control.no_mask or (whole and self._is_common(way))
+        if whole and not by_all:
+            result = self.pool.fresh_fact("a predicate of one lane", Level.THREAD, line)
+        registers.set_flag(target.var, at, lanes, result, by_all=by_all)
+
+    # ---- memory
+
+    def _transfer(self, statement: Transfer, way: Way) -> None:
+        place, line, registers = statement.places[0], self.line(statement.places[0]), way.registers
+        inst = self.kernel.instructions[place]
+        control = statement.control
+        address_control = replace_lanes(control) if statement.single else control
+        address = self._address(statement, address_control, registers, line)
+        guard = self.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
+        if not statement.write:
+            self._loaded(statement, guard, way, line)
+        why = ""
+        if control.no_mask and control.exec_size > 1 and not statement.single:
+            why = "all lanes of the thread, active or not, access memory"
+        low = min(statement.elements, default=0) * statement.size
+        size = (max(statement.elements, default=0) + 1) * statement.size - low
+        meaning = inst.row.meaning
+        if isinstance(meaning, Effect) and meaning.name in _ROUNDED:
+            address = self.pool.quotient(address, 16) * 16
+        self._access(
+            place, line, write=statement.write, atomic=False, memory=statement.memory, address=address + low, size=size,
+            guard=guard, way=way, why=why,
+        )  # fmt: skip
+
+    def _address(self, statement: Transfer, control: ExecControl, registers: Registers, line: int) -> Term:
+        type_ = self.type_of(statement.address)
+        address = (
+            self._read(statement.address, control, type_, registers, line, signed=type_.is_signed) * statement.scale
+        )
+        if statement.offset is not None:
+            offset = self.source(statement.offset, ExecControl(1, 0, no_mask=True), ty.D, registers, line)
+            address = address + offset
+        if statement.memory.model == codes.ADDRTYPE_FLAT and isinstance(statement.memory.operand, General):
+            address = address + self._read(
+                statement.memory.operand, ExecControl(1, 0, no_mask=True), self.type_of(statement.memory.operand), registers,
+                line, signed=False,
+            )  # fmt: skip
+        return self.pool.wrapped(address, 32, signed=False) if statement.wraps else address
+
+    def _loaded(self, statement: Transfer, guard: Condition, way: Way, line: int) -> None:
+        control = statement.control
+        where = self.storage.general.get(statement.data.var)
+        if where is None or not statement.data.var or statement.data.var in self._taken:
+            return
+        low, high = limits(statement.size, signed=False)
+        if statement.single:
+            for at in range(len(statement.elements)):
+                value = self.pool.fresh("a loaded value", Level.THREAD, low, high, line)
+                place = Place(where.root, where.offset + statement.data.offset + at * statement.cell, 0, statement.cell)
+                self.put(place, value, guard, ExecControl(1, 0, no_mask=True), way, line)
+            return
+        grf = self.platform.grf_bytes
+        row = max(grf, -(-control.exec_size * statement.cell // grf) * grf)
+        for at in range(len(statement.elements)):
+            level = Level.THREAD if control.exec_size == 1 else Level.ITEM
+            value = self.pool.fresh("a loaded value", level, low, high, line)
+            raw = RawOperand(statement.data.var, statement.data.offset + at * row)
+            found = self._raw_place(raw, statement.cell, control)
+            if found is not None:
+                self.put(found, value * (1 << 16) if statement.high else value, guard, control, way, line)
+
+    def _access(
+        self, place: int, line: int, *, write: bool, atomic: bool, memory: MemoryPlace, address: Term, size: int,
+        guard: Condition, way: Way, why: str = "",
+    ) -> None:  # fmt: skip
+        space, offset, more = self._space(memory, address, way.registers)
+        why = why or more
+        self.record(
+            place,
+            line,
+            write=write,
+            atomic=atomic,
+            space=space,
+            offset=offset,
+            size=size,
+            guard=guard,
+            way=way,
+            why=why,
+        )
+
+    def record(
+        self, place: int, line: int, *, write: bool, atomic: bool, space: Space, offset: Term, size: int, guard: Condition,
+        way: Way, why: str = "",
+    ) -> None:  # fmt: skip
+        """Keep an access of the work item."""
+        path = both(*way.path, *way.known, guard)
+        if self.records and path != FALSE:
+            self.accesses.append(Access(place, line, write, atomic, space, offset, size, path, way.intervals, why))
+
+    def _space(self, memory: MemoryPlace, address: Term, registers: Registers) -> tuple[Space, Term, str]:
+        """Return the memory of an access, the offset in it, and the reason where it is not known."""
+        if memory.shared:
+            return self._shared(address)
+        surface: int | None = None
+        if memory.variable >= 0:
+            surface = registers.surfaces.get(memory.variable)
+            if memory.variable == _SLM_SURFACE or surface == 254:
+                return self._shared(address)
+            if memory.variable == _SCRATCH_SURFACE:
+                return (PRIVATE, 0), address, "private memory is not modelled"
+        elif memory.model == codes.ADDRTYPE_BTI and isinstance(memory.operand, Immediate):
+            surface = memory.operand.bits & 0xFFFFFFFF
+        elif memory.model == codes.ADDRTYPE_FLAT:
+            surface = _STATELESS[1]
+        elif isinstance(memory.operand, General):
+            handle = self._read(memory.operand, ExecControl(1, 0, no_mask=True), ty.UD, registers, 0, signed=False)
+            surface = next((~index for index, one in self.symbols.handles.items() if one == handle), None)
+        if surface is not None and surface < 0:
+            return (BUFFER, ~surface), address, ""
+        if surface in _STATELESS:
+            return self._flat(address)
+        if surface is not None and surface in self.bindings:
+            index = self.bindings[surface]
+            if index in self.images:
+                return (IMAGE, index), address, "images are not modelled"
+            return (BUFFER, index), address, ""
+        return (UNKNOWN, 0), address, "its surface is not known"
+
+    def _shared(self, address: Term) -> tuple[Space, Term, str]:
+        for index, symbol in self.symbols.shared.items():
+            atom = symbol.factors[0][0]
+            if any(one is atom and factor == 1 for one, factor in address.factors):
+                return (SHARED, index), self._untagged(address - symbol), ""
+        address = self._untagged(address)
+        # The memory of a kernel's only local argument begins where its own arrays end.
+        local = [one for one in self.info.payload if one.kind == "local"]
+        first = self.info.env.slm_size
+        if len(local) == 1 and address.constant >= first:
+            return (SHARED, local[0].arg_index), address + -first, ""
+        return (SHARED, -1), address, ""
+
+    def _untagged(self, address: Term) -> Term:
+        """Return an address of shared local memory without the bits that mark it as one."""
+        return address - self.pool.quotient(address, SLM_MASK + 1) * (SLM_MASK + 1)
+
+    def _flat(self, address: Term) -> tuple[Space, Term, str]:
+        for index, symbol in self.symbols.pointers.items():
+            atom = symbol.factors[0][0]
+            if any(one is atom and factor == 1 for one, factor in address.factors):
+                rest = address - symbol
+                # Addresses have 64 bits: multiples of 2^64 make no difference to an offset of less than 2^63.
+                kept = tuple([(one, factor) for one, factor in rest.factors if factor % (1 << 64)])
+                rest = Term(kept, rest.constant)
+                low, high = rest.limits()
+                if low >= -(1 << 63) and high < 1 << 63 and not any(one is atom for one in atoms_of(rest)):
+                    return (BUFFER, index), rest, ""
+        for atom in atoms_of(address):
+            if atom.name.startswith("private_base"):
+                return (PRIVATE, 0), address, "private memory is not modelled"
+        return (UNKNOWN, 0), address, "its address does not come from one pointer argument"
+
+    # ---- named operations
+
+    def _named(self, inst: Inst, place: int, way: Way) -> Way:
+        line, registers = self.line(place), way.registers
+        meaning = inst.row.meaning
+        name = meaning.name if isinstance(meaning, Effect) else ""
+        control = inst.get("exec")
+        lanes = control if isinstance(control, ExecControl) else ExecControl(1, 0, no_mask=True)
+        guard = inst.get("pred")
+        held = self.flag(guard, lanes, registers, line) if isinstance(guard, Predicate) else TRUE
+        if name == "barrier":
+            return self._barrier(place, line, way)
+        if name in ("addc", "subb"):
+            self._carry(inst, name, held, lanes, way, line)
+            return way
+        if name == "bfn":
+            self._bfn(inst, held, lanes, way, line)
+            return way
+        if name == "movs":
+            target, value = inst.get("dst"), inst.get("src0")
+            if isinstance(target, State) and not target.sampler:
+                known = value.bits & 0xFFFFFFFF if isinstance(value, Immediate) else None
+                if isinstance(value, State):
+                    known = registers.surfaces.get(value.var)
+                registers.surfaces[target.var] = known if not target.offset else None
+                return way
+        elif name in ("setp", "mov") and isinstance(inst.get("dst"), PredicateOperand):
+            self._set_predicate(inst, lanes, way, line)
+            return way
+        self._memory_call(inst, name, place, held, lanes, way)
+        self.forget_writes(inst, registers)
+        return way
+
+    def _barrier(self, place: int, line: int, way: Way) -> Way:
+        if self.records:
+            self.meetings.append(Meeting(place, line, way.path, way.known))
+        if self.ignores_barriers:
+            return way
+        if self.stops_at_barrier:
+            return self._dead(way)
+        return Way(way.registers, way.path, frozenset({self.new_interval()}), way.known)
+
+    def new_interval(self) -> int:
+        """Return the number of a new stretch between barriers."""
+        self._interval += 1
+        return self._interval
+
+    def _carry(self, inst: Inst, name: str, held: Condition, control: ExecControl, way: Way, line: int) -> None:
+        one, other = (self.source(inst.get(n), control, ty.UD, way.registers, line) for n in ("src0", "src1"))
+        one, other = (self.pool.wrapped(term, 32, signed=False) for term in (one, other))
+        total = one + other if name == "addc" else one - other
+        carry = self.pool.quotient(total, 1 << 32)
+        extra = next((inst.get(n) for n in ("carry", "borrow", "dst1") if n in inst.row.index), None)
+        self.assign(inst.get("dst"), total - carry * (1 << 32), held, control, way, line)
+        self.assign(extra, carry if name == "addc" else carry * -1, held, control, way, line)
+
+    def _bfn(self, inst: Inst, held: Condition, control: ExecControl, way: Way, line: int) -> None:
+        target, table = inst.get("dst"), inst.get("func")
+        sources = [inst.get(f"src{i}") for i in range(3)]
+        types = [self.type_of(one) for one in sources]
+        exec_type = execution_type(types)
+        value = None
+        if exec_type.is_int and isinstance(table, int) and isinstance(target, General):
+            args = [self.source(one, control, exec_type, way.registers, line) for one in sources]
+            own = self.type_of(target)
+            found = Arithmetic(self.pool, exec_type, line, wide_count=False).bitwise(table, args)
+            value = self.pool.wrapped(found, own.bits, signed=own.is_signed) if own.is_int else None
+        self.assign(target, value, held, control, way, line)
+
+    def _set_predicate(self, inst: Inst, control: ExecControl, way: Way, line: int) -> None:
+        target, value = inst.get("dst"), inst.get("src0")
+        assert isinstance(target, PredicateOperand)
+        at, lanes = control.mask_offset, control.exec_size
+        if isinstance(value, PredicateOperand):
+            found = way.registers.flag(value.var, at, lanes, whole=False)
+            shared = all(one[3] for one in way.registers.flags.get(value.var, ()))
+            found = found or self.pool.fresh_fact("a predicate", Level.ITEM, line)
+            way.registers.set_flag(target.var, at, lanes, found, by_all=shared)
+            return
+        if isinstance(value, Immediate) and value.bits & (1 << lanes) - 1 in (0, (1 << lanes) - 1):
+            found = TRUE if value.bits & 1 else FALSE
+            way.registers.set_flag(target.var, at, lanes, found, by_all=True)
+            return
+        found = self.pool.fresh_fact("a predicate", Level.ITEM, line)
+        way.registers.set_flag(target.var, at, lanes, found, by_all=False)
+
+    def _memory_call(self, inst: Inst, name: str, place: int, held: Condition, control: ExecControl, way: Way) -> None:
+        line = self.line(place)
+        if "atomic" in name:
+            self._atomic(inst, name, place, held, control, way)
+        elif inst.row.flow is not FlowClass.NEXT:
+            self._uncovered(place, line, f"{inst.row.mnemonic} calls a function, which is not followed", way)
+            self._forget_all(way.registers)
+        elif inst.row.family in _MEMORY_FAMILIES and name not in _QUIET:
+            writes = inst.row.family != "sampler" and (inst.get("dst") is None or "atomic" in inst.row.mnemonic)
+            images = inst.row.family == "sampler" or "typed" in inst.row.mnemonic or "media" in inst.row.mnemonic
+            space: Space = (IMAGE, -1) if images else (UNKNOWN, 0)
+            self.record(
+                place, line, write=writes or not images, atomic=False, space=space, offset=number(0), size=1, guard=held,
+                way=way, why="images are not modelled" if images else f"{inst.row.mnemonic} is not modelled",
+            )  # fmt: skip
+
+    def _uncovered(self, place: int, line: int, why: str, way: Way) -> None:
+        self.record(
+            place,
+            line,
+            write=True,
+            atomic=False,
+            space=(UNKNOWN, 0),
+            offset=number(0),
+            size=1,
+            guard=TRUE,
+            way=way,
+            why=why,
+        )
+
+    def _forget_all(self, registers: Registers) -> None:
+        registers.cells.clear()
+        registers.flags.clear()
+        registers.surfaces.clear()
+
+    def _atomic(self, inst: Inst, name: str, place: int, held: Condition, control: ExecControl, way: Way) -> None:
+        from visa_lsp.app.read.model import MemoryPlace
+
+        line, registers = self.line(place), way.registers
+        memory, field_, type_, size, offset = MemoryPlace(), "off", ty.UD, 4, number(0)
+        wraps = True
+        if name == "lsc_atomic":
+            found = codes.DATASIZES.get(_integer(inst, "datasize"))
+            size = found.memory_bytes if found is not None else 8
+            model = _integer(inst, "addrtype", codes.ADDRTYPE_FLAT)
+            shared = _integer(inst, "sfid") == codes.SFID_SLM
+            memory = MemoryPlace(shared=True) if shared else MemoryPlace(model=model, operand=inst.get("surface"))
+            width = _integer(inst, "addrsize")
+            field_, type_ = "src0", {1: ty.UW, 2: ty.UD, 3: ty.UQ, 5: ty.UD, 6: ty.D}.get(width, ty.UD)
+            offset = number(_integer(inst, "immoffset"))
+            wraps = type_ is not ty.UQ
+            if _integer(inst, "immscale", 1) not in (0, 1):
+                self._uncovered(place, line, "the scale of the address is not modelled", way)
+                return
+        elif name == "svm_atomic":
+            memory, field_, type_, size, wraps = MemoryPlace(model=codes.ADDRTYPE_FLAT), "address", ty.UQ, 8, False
+            words = _integer(inst, "op")
+            size = 8 if words & 0x40 else 2 if words & 0x20 else 4
+        elif name == "dword_atomic":
+            surface = inst.get("surface")
+            memory = MemoryPlace(variable=surface if isinstance(surface, int) else -1)
+        else:
+            self._uncovered(place, line, f"{inst.row.mnemonic} is not modelled", way)
+            return
+        raw = inst.get(field_)
+        if not isinstance(raw, RawOperand):
+            self._uncovered(place, line, "the operand of its address is not modelled", way)
+            return
+        address = self._read(Lanes(raw, type_), control, type_, registers, line, signed=type_.is_signed) + offset
+        address = self.pool.wrapped(address, 32, signed=False) if wraps else address
+        self._access(
+            place, line, write=True, atomic=True, memory=memory, address=address, size=size, guard=held, way=way
+        )
+
+
+_QUIET: Final = frozenset({"fence"})
+_MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "sampler", "media"})
+
+
+def _integer(inst: Inst, name: str, default: int = 0) -> int:
+    value = inst.get(name, default)
+    if isinstance(value, ExecControl):
+        return value.exec_size.bit_length() - 1
+    return value if isinstance(value, int) else default
+
+
+def replace_lanes(control: ExecControl) -> ExecControl:
+    """Return the control of the first lane alone."""
+    return ExecControl(1, control.mask_offset, no_mask=True)
+
+
+def _shared_beginning(lists: Sequence[tuple[Condition, ...]]) -> tuple[Condition, ...]:
+    found = []
+    for parts in zip(*lists, strict=False):
+        if any(part != parts[0] for part in parts):
+            break
+        found.append(parts[0])
+    return tuple(found)
+
+
+def _relation(code: int, left: Term, right: Term) -> Condition:
+    match code:
+        case 0:
+            return equal(left, right)
+        case 1:
+            return negation(equal(left, right))
+        case 2:
+            return less(right, left)
+        case 3:
+            return at_most(right, left)
+        case 4:
+            return less(left, right)
+    return at_most(left, right)
+
+
+def places_in(code: Sequence[Statement], reading: Reading) -> set[int]:
+    """Return the instructions of statements, of those within them, and of the subroutines that they call."""
+    found: set[int] = set()
+    called: set[int] = set()
+    work = list(code)
+    while work:
+        one = work.pop()
+        if isinstance(one, Set | Transfer | NamedCall):
+            found.update(one.places)
+        elif isinstance(one, If):
+            work += [*one.then, *one.otherwise]
+        elif isinstance(one, Repeat):
+            work += one.body
+        elif isinstance(one, Invoke) and one.routine not in called:
+            called.add(one.routine)
+            work += next(routine.body for routine in reading.routines if routine.entry == one.routine)
+    return found
+
+
+def _address_taken(kernel: Kernel) -> frozenset[int]:
+    """Return the variables that an address operand names, with all that lie over the same storage."""
+    from visa_lsp.flow.storage import storage_of
+    from visa_lsp.program.model import AddressOf
+
+    named = {value.var for inst in kernel.instructions for value in inst.values if isinstance(value, AddressOf)}
+    storage = storage_of(kernel, 32)
+    roots = {storage.root(one) for one in named}
+    return frozenset({one for one in storage.general if storage.root(one) in roots})

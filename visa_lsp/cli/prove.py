@@ -1,0 +1,171 @@
+"""The command ``visa-lsp prove``: no race, in bounds, for every launch, or a launch that shows otherwise.
+
+Exit status: 0 all proved, 1 refuted or a text with errors, 2 wrong usage or an unreadable file, 3 unknown or bounded answers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
+from visa_lsp.app.output_files import check_output
+from visa_lsp.app.prove.document import DEFAULT_SECONDS, PROPERTIES, ProofOptions, prove_data
+from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.cli.common import add_platform, say
+from visa_lsp.cli.exits import complain
+from visa_lsp.cli.files import write_output, write_report
+
+if TYPE_CHECKING:
+    import argparse
+
+    from visa_lsp.app.prove.document import ProofResult, ProvedFile
+
+EXIT_UNKNOWN: Final = 3
+MAX_SECONDS: Final = 3600
+
+
+def properties(text: str) -> tuple[str, ...]:
+    """Parse the value of ``--property``: names with commas between. Raises ArgumentTypeError for an unknown one."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in names:
+        if name not in PROPERTIES:
+            from argparse import ArgumentTypeError
+
+            hint = did_you_mean(name, PROPERTIES)
+            raise ArgumentTypeError(f"unknown property {name!r}{hint}; known properties: {', '.join(PROPERTIES)}")
+    return names or PROPERTIES
+
+
+def seconds(text: str) -> float:
+    """Parse the value of ``--timeout``. Raises ArgumentTypeError for other than a number of seconds."""
+    if re.fullmatch(r"\d{1,4}(\.\d{1,3})?", text) and 0 < float(text) <= MAX_SECONDS:
+        return float(text)
+    from argparse import ArgumentTypeError
+
+    raise ArgumentTypeError(f"expected seconds, more than 0 and at most {MAX_SECONDS}, got {text!r}")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or an object; - is standard input")
+    parser.add_argument(
+        "--property", metavar="LIST", type=properties, default=PROPERTIES,
+        help=f"properties to prove, with commas between; default: {','.join(PROPERTIES)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--assume", metavar="EXPR", action="append", default=[],
+        help="assume a condition of launches, such as 'n <= groups*local_size' or 'len(y) >= n'; repeatable",
+    )  # fmt: skip
+    parser.add_argument(
+        "--timeout",
+        metavar="S",
+        type=seconds,
+        default=DEFAULT_SECONDS,
+        help=f"seconds for a kernel; default: {DEFAULT_SECONDS:g}",
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument("--kernel", metavar="NAME", help="prove this kernel alone")
+    parser.add_argument("--launches", metavar="DIR", help="write the launch files of refutations there")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", default=STDIN, help="write the report there; default: standard output"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    add_platform(parser)
+
+
+def prove_command(args: argparse.Namespace) -> int:
+    """Prove the kernels of each input."""
+    check_output(args.output, args.inputs)
+    options = ProofOptions(args.property, tuple(args.assume), args.timeout, args.kernel, args.platform)
+    status = EXIT_OK
+    files: list[ProvedFile] = []
+    for path in args.inputs:
+        name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
+        place = Path(name) if path != STDIN or args.stdin_filename else None
+        try:
+            found = prove_data(name, place, read_bytes(path), options)
+        except UserError as error:
+            complain(str(error))
+            status = EXIT_USAGE
+            continue
+        for line in found.notes:
+            say(line)
+        files.append(found)
+        if args.launches:
+            _write_launches(found, Path(args.launches), args.inputs)
+    if files or args.format == "json":
+        report = as_json(files) if args.format == "json" else as_text(files)
+        write_report(args.output, report, args.inputs)
+    return status or _status(files)
+
+
+def _status(files: list[ProvedFile]) -> int:
+    answers = {one.answer for file in files for one in file.results}
+    if "refuted" in answers or any(file.is_broken for file in files):
+        return EXIT_FINDINGS
+    return EXIT_UNKNOWN if answers - {"proved"} else EXIT_OK
+
+
+def _write_launches(file: ProvedFile, folder: Path, inputs: list[str]) -> None:
+    for one in file.results:
+        if one.launch is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{one.kernel}.{one.property}.{one.line}.launch.yaml"
+            write_output(str(path), one.launch.encode(), inputs)
+
+
+def as_json(files: list[ProvedFile]) -> str:
+    """Return the answers for a program."""
+    results: list[dict[str, Any]] = []
+    for file in files:
+        for one in file.results:
+            entry: dict[str, Any] = {
+                "property": one.property, "path": printable(file.name), "kernel": one.kernel, "line": one.line,
+                "answer": one.answer, "assumptions": list(one.assumptions),
+            }  # fmt: skip
+            if one.launch is not None:
+                entry["launch"] = one.launch
+            if one.reason is not None:
+                entry["reason"] = one.reason
+            results.append(entry)
+    return json.dumps({"results": results}, indent=1, ensure_ascii=False) + "\n"
+
+
+def as_text(files: list[ProvedFile]) -> str:
+    """Return the answers for a reader: what is not proved line by line, the rest as counts with their assumptions."""
+    lines: list[str] = []
+    for file in files:
+        name = printable(file.name)
+        for kernel in dict.fromkeys(one.kernel for one in file.results):
+            lines += _kernel_lines(name, kernel, [one for one in file.results if one.kernel == kernel])
+    return "\n".join(lines) + "\n"
+
+
+def _kernel_lines(name: str, kernel: str, results: list[ProofResult]) -> list[str]:
+    lines = []
+    for one in results:
+        if one.answer == "proved":
+            continue
+        lines.append(
+            f"{name}:{one.line}: {one.property} {one.answer}" + (f": {printable(one.reason)}" if one.reason else "")
+        )
+        if one.launch is not None:
+            lines += [f"    {line}" for line in one.launch.splitlines()]
+    for property_ in dict.fromkeys(one.property for one in results):
+        mine = [one for one in results if one.property == property_]
+        counts = [
+            f"{n} {word}"
+            for word in ("proved", "bounded", "refuted", "unknown")
+            if (n := sum(one.answer == word for one in mine))
+        ]
+        lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(counts)}")
+    assumed = dict.fromkeys(words for one in results if one.answer == "proved" for words in one.assumptions)
+    if assumed:
+        lines.append("  proved for launches in which")
+        lines += [f"  - {words}" for words in assumed]
+    return lines
