@@ -72,7 +72,9 @@ def launch_of(path: Path, number: int, groups: int, folder: Path) -> Path | str:
 
 def measured(path: Path, launch: Path, checks: str, rounds: int) -> dict[str, Cost]:
     """Return the cost of the first run with each engine."""
-    command = product("run", str(path), "--launch", str(launch), "--checks", checks, "--budget", str(_STEPS), "--engine")
+    command = product(
+        "run", str(path), "--launch", str(launch), "--checks", checks, "--budget", str(_STEPS), "--engine"
+    )
     engines = ("auto", "jit", "interp")
     return interleaved({name: partial(run, [*command, name], kept="off") for name in engines}, rounds)
 
@@ -101,10 +103,8 @@ def main() -> None:
             over = auto > max(ALLOWED * best, ALLOWED_SECONDS)
             late += over
             status = {cost.status for cost in costs.values()}
-            rows.append(
-                [words, auto, costs["jit"].cpu, costs["interp"].cpu, auto / best, costs["auto"].wall]
-                + ["over" if over else "", "" if status == {0} else f"exit {sorted(status)}"]
-            )
+            row = [words, auto, costs["jit"].cpu, costs["interp"].cpu, auto / best, costs["auto"].wall]
+            rows.append([*row, "over" if over else "", "" if status == {0} else f"exit {sorted(status)}"])
     rows = [[*row, *[""] * (8 - len(row))] for row in rows]
     table(
         f"first runs, {asked.groups} groups, checks {asked.checks}, CPU seconds of the process ({machine.words()})",

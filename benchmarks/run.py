@@ -342,7 +342,9 @@ def main() -> None:
     parser.add_argument("repeats", nargs="?", type=int, default=5)
     parser.add_argument("--kernel", action="append", choices=[job.kernel for job in jobs()])
     parser.add_argument("--quick", action="store_true", help="skip Oclgrind")
-    parser.add_argument("--left", action="store_true", help="only print the instructions that the interpreter carries out")
+    parser.add_argument(
+        "--left", action="store_true", help="only print the instructions that the interpreter carries out"
+    )
     asked = parser.parse_args()
     if asked.left:
         print_left("TGLLP")
