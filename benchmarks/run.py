@@ -4,7 +4,8 @@ The source is compiled by ``ocloc`` for Tiger Lake; the text is what ``visa-lsp 
 best of several runs, of Oclgrind the only one, as its process's CPU time. ``checks`` are all of ours against Oclgrind's own with ``--data-races
 --uninitialized``. What a run leaves in memory is compared with what pocl leaves. Growth: twice and four times the work,
 in threads and in instructions. Last, one group of each kernel from start to end, and ``asm`` against the finalizer.
-Usage: python -m benchmarks.run [REPEATS] [--kernel NAME] [--quick]; ``--quick`` leaves Oclgrind out.
+Usage: python -m benchmarks.run [REPEATS] [--kernel NAME] [--quick]; ``--quick`` leaves Oclgrind out. With ``--left`` only the share
+of instructions is printed that compiled code leaves to the interpreter, for each kernel of the corpus.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.inputs import kernel
+from benchmarks.left import print_left
 from benchmarks.measure import PEER, PRODUCT, Cost, Machine, in_turns, measure_in_turns, product, run, table
 from benchmarks.measure import peer as finalizer
 
@@ -340,7 +342,13 @@ def main() -> None:
     parser.add_argument("repeats", nargs="?", type=int, default=5)
     parser.add_argument("--kernel", action="append", choices=[job.kernel for job in jobs()])
     parser.add_argument("--quick", action="store_true", help="skip Oclgrind")
+    parser.add_argument(
+        "--left", action="store_true", help="only print the instructions that the interpreter carries out"
+    )
     asked = parser.parse_args()
+    if asked.left:
+        print_left("TGLLP")
+        return
     if missing := [tool for tool in ("ocloc", "oclgrind") if shutil.which(tool) is None]:
         sys.exit(f"not installed: {', '.join(missing)} (Debian: intel-opencl-icd oclgrind pocl-opencl-icd)")
     chosen = [job for job in jobs() if asked.kernel is None or job.kernel in asked.kernel]

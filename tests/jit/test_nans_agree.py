@@ -20,7 +20,7 @@ from unjudged import run_unjudged
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
 from visa_lsp.sim.jit import arithmetic, native
-from visa_lsp.sim.jit.emitter import F32, F64, vector
+from visa_lsp.sim.jit.writer import F32, F64, vector
 
 GROUPS = 12
 # Bits of each type: quiet NaNs and such that signal, of both signs, infinity, zeros, numbers, a denormal.

@@ -25,19 +25,18 @@ def machine_class():
     from visa_lsp.sim import machine
     from visa_lsp.sim.jit import machine as compiled
     from visa_lsp.sim.jit import state
+    from visa_lsp.sim.jit.making import RunMode
 
     interpreter = machine.Machine
 
     class Machine(compiled.CompiledMachine):
         """Compiled without listeners: listeners need single instructions, which only the interpreter reports."""
 
-        to_the_end = True
-
         def __new__(cls, dispatch, observers=(), quantum=machine.QUANTUM):
             return interpreter(dispatch, observers, quantum) if observers else object.__new__(cls)
 
         def __init__(self, dispatch, observers=(), quantum=machine.QUANTUM):
-            super().__init__(dispatch)
+            super().__init__(dispatch, mode=RunMode(to_the_end=True))
             self.quantum = self.launch[state.QUANTUM // 8] = quantum
 
     return Machine
@@ -45,8 +44,9 @@ def machine_class():
 
 def compile_at_once(put=setattr):
     """Compile every body before its first instruction; ``put`` may be ``monkeypatch.setattr``, for one test."""
-    from visa_lsp.sim.jit import engine
+    from visa_lsp.sim.jit import engine, making
     from visa_lsp.sim.jit import machine as compiled
 
     for where, name in ((compiled, "WARM"), (compiled, "SAMPLE_STEPS"), (engine, "WARM")):
         put(where, name, 0)
+    put(making, "WAIT_SECONDS", None)

@@ -7,52 +7,24 @@ module, inlined where it is called, of instructions that LLVM does not look into
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from llvmlite import ir
 
 from visa_lsp.sim.jit import native
-from visa_lsp.sim.jit.emitter import F32, F64, I32, bytes_of, constants, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.writer import F32, F64, I32, bytes_of, constants, integer, lanes_of, splat, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.jit.emitter import Emitter
+    from visa_lsp.sim.jit.writer import Node
 
 # What neither touches memory nor ends elsewhere: stores before it that nobody reads may be left out.
 _PURE: Final = ("nounwind", "readnone")
 _REGISTER: Final = 16  # bytes of the smallest vector register; what is smaller lies in one with nothing behind it
-
-
-def add(e: Emitter, a: Node, b: Node) -> Node:
-    """Return the sum of a and b."""
-    return _operation(e, "add", a, b)
-
-
-def sub(e: Emitter, a: Node, b: Node) -> Node:
-    """Return the difference of a and b."""
-    return _operation(e, "sub", a, b)
-
-
-def mul(e: Emitter, a: Node, b: Node) -> Node:
-    """Return the product of a and b."""
-    return _operation(e, "mul", a, b)
-
-
-def div(e: Emitter, a: Node, b: Node) -> Node:
-    """Return the quotient of a and b."""
-    return _operation(e, "div", a, b)
-
-
-def fma(e: Emitter, a: Node, b: Node, c: Node) -> Node:
-    """Return the value of a * b + c, rounded once."""
-    return _operation(e, "fma", a, b, c)
-
-
-def sqrt(e: Emitter, a: Node) -> Node:
-    """Return the square root of a."""
-    return _operation(e, "sqrt", a)
 
 
 def in_double(function: Callable[..., Node]) -> Callable[..., Node]:
@@ -74,7 +46,8 @@ def quiet(e: Emitter, value: Node) -> Node:
     return mul(e, value, splat(value.type.element, 1.0, lanes_of(value)))
 
 
-def _operation(e: Emitter, word: str, *sources: Node) -> Node:
+def _operation(e: Emitter, *sources: Node, word: str) -> Node:
+    """Return a float operation on lanes; ``fma`` is a * b + c, rounded once."""
     most = native.vector_bytes()
     if not most:
         return _chosen(e, word, sources)
@@ -89,6 +62,9 @@ def _operation(e: Emitter, word: str, *sources: Node) -> Node:
         builder = ir.IRBuilder(function.append_basic_block())
         builder.ret(_instructions(builder, word, function.args, most))
     return e.builder.call(function, sources)
+
+
+add, sub, mul, div, fma, sqrt = (partial(_operation, word=word) for word in ("add", "sub", "mul", "div", "fma", "sqrt"))
 
 
 def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: int) -> Node:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 from llvmlite import ir
 
 from visa_lsp.sim.jit import spaces, watching
-from visa_lsp.sim.jit.emitter import I8, I64, Emitter, Node, Uncompiled, integer, lanes_of
-from visa_lsp.sim.jit.moving import each_lane, leave_space, mark_each, range_of, wide
-from visa_lsp.sim.jit.raw_operands import raw_start
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
+from visa_lsp.sim.jit.moving import begin_access, end_access, may_leave, range_of, wide
+from visa_lsp.sim.jit.numbers import raw_start
+from visa_lsp.sim.jit.writer import I8, I64, Node, integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,69 +51,51 @@ def emit_atomic(
     dst, first, second = (raw_start(site, site.raw(n), lanes * cell) for n in names)
     if any(dst >= 0 <= start and start != dst and abs(start - dst) < lanes * cell for start in (first, second)):
         raise Uncompiled  # the interpreter takes all sources before it writes
-    bits = e.some(e.enable(site), site)
-    with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
+    bits, use = e.some(e.enable(site), site), watching.ATOMIC
+    with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))), may_leave(e) as outside:
         at = wide(e, found.offsets(at))
         most, least = range_of(e, at, bits)
-        place = found.place(least, builder.add(most, ir.Constant(I64, memory)))
-        with builder.if_else(place.inside, likely=True) as (inside, outside):
-            with inside:
-                if e.watched:
-                    _watch_atomic(e, found, place, at, bits, memory)
-                offsets = e.kept_lanes(at)
-                exchange = e.side_by_side and not found.shared
-                each_lane(e, bits, lambda lane: _update(e, place, offsets, lane, (dst, first, second), update, word, memory, cell, lanes, exchange=exchange))  # fmt: skip
-                count = builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64)
-                moved = builder.mul(count, ir.Constant(I64, memory))
-                e.add_to(e.reads, moved)
-                e.add_to(e.writes, moved)
-            with outside:
-                leave_space(e)
+        place = begin_access(e, found, least, builder.add(most, ir.Constant(I64, memory)), use, outside)
+        if e.mode.watched:
+            watching.alignment(e, at, e.lanes(bits, lanes), memory)
+            if memory < 4:
+                watching.suspect_always(e)
+            watching.mark_each(e, place, at, bits, memory, use, shared=found.shared)
+        offsets, kind = e.kept_lanes(at), integer(8 * memory)
 
+        def update_lane(lane: Node) -> None:
+            where = builder.gep(place.base, [e.lane_of(offsets, lane, I64)], source_etype=I8)
+            step = builder.mul(lane, ir.Constant(I64, cell))
 
-def _watch_atomic(e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, bits: Node, memory: int) -> None:
-    watching.access(e, place, reads=True, writes=True)
-    watching.alignment(e, at, e.lanes(bits, lanes_of(at)), memory)
-    if memory < 4:
-        watching.suspect_always(e)
-    mark_each(e, found, place, at, bits, memory, watching.ATOMIC)
+            def register(start: int) -> Node:
+                return builder.gep(e.at(start, lanes * cell), [step], source_etype=I8)
 
+            def source(start: int) -> Node:
+                return ir.Constant(kind, 0) if start < 0 else builder.load(register(start), typ=kind, align=1)
 
-def _update(
-    e: Emitter, place: spaces.SpacePlace, offsets: Node, lane: Node, starts: tuple[int, int, int],
-    update: Callable[[Emitter, Node, Node, Node], Node], word: str, memory: int, cell: int, lanes: int, *, exchange: bool,
-) -> None:  # fmt: skip
-    builder, kind = e.builder, integer(8 * memory)
-    where = builder.gep(place.base, [e.lane_of(offsets, lane, I64)], source_etype=I8)
-    at = builder.mul(lane, ir.Constant(I64, cell))
+            sources = source(first), source(second)
+            if e.mode.side_by_side and not found.shared:
+                old, new = _exchanged(e, where, kind, lambda old: update(e, old, *sources))
+            else:
+                old = builder.load(where, typ=kind, align=1)
+                new = update(e, old, *sources)
+                builder.store(new, where, align=1)
+            changed = builder.zext(builder.icmp_unsigned("!=", new, old), I64)
+            builder.store(builder.or_(builder.load(place.wrote, typ=I64), changed), place.wrote)
+            if dst >= 0:
+                if word == "predec":
+                    old = builder.sub(old, ir.Constant(kind, 1))
+                builder.store(old if cell == memory else builder.zext(old, integer(8 * cell)), register(dst), align=1)
 
-    def register(start: int) -> Node:
-        return builder.gep(e.at(start, lanes * cell), [at], source_etype=I8)
-
-    dst, first, second = starts
-    sources = [
-        ir.Constant(kind, 0) if start < 0 else builder.load(register(start), typ=kind, align=1)
-        for start in (first, second)
-    ]
-    if exchange:
-        old, new = _exchanged(e, where, kind, lambda old: update(e, old, *sources))
-    else:
-        old = builder.load(where, typ=kind, align=1)
-        new = update(e, old, *sources)
-        builder.store(new, where, align=1)
-    changed = builder.zext(builder.icmp_unsigned("!=", new, old), I64)
-    builder.store(builder.or_(builder.load(place.wrote, typ=I64), changed), place.wrote)
-    if dst >= 0:
-        if word == "predec":
-            old = builder.sub(old, ir.Constant(kind, 1))
-        builder.store(old if cell == memory else builder.zext(old, integer(8 * cell)), register(dst), align=1)
+        e.each_lane(bits, update_lane)
+        end_access(e, place, use, builder.mul(e.count_of(bits), ir.Constant(I64, memory)))
 
 
 def _exchanged(e: Emitter, where: Node, kind: Node, update: Callable[[Node], Node]) -> tuple[Node, Node]:
     """Update a place while other groups do; what stood there and what stands there now."""
     builder = e.builder
     first, before = builder.load_atomic(where, "monotonic", kind.width // 8, typ=kind), builder.block
-    again, done = (e.function.append_basic_block(n) for n in ("exchange", "exchanged"))
+    again, done = e.blocks("exchange", "exchanged")
     builder.branch(again)
     builder.position_at_end(again)
     old = builder.phi(kind)

@@ -11,26 +11,27 @@ from llvmlite import ir
 
 from visa_lsp.sim.jit import native
 from visa_lsp.sim.jit.body import BEGIN, BodyPlan
+from visa_lsp.sim.jit.making import PLAIN, RunMode
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.making import ObjectStore
+    from visa_lsp.sim.jit.making import ObjectStore, Stopwatch
     from visa_lsp.sim.jit.modes import ModePlan
-    from visa_lsp.sim.jit.stopwatch import Stopwatch
 
 
 class CompiledBody:
     """A body for some modes: its function, and how often each of its stretches was executed."""
 
     def __init__(
-        self, code: Code, modes: ModePlan, surfaces: tuple[int, ...], compiling: Stopwatch, *,
-        store: ObjectStore | None = None, watched: bool = False, side_by_side: bool = False, to_the_end: bool = False,
+        self, code: Code, modes: ModePlan, surfaces: tuple[int, ...], compiling: Stopwatch,
+        mode: RunMode = PLAIN, store: ObjectStore | None = None,
     ) -> None:  # fmt: skip
         self.compiling = compiling
         self._store = store
-        _prepare(code)
+        for pc in range(len(code.kernel.instructions)):
+            code.op(pc)  # which notes the registers that it touches
         self.code = code
-        self.body = BodyPlan(code, modes, surfaces, watched=watched, side_by_side=side_by_side, to_the_end=to_the_end)
+        self.body = BodyPlan(code, modes, surfaces, mode)
         self.module = ir.Module("body")
         self.has_groups = False  # whether the scheduler of whole groups stands in the module
         size = code.layout.size
@@ -41,7 +42,6 @@ class CompiledBody:
 
     def twin(self, code: Code) -> Self:
         """Return the same functions for another machine's form of the same kernel, with counts of its own."""
-        _prepare(code)
         size = code.layout.size
         code.layout.need(self.code.layout.size)
         code.grown(size)
@@ -58,11 +58,6 @@ class CompiledBody:
             ir.IRBuilder(begin.append_basic_block()).ret_void()
         with self.compiling:
             return native.Native(self.module, self._store)
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the functions are made, so that nothing can be added."""
-        return "native" in self.__dict__
 
     @cached_property
     def call(self) -> Any:
@@ -87,9 +82,3 @@ class CompiledBody:
         start = max(s for s in body.starts if s <= pc)
         end = min(body.ends[start], count - 1) if start < count - 1 else count
         return range(start, end - (end - 1 in body.leaving))
-
-
-def _prepare(code: Code) -> None:
-    """Make the interpreter's operations: what they ask of the register file is its size."""
-    for pc in range(len(code.kernel.instructions)):
-        code.op(pc)

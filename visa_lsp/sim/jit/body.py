@@ -18,44 +18,31 @@ from visa_lsp.program.model import Combine, Predicate, PredicateOperand, State
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import state, watching
-from visa_lsp.sim.jit.emitter import I1, I8, I32, I64, PTR, Emitter, Local, Uncompiled, integer
+from visa_lsp.sim.jit.emitter import Emitter, Local, Uncompiled
 from visa_lsp.sim.jit.held import Held, held_in
 from visa_lsp.sim.jit.lanes import emit_lane
-from visa_lsp.sim.jit.making import MOST_HELD_INSTRUCTIONS
+from visa_lsp.sim.jit.making import MOST_HELD_INSTRUCTIONS, PLAIN, RunMode
 from visa_lsp.sim.jit.messages import MESSAGES
 from visa_lsp.sim.jit.modes import branches, changes_modes
 from visa_lsp.sim.jit.moves import MOVES
 from visa_lsp.sim.jit.state import StateLayout
-from visa_lsp.sim.jit.wide import WIDE
+from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, integer
 from visa_lsp.sim.observers.definedness_plan import InstructionKind, kind_of
 from visa_lsp.sim.operands import CR0, Site, nothing
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from visa_lsp.program.model import Inst
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.emitter import Node
     from visa_lsp.sim.jit.modes import ModePlan
+    from visa_lsp.sim.jit.writer import Node
 
 # Effects that move lanes or make the thread wait, and have no compiled form: the interpreter is entered and left.
-_LEAVING: Final = frozenset(
-    {
-        "switchjmp",
-        "call",
-        "fcall",
-        "ifcall",
-        "if",
-        "else",
-        "while",
-        "break",
-        "cont",
-        "barrier",
-        "sbarrier_wait",
-        "nbarrier_wait",
-    }
-)
-_MOVING: Final = _LEAVING - {"barrier", "sbarrier_wait", "nbarrier_wait"}  # the interpreter goes on anywhere
-_BARRIERS: Final = frozenset({"barrier"})  # what whole groups of threads wait at without being left
+# Behind the first it goes on anywhere.
+_MOVING: Final = frozenset(["switchjmp", "call", "fcall", "ifcall", "if", "else", "while", "break", "cont"])
+_LEAVING: Final = _MOVING | {"barrier", "sbarrier_wait", "nbarrier_wait"}
 MOST_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
 BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
@@ -64,20 +51,9 @@ _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 class BodyPlan:
     """The plan of one body: stretches and entries. ``written`` makes its function."""
 
-    def __init__(
-        self,
-        code: Code,
-        modes: ModePlan,
-        surfaces: tuple[int, ...],
-        *,
-        watched: bool = False,
-        side_by_side: bool = False,
-        to_the_end: bool = False,
-    ) -> None:
+    def __init__(self, code: Code, modes: ModePlan, surfaces: tuple[int, ...], mode: RunMode = PLAIN) -> None:
         self.code = code
-        self.to_the_end = to_the_end
-        self.watched = watched
-        self.side_by_side = side_by_side
+        self.mode = mode
         self.modes = modes
         self.surfaces = surfaces
         self.layout = StateLayout(code)
@@ -95,13 +71,18 @@ class BodyPlan:
         self.starts = sorted(pc for pc in starts if 0 <= pc <= count)
         self.ends = dict(zip(self.starts, [*self.starts[1:], count + 1], strict=True))
         small = self.stays and count <= MOST_HELD_INSTRUCTIONS
-        self.held = held_in(code, self.starts, self.ends, to_the_end=to_the_end) if small else Held()
+        self.held = held_in(code, self.starts, self.ends, to_the_end=mode.to_the_end) if small else Held()
         self.written_surfaces = self._written_surfaces()
         named = [value for inst in self.instructions for value in inst.values]
         predicates = frozenset(value.var for value in named if isinstance(value, Predicate | PredicateOperand))
         # What a function keeps that runs threads one after another; None: it runs one.
-        alone = self.held.pieces and not (self.leaving or watched or code.kernel.addresses)
+        alone = self.held.pieces and not (self.leaving or mode.watched or code.kernel.addresses)
         self.local = Local(predicates, self.written_surfaces) if alone else None
+
+    @property
+    def counted(self) -> Sequence[int]:
+        """The stretches that are counted in values of the function."""
+        return self.starts if self.local and len(self.starts) <= MOST_LOCAL_COUNTS else ()
 
     def _written_surfaces(self) -> frozenset[int]:
         """Return the surface variables that instructions may change."""
@@ -139,7 +120,7 @@ class BodyPlan:
     @property
     def barriers(self) -> frozenset[int]:
         """The places of barriers, if nothing else leaves the function; else none."""
-        found = {pc for pc in self.leaving if _effect(self.instructions[pc]) in _BARRIERS}
+        found = {pc for pc in self.leaving if _effect(self.instructions[pc]) == "barrier"}
         return frozenset(found) if found == self.leaving else frozenset()
 
     @property
@@ -175,30 +156,22 @@ class _BodyWriter:
     def __init__(self, body: BodyPlan, module: ir.Module, name: str) -> None:
         self.body = body
         self.code = body.code
-        counted = body.starts if body.local and len(body.starts) <= MOST_LOCAL_COUNTS else ()
-        self.e = Emitter(module, name, body.layout, counted, body.local)
-        self.e.surface_values, self.e.given_surfaces = body.surfaces, body.given_surfaces
-        self.e.watched = body.watched
-        self.e.side_by_side = body.side_by_side
-        self.e.hold(body.held)
+        self.e = Emitter(module, name, body)
         self._fixed = {} if _touches_fixed(body) else _FIRST_CELLS
-        self.blocks = {pc: self.e.function.append_basic_block(f"at{pc}") for pc in body.starts}
-        self.places = {
-            pc: self.e.function.append_basic_block(f"join{pc}") for pc in body.layout.joins if pc in self.blocks
-        }
-        self.dispatch = self.e.function.append_basic_block("next")
-        self.leave = self.e.function.append_basic_block("leave")
+        self.blocks = dict(zip(body.starts, self.e.blocks(*(f"at{pc}" for pc in body.starts)), strict=True))
+        joins = [pc for pc in body.layout.joins if pc in self.blocks]
+        self.places = dict(zip(joins, self.e.blocks(*(f"join{pc}" for pc in joins)), strict=True))
+        self.dispatch, self.leave = self.e.blocks("next", "leave")
 
     def write(self) -> None:
         e = self.e
         if e.fresh is not None:
-            known = e.function.append_basic_block("known")
-            self.new_thread = e.function.append_basic_block("new_thread")
+            known, self.new_thread = e.blocks("known", "new_thread")
             e.builder.cbranch(e.fresh, self.new_thread, known)
             e.builder.position_at_end(known)
         e.load_all()
         pc = e.word(e.block, state.PC)
-        wrong = e.function.append_basic_block("nowhere")
+        (wrong,) = e.blocks("nowhere")
         choice = e.builder.switch(pc, wrong)
         for entry in sorted(self.body.entries):
             if entry in self.blocks:
@@ -216,12 +189,11 @@ class _BodyWriter:
         e.fail()
         e.builder.position_at_end(self.leave)
         if e.fresh is not None:
-            left, following = e.function.append_basic_block("left"), e.function.append_basic_block("following")
+            left, following = e.blocks("left", "following")
             e.builder.cbranch(e.fresh, following, left)
             self._run_threads(following)
             e.builder.position_at_end(left)
-        self._give_held(len(self.body.instructions))
-        e.leave(state.LEAVE, e.word(e.block, state.PC))
+        self._leave(state.LEAVE, len(self.body.instructions), e.word(e.block, state.PC))
 
     def _run_threads(self, following: ir.Block) -> None:
         """Run new threads one after another, those of a group and of the groups behind it.
@@ -249,12 +221,11 @@ class _BodyWriter:
 
         b.position_at_end(following)
         e.add_to(e.total, e.get(e.steps, I64))
-        over, going, last = (e.function.append_basic_block(n) for n in ("over", "going", "last"))
+        over, going, last, done = e.blocks("over", "going", "last", "done")
         much = b.icmp_signed(">", e.get(e.total, I64), e.constant(e.launch, state.BUDGET))
         b.cbranch(much, over, going).set_weights([1, 999])
         b.position_at_end(over)
-        self._give_held(len(self.body.instructions))
-        e.leave(state.OVER, e.word(e.block, state.PC))
+        self._leave(state.OVER, len(self.body.instructions), e.word(e.block, state.PC))
         b.position_at_end(going)
         e.add_to(e.thread, one)
         more = b.icmp_signed("<", e.get(e.thread, I64), e.constant(e.launch, state.THREADS))
@@ -268,7 +239,6 @@ class _BodyWriter:
             carry = b.icmp_unsigned("==", value, e.constant(e.launch, count))
             e.set(cell, b.select(carry, ir.Constant(I64, 0), value))
         e.add_to(ids[2], b.zext(carry, I64))
-        done = e.function.append_basic_block("done")
         b.cbranch(b.icmp_signed("<", e.get(e.group, I64), e.constant(e.launch, state.END)), self.new_thread, done)
         b.position_at_end(done)
         e.spill_sums()
@@ -280,15 +250,16 @@ class _BodyWriter:
         held = e.held.moved(pc)
         if not held:
             return self._to(pc)
-        entered = e.function.append_basic_block(f"enter{pc}")
+        (entered,) = e.blocks(f"enter{pc}")
         e.builder.position_at_end(entered)
         e.take_held(held)
         e.builder.branch(self._to(pc))
         return entered
 
-    def _give_held(self, pc: int) -> None:
-        """Put what lives at a place into the registers."""
+    def _leave(self, status: int, pc: int, at: Node | int | None = None) -> None:
+        """Leave where ``pc`` is what is executed next; what lives there goes into the registers. The thread stands ``at`` another place."""
         self.e.give_held(self.e.held.moved(pc))
+        self.e.leave(status, pc if at is None else at)
 
     def _to(self, pc: int) -> ir.Block:
         """Return the block that goes on at an instruction: by way of the lanes that wait there."""
@@ -308,7 +279,7 @@ class _BodyWriter:
         e.builder.position_at_end(self.dispatch)
         for number, word in enumerate(e.waiting):
             value = e.get(word, I64)
-            some, none = e.function.append_basic_block("some"), e.function.append_basic_block("none")
+            some, none = e.blocks("some", "none")
             e.builder.cbranch(e.builder.icmp_unsigned("!=", value, ir.Constant(I64, 0)), some, none)
             e.builder.position_at_end(some)
             first = e.intrinsic("llvm.cttz.i64", I64, value, ir.Constant(ir.IntType(1), 1))
@@ -327,36 +298,30 @@ class _BodyWriter:
         if start == count:
             e.set(e.emask, ir.Constant(I32, 0))
             e.put_word(e.block, state.PC, ir.Constant(I64, count))
-            self._count(start, 1)
+            e.count(start, 1)
             e.builder.branch(self.dispatch)
             return
         # An instruction that is left to the interpreter is counted there.
         counted = last - start - (last - 1 in self.body.leaving)
-        self._count(start, counted)
+        if counted:
+            e.count(start, counted)
         for pc in range(start, last):
             e.pc = pc
-            if self.body.watched and pc in self.code.notes:
+            if self.e.mode.watched and pc in self.code.notes:
                 watching.suspect_always(e)
             if pc in self.body.leaving:
-                if self.body.watched and pc in self.body.barriers:
+                if self.e.mode.watched and pc in self.body.barriers:
                     lanes = e.builder.trunc(e.word(e.block, state.DISPATCHED), I32)
                     missing = e.builder.and_(lanes, e.builder.not_(e.get(e.emask)))
                     watching.suspect(e, e.builder.icmp_unsigned("!=", missing, ir.Constant(I32, 0)))
-                self._give_held(pc + 1)
-                e.leave(state.EXIT, pc)
+                self._leave(state.EXIT, pc + 1, pc)
                 return
-            if branches(self.body.instructions[pc]):
-                self._branch(self.body.instructions[pc], pc)
+            inst = self.body.instructions[pc]
+            if branches(inst):
+                {"goto": self._goto, "jmp": self._jump}.get(_effect(inst), self._return)(inst, pc)
                 return
-            self._instruction(self.body.instructions[pc], pc)
+            self._instruction(inst, pc)
         e.builder.branch(self._to(last))
-
-    def _count(self, start: int, steps: int) -> None:
-        if not steps:
-            return
-        e = self.e
-        e.add_to(e.steps, ir.Constant(I64, steps))
-        e.count(start)
 
     def _instruction(self, inst: Inst, pc: int) -> None:
         e, control = self.e, self.body.modes.controls.get(pc)
@@ -374,7 +339,7 @@ class _BodyWriter:
                 emit_lane(e, site, meaning.expr)
                 return
             if isinstance(meaning, Effect):
-                emit = MOVES.get(meaning.name) or WIDE.get(meaning.name) or MESSAGES.get(meaning.name)
+                emit = MOVES.get(meaning.name) or MESSAGES.get(meaning.name)
                 if emit is not None:
                     emit(e, site)
                     return
@@ -396,30 +361,13 @@ class _BodyWriter:
     def _taken(self, inst: Inst, pc: int) -> Node:
         """Return the active lanes that an instruction moves, of 32. Execution size 1 moves all of them or none."""
         e, site, pred = self.e, Site(self.code, inst, pc), inst.get("pred")
-        at, lanes = site.control.mask_offset, site.lanes
-        active = e.get(e.emask)
-        if lanes == 1:
-            if not isinstance(pred, Predicate):
-                return active
-            bit = e.predicate(pred, at, 1)
-            return e.builder.select(bit, active, ir.Constant(I32, 0))
+        at, lanes, active = site.control.mask_offset, site.lanes, e.get(e.emask)
         if not isinstance(pred, Predicate):
-            return e.builder.and_(active, ir.Constant(I32, site.full << at & 0xFFFFFFFF))
+            return active if lanes == 1 else e.builder.and_(active, ir.Constant(I32, site.full << at & 0xFFFFFFFF))
         bits = e.predicate(pred, at, lanes)
-        wide = bits if lanes == 32 else e.builder.zext(bits, I32)
-        if at:
-            wide = e.builder.shl(wide, ir.Constant(I32, at))
-        return e.builder.and_(active, wide)
-
-    def _branch(self, inst: Inst, pc: int) -> None:
-        assert isinstance(inst.row.meaning, Effect)
-        match inst.row.meaning.name:
-            case "goto":
-                self._goto(inst, pc)
-            case "jmp":
-                self._jump(inst, pc)
-            case _:
-                self._return(inst, pc)
+        if lanes == 1:
+            return e.builder.select(bits, active, ir.Constant(I32, 0))
+        return e.builder.and_(active, e.at_lane(bits, at))
 
     def _park(self, lanes: Node, pc: int) -> None:
         e = self.e
@@ -435,7 +383,7 @@ class _BodyWriter:
         target = self.code.labels[_label(inst)]
         lanes = self._taken(inst, pc)
         on = self._to(pc + 1)
-        go = e.function.append_basic_block("go")
+        (go,) = e.blocks("go")
         e.builder.cbranch(e.builder.icmp_unsigned("!=", lanes, ir.Constant(I32, 0)), go, on)
         e.builder.position_at_end(go)
         stay = e.builder.and_(e.get(e.emask), e.builder.not_(lanes))
@@ -453,8 +401,7 @@ class _BodyWriter:
         e = self.e
         late = e.builder.icmp_unsigned(">=", e.get(e.steps, I64), e.constant(e.launch, state.QUANTUM))
         with e.builder.if_then(late, likely=False):
-            self._give_held(target)
-            e.leave(state.SWITCH, target)
+            self._leave(state.SWITCH, target)
         e.builder.branch(self._to(target))
 
     def _jump(self, inst: Inst, pc: int) -> None:
@@ -465,7 +412,7 @@ class _BodyWriter:
             bit = e.predicate(pred, site.control.mask_offset, count)
             if count > 1:
                 bit = e.builder.icmp_unsigned("!=", bit, ir.Constant(integer(count), 0))
-            go = e.function.append_basic_block("jump")
+            (go,) = e.blocks("jump")
             e.builder.cbranch(bit, go, self._to(pc + 1))
             e.builder.position_at_end(go)
         if target <= pc:

@@ -8,6 +8,7 @@ same. The plan of an instruction is that of the checker (``observers.definedness
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -28,48 +29,46 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 ALL: Final = 255
 MOST_INSTRUCTIONS: Final = 4000  # of a body that is looked at
-_LANES: Final = 0xFFFFFFFF
+_BITS: Final = np.arange(32)  # of a predicate: each belongs to its lane
 
 
 class Known:
-    """What a lane knows at one place. Bytes and addresses hold 0, ``ALL``, or the number of a lane and one."""
+    """What a lane knows at one place: for each byte and cell 0, ``ALL``, or the number of a lane and one.
 
-    def __init__(self, frame: Frame) -> None:
+    Behind the bytes of the registers lie the address cells, the bits of predicates, surface and sampler variables.
+    """
+
+    def __init__(self, frame: Frame, *, together: bool) -> None:
         shadow = RegisterShadow(frame, None)
-        self.bytes: Array = np.where(shadow.bytes, 0, ALL).astype(np.uint8)
-        self.addresses: Array = np.zeros(frame.addr.size, np.uint8)
-        self.own = [0 if bits else _LANES for bits in shadow.pred_bits]  # predicate bits, each of its lane
-        self.all = list(self.own)
-        self.surfaces = [not state for state in shadow.surfaces]
-        self.samplers = [not state for state in shadow.samplers]
-        self.together = True  # all lanes of the thread are here
+        given = (
+            shadow.bytes, np.ones(frame.addr.size, np.bool_), np.repeat(np.array(shadow.pred_bits) != 0, 32),
+            shadow.surfaces, shadow.samplers,
+        )  # fmt: skip
+        self.addresses, self.predicates, self.surfaces, self.samplers, _ = np.cumsum([len(part) for part in given])
+        self.values: Array = np.where(np.concatenate(given), 0, ALL).astype(np.uint8)
+        self.together = together  # all lanes of the thread are here
 
     def copy(self) -> Known:
         """Return the same, to be changed."""
-        new = object.__new__(Known)
-        new.bytes, new.addresses = self.bytes.copy(), self.addresses.copy()
-        new.own, new.all = list(self.own), list(self.all)
-        new.surfaces, new.samplers, new.together = list(self.surfaces), list(self.samplers), self.together
+        new = copy(self)
+        new.values = self.values.copy()
         return new
 
     def meet(self, other: Known) -> bool:
         """Keep what both know; whether that is less than before."""
-        before = (self.bytes, self.addresses, self.own, self.all, self.surfaces, self.samplers, self.together)
-        self.bytes, self.addresses = _both(self.bytes, other.bytes), _both(self.addresses, other.addresses)
-        self.own = [a & b for a, b in zip(self.own, other.own, strict=True)]
-        self.all = [a & b for a, b in zip(self.all, other.all, strict=True)]
-        self.surfaces = [a and b for a, b in zip(self.surfaces, other.surfaces, strict=True)]
-        self.samplers = [a and b for a, b in zip(self.samplers, other.samplers, strict=True)]
-        self.together = self.together and other.together
-        return not (
-            np.array_equal(before[0], self.bytes)
-            and np.array_equal(before[1], self.addresses)
-            and before[2:] == (self.own, self.all, self.surfaces, self.samplers, self.together)
-        )
+        a, b, together = self.values, other.values, self.together
+        self.values = np.where(a == b, a, np.where(a == ALL, b, np.where(b == ALL, a, 0))).astype(np.uint8)
+        self.together = together and other.together
+        return self.together != together or not np.array_equal(a, self.values)
 
+    def predicate(self, var: int) -> Array:
+        """Return the bits of a predicate variable, to be read or changed."""
+        return self.values[self.predicates + 32 * var :][:32]
 
-def _both(a: Array, b: Array) -> Array:
-    return np.where(a == b, a, np.where(a == ALL, b, np.where(b == ALL, a, 0))).astype(np.uint8)
+    def cell(self, place: tuple[bool, int]) -> Array:
+        """Return the cell of a sampler or surface variable."""
+        sampler, number = place
+        return self.values[(self.samplers if sampler else self.surfaces) + number :][:1]
 
 
 def proven(code: Code, frame: Frame, *, full: bool) -> bool:
@@ -80,9 +79,7 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
     for pc in range(len(instructions)):
         code.op(pc)  # which notes the registers that it touches
     plans = [plan_of(code, pc) if not inst.row.opens_label else None for pc, inst in enumerate(instructions)]
-    first = Known(frame)
-    first.together = full
-    places: dict[int, Known] = {0: first}
+    places: dict[int, Known] = {0: Known(frame, together=full)}
     meetings = {*code.labels.values(), *code.joins}
     work = [0]
     while work:
@@ -143,35 +140,26 @@ def _divides(code: Code, pc: int) -> bool:
 def _step(kernel: Kernel, plan: DefinednessPlan, known: Known) -> bool:
     """Return whether what an instruction reads is defined; what it writes is, then."""
     everybody = plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
-    lanes = plan.full << plan.at & _LANES
+    own = (plan.at <= _BITS) & (plan.at + plan.lanes > _BITS)
+    needed = list[Array]()  # values of which none may be 0, those of all lanes
     if isinstance(plan.pred, Predicate):
-        alone = plan.pred.combine is Combine.NONE and not everybody
-        bits = known.own[plan.pred.var] | known.all[plan.pred.var] if alone else known.all[plan.pred.var]
-        if lanes & ~bits:
-            return False
+        bits = known.predicate(plan.pred.var)[own]
+        needed.append(bits if plan.pred.combine is Combine.NONE and not everybody else bits == ALL)
     for var in plan.preds_read:
-        bits, needed = known.all[var], lanes
+        bits = known.predicate(var)
         if not plan.preds_written:  # a number is made of all bits, whatever lanes it is for
-            needed = (1 << kernel.predicates[var - 1].num_elements) - 1
-        elif not everybody and plan.lanes > 1:
-            bits |= known.own[var]
-        if needed & ~bits:
-            return False
+            needed.append(bits[: kernel.predicates[var - 1].num_elements] == ALL)
+        else:
+            needed.append(bits[own] if not everybody and plan.lanes > 1 else bits[own] == ALL)
+    needed += [known.cell(place) for place in (*plan.cells_read, plan.state_read) if place is not None]
+    needed += [known.values[known.addresses + start :][:count] == ALL for start, count, _ in plan.addresses_read]
+    if not all(values.all() for values in needed):
+        return False
     if not all(_defined(plan, places, known, everybody=everybody) for places in _read(plan)):
         return False
-    if any(not (known.samplers if sampler else known.surfaces)[cell] for sampler, cell in plan.cells_read):
-        return False
-    if plan.state_read is not None:
-        sampler, cell = plan.state_read
-        if not (known.samplers if sampler else known.surfaces)[cell]:
-            return False
-    for start, count, _ in plan.addresses_read:
-        cells = known.addresses[start : start + count]
-        if not (cells == ALL).all():
-            return False
     if any(source.places is None for source in (*plan.sources, *plan.targets)):
         return False  # which registers are meant is known only when it runs
-    _write(plan, known, lanes, everybody=everybody or known.together)
+    _write(plan, known, own, everybody=everybody or known.together)
     return True
 
 
@@ -180,7 +168,7 @@ def _read(plan: DefinednessPlan) -> Iterator[Array]:
 
 
 def _defined(plan: DefinednessPlan, places: Array, known: Known, *, everybody: bool) -> bool:
-    values = known.bytes[places]
+    values = known.values[places]
     if (values == ALL).all():
         return True
     rows = places.shape[0]
@@ -190,7 +178,7 @@ def _defined(plan: DefinednessPlan, places: Array, known: Known, *, everybody: b
     return bool(((values == ALL) | (values == own)).all())
 
 
-def _write(plan: DefinednessPlan, known: Known, lanes: int, *, everybody: bool) -> None:
+def _write(plan: DefinednessPlan, known: Known, lanes: Array, *, everybody: bool) -> None:
     guarded = plan.pred is not None and not plan.selects
     if guarded:
         return  # whether it is written depends on the predicate
@@ -199,18 +187,16 @@ def _write(plan: DefinednessPlan, known: Known, lanes: int, *, everybody: bool) 
         assert places is not None
         rows = places.shape[0]
         if everybody:
-            known.bytes[places] = ALL
+            known.values[places] = ALL
         elif rows % plan.lanes == 0:
             own = (np.arange(rows) % plan.lanes + plan.at + 1)[:, None]
-            old = known.bytes[places]
-            known.bytes[places] = np.where(old == ALL, ALL, own)
+            old = known.values[places]
+            known.values[places] = np.where(old == ALL, ALL, own)
     for var in plan.preds_written:
-        known.own[var] |= lanes
-        if everybody:
-            known.all[var] |= lanes
+        bits = known.predicate(var)
+        bits[lanes] = ALL if everybody else np.maximum(bits, _BITS + 1)[lanes]
     if plan.address_written is not None and everybody:
         start, count = plan.address_written
-        known.addresses[start : start + count] = ALL
+        known.values[known.addresses + start :][:count] = ALL
     if plan.state_written is not None:
-        sampler, cell = plan.state_written
-        (known.samplers if sampler else known.surfaces)[cell] = True
+        known.cell(plan.state_written)[:] = ALL

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.jit.machine import WARM, Hot, Sample
-from visa_lsp.sim.jit.making import MOST_INSTRUCTIONS, Making, is_large
+from visa_lsp.sim.jit.making import MOST_INSTRUCTIONS, Making, RunMode, is_large
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.accesses import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
@@ -23,13 +23,17 @@ from visa_lsp.sim.observers.hooks import AlignmentChecker, BarrierChecker, Bound
 from visa_lsp.sim.observers.races import RaceChecker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from visa_lsp.program.model import Inst
+    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.dispatch import Dispatch, RunResult
+    from visa_lsp.sim.jit.machine import CompiledMachine
+    from visa_lsp.sim.jit.modes import Modes
     from visa_lsp.sim.observers.hooks import Observer
 
 _ALONE: Final = "groups ran one after another, not on several threads: "
+_BY_INTERPRETER: Final = "the interpreter ran the launch: "
+_ONWARD: Final = (FlowClass.NEXT, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE)
 WATCHED: Final = (
     AccessChecker, AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker, RaceChecker, UninitialisedChecker,
 )  # fmt: skip
@@ -65,33 +69,26 @@ def _run(
     dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | None, making: Making, *, at_once: bool
 ) -> RunResult:
     slower = dispatch if interpreted is None else replace(dispatch, step_budget=interpreted)
-    count = len(dispatch.kernel.instructions)
-    against = ""
     if is_large(dispatch.kernel) and not at_once:
+        count = len(dispatch.kernel.instructions)
         against = f"the kernel has {count:,} instructions; those of more than {MOST_INSTRUCTIONS:,} are interpreted"
-    elif unfit := [type(o).__name__ for o in observers if type(o) not in WATCHED]:
-        against = f"the interpreter ran the launch: compiled code has no form of {', '.join(unfit)}" if at_once else ""
-    else:
-        return _compiled(dispatch, slower, observers, making, at_once=at_once)
-    return _limit(_interpreted(slower, observers), against)
-
-
-def _compiled(
-    dispatch: Dispatch, slower: Dispatch, observers: Sequence[Observer], making: Making, *, at_once: bool
-) -> RunResult:
-    """Run a launch that may be compiled. A launch that begins again as compiled code is sampled first, its memory put back."""
+        return _interpreted(slower, observers, against)
+    if unfit := [type(o).__name__ for o in observers if type(o) not in WATCHED]:
+        against = f"{_BY_INTERPRETER}compiled code has no form of {', '.join(unfit)}"
+        return _interpreted(slower, observers, against * at_once)
+    again = bool(observers) or dispatch.host_threads > 1  # what was sampled is no part of the run
     known = at_once or bool(making.bodies)
-    again = bool(observers) or dispatch.host_threads > 1
-    if again and not known and _is_straight(dispatch) and _threads(dispatch) < WARM:
-        return _interpreted(slower, observers)
-    before = Contents(dispatch) if observers or (again and not known) else None
+    before = None
     if again and not known:
-        sample = Sample(slower, making)
+        if _is_straight(dispatch) and math.prod(dispatch.groups) * dispatch.threads_per_group < WARM:
+            return _interpreted(slower, observers)
+        before = Contents(dispatch)
+        sample = Sample(slower, making, RunMode(watched=bool(observers), side_by_side=not observers))
         sample.heard_by(_fresh(observers))
+        sample.ahead = _compile_ahead
         try:
             result = sample.run()
         except Hot:
-            assert before is not None
             before.restore()
             sample.give_codes()
         else:
@@ -101,20 +98,25 @@ def _compiled(
     from visa_lsp.sim.jit import launches
     from visa_lsp.sim.jit.whole import Suspicion
 
-    if before is None or not observers:
-        against = launches.side_by_side(dispatch, making) if again else ""
-        if not isinstance(against, str):
-            return against
-        return _limit(launches.unwatched(dispatch, making, at_once=known or again), against and _ALONE + against)
+    if not observers:
+        found = launches.side_by_side(dispatch, making) if again else ""
+        if not isinstance(found, str):
+            return found
+        return _limit(launches.unwatched(dispatch, making, at_once=known), found and _ALONE + found)
+    before = before or Contents(dispatch)
     try:
         found = launches.watched(dispatch, making, _fresh(observers), before, slower.step_budget)
     except Suspicion:
         before.restore()
         found = _interpreted(slower, observers)
         found.replayed_groups = found.groups
-    if isinstance(found, str):
-        return _limit(_interpreted(slower, observers), f"the interpreter ran the launch: {found}" if at_once else "")
-    return found
+    return _interpreted(slower, observers, (_BY_INTERPRETER + found) * at_once) if isinstance(found, str) else found
+
+
+def _compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
+    from visa_lsp.sim.jit.launches import compile_ahead
+
+    compile_ahead(machine, kernel, modes, making)
 
 
 def _fresh(observers: Sequence[Observer]) -> list[Observer]:
@@ -129,25 +131,19 @@ def _limit(result: RunResult, words: str) -> RunResult:
 
 
 def _is_straight(dispatch: Dispatch) -> bool:
-    """Return whether a thread executes each instruction of the kernel once at most."""
+    """Return whether a thread executes each instruction of the kernel once at most: all lead behind them, or to the end."""
     instructions = dispatch.kernel.instructions
     labels: dict[object, int] = {inst.get("label"): pc for pc, inst in enumerate(instructions) if inst.row.opens_label}
-    return all(_goes_on(inst, pc, labels) for pc, inst in enumerate(instructions))
+    return all(
+        labels.get(inst.get("label"), pc) > pc
+        if inst.row.flow in (FlowClass.GOTO, FlowClass.JUMP)
+        else inst.row.flow in _ONWARD or inst.row.flow.returns
+        for pc, inst in enumerate(instructions)
+    )
 
 
-def _goes_on(inst: Inst, pc: int, labels: Mapping[object, int]) -> bool:
-    """Return whether an instruction leads only to places behind it, or to the end."""
-    flow = inst.row.flow
-    if flow in (FlowClass.GOTO, FlowClass.JUMP):
-        return labels.get(inst.get("label"), pc) > pc
-    return flow in (FlowClass.NEXT, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE) or flow.returns
-
-
-def _threads(dispatch: Dispatch) -> int:
-    return math.prod(dispatch.groups) * dispatch.threads_per_group
-
-
-def _interpreted(dispatch: Dispatch, observers: Sequence[Observer]) -> RunResult:
+def _interpreted(dispatch: Dispatch, observers: Sequence[Observer], against: str = "") -> RunResult:
+    """Run a launch in the interpreter; ``against`` says why it is not compiled."""
     result = Machine(dispatch, observers).run()
     result.interpreted = True
-    return result
+    return _limit(result, against)

@@ -34,9 +34,8 @@ _FOLLOWED: Final = frozenset({
     FlowClass.FUNCTION_RETURN,
 })  # fmt: skip
 _DWORD: Final = 4
-MOST_LIVE_BYTES: Final = (
-    1_024  # at one place; of kernels that gain a factor 3 hold 470, one that lost a quarter had 1,750
-)
+# At one place: kernels that gain a factor 3 hold 470, one that lost a quarter had 1,750.
+MOST_LIVE_BYTES: Final = 1_024
 
 
 class HeldPiece(NamedTuple):
@@ -46,13 +45,6 @@ class HeldPiece(NamedTuple):
     size: int
 
 
-class Touched(NamedTuple):
-    """A piece that an instruction touches."""
-
-    number: int
-    written: bool
-
-
 class Held:
     """The pieces that a function holds, in the order of their places; none where that cannot be told."""
 
@@ -60,7 +52,7 @@ class Held:
         self.pieces: Sequence[HeldPiece] = ()
         self.whole: frozenset[int] = frozenset()  # instructions whose writes may fill the lanes that are off as well
         self.live: Mapping[int, int] = {}  # dwords that live at the beginning of a stretch, there or where lanes wait
-        self.touched: Mapping[int, Sequence[Touched]] = {}  # by instruction
+        self.touched: Mapping[int, Mapping[int, bool]] = {}  # by instruction: its pieces, and whether they are written
 
     def at(self, start: int, end: int) -> int | None:
         """Return the piece that has some bytes; -1 where none has any of them, None where they are of several."""
@@ -134,13 +126,13 @@ def _ends(touch: Touch) -> tuple[int, int]:
     return touch.start + min(touch.elements), touch.start + max(touch.elements) + touch.size
 
 
-def _touched(held: Held, touches: Sequence[Touch]) -> list[Touched]:
+def _touched(held: Held, touches: Sequence[Touch]) -> dict[int, bool]:
     found: dict[int, bool] = {}
     for touch in touches:
         number = held.at(*_ends(touch))
         if number is not None and number >= 0:
             found[number] = found.get(number, False) or touch.write
-    return [Touched(number, written) for number, written in sorted(found.items())]
+    return found
 
 
 def _control(code: Code, pc: int) -> ExecControl:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 
 from visa_lsp.sim.jit.arithmetic import in_double, quiet
-from visa_lsp.sim.jit.emitter import F64, I64, bytes_of, lanes_of, splat, vector
 from visa_lsp.sim.jit.watching import any_of
+from visa_lsp.sim.jit.writer import F64, I64, bytes_of, lanes_of, splat, vector
 from visa_lsp.sim.lane_formulas import FORMULAS, QUARTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.jit.emitter import Emitter
+    from visa_lsp.sim.jit.writer import Node
     from visa_lsp.sim.lane_formulas import Operations
 
 
@@ -89,6 +90,10 @@ class LaneNumbers:
     __ge__ = _comparison(">=")
 
 
+def _unary(operation: Callable[[_Nodes, Node], Node]) -> Callable[[_Nodes, LaneNumbers], LaneNumbers]:
+    return lambda nodes, a: LaneNumbers(nodes.e, operation(nodes, a.node))
+
+
 @dataclass(frozen=True, slots=True)
 class _Nodes:
     """The operations as LLVM's, on so many lanes."""
@@ -101,26 +106,13 @@ class _Nodes:
         model = lanes or LaneNumbers(self.e, splat(F64, 0.0, self.count))
         return LaneNumbers(self.e, self.e.builder.select(condition.node, model.like(a), model.like(b)))
 
-    def is_nan(self, a: LaneNumbers) -> LaneNumbers:
-        return LaneNumbers(self.e, self.e.builder.fcmp_unordered("uno", a.node, a.node))
-
-    def magnitude(self, a: LaneNumbers) -> LaneNumbers:
-        return LaneNumbers(self.e, self.e.each("llvm.fabs", a.node))
-
-    def nearest(self, a: LaneNumbers) -> LaneNumbers:
-        return LaneNumbers(self.e, self.e.each("llvm.nearbyint", a.node))
-
-    def whole(self, a: LaneNumbers) -> LaneNumbers:
-        return LaneNumbers(self.e, self.e.builder.fptosi(a.node, vector(I64, self.count)))
-
-    def real(self, a: LaneNumbers) -> LaneNumbers:
-        return LaneNumbers(self.e, self.e.builder.sitofp(a.node, vector(F64, self.count)))
-
-    def bits(self, a: LaneNumbers) -> LaneNumbers:
-        return LaneNumbers(self.e, self.e.builder.bitcast(a.node, vector(I64, self.count)))
-
-    def of_bits(self, a: LaneNumbers) -> LaneNumbers:
-        return LaneNumbers(self.e, self.e.builder.bitcast(a.node, vector(F64, self.count)))
+    is_nan = _unary(lambda nodes, a: nodes.e.builder.fcmp_unordered("uno", a, a))
+    magnitude = _unary(lambda nodes, a: nodes.e.each("llvm.fabs", a))
+    nearest = _unary(lambda nodes, a: nodes.e.each("llvm.nearbyint", a))
+    whole = _unary(lambda nodes, a: nodes.e.builder.fptosi(a, vector(I64, nodes.count)))
+    real = _unary(lambda nodes, a: nodes.e.builder.sitofp(a, vector(F64, nodes.count)))
+    bits = _unary(lambda nodes, a: nodes.e.builder.bitcast(a, vector(I64, nodes.count)))
+    of_bits = _unary(lambda nodes, a: nodes.e.builder.bitcast(a, vector(F64, nodes.count)))
 
     def entries(self, rows: LaneNumbers) -> Sequence[LaneNumbers]:
         """Nearly always all lanes ask for the first row, which needs no look into the table."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llvmlite import ir
-
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
@@ -13,15 +11,17 @@ from visa_lsp.program.model import General, Immediate, PredicateOperand
 from visa_lsp.sim import exact, values
 from visa_lsp.sim import words as meanings
 from visa_lsp.sim.jit import numbers, watching, words
-from visa_lsp.sim.jit.emitter import I32, Uncompiled, integer, lanes_of, splat
+from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.rounding import directed
+from visa_lsp.sim.jit.writer import integer, lanes_of, splat
 from visa_lsp.sim.lanes import modifier_of, saturates, source_count, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.program.model import Value
-    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.jit.emitter import Emitter
+    from visa_lsp.sim.jit.writer import Node
     from visa_lsp.sim.operands import Site
 
 
@@ -100,7 +100,7 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
     if flat and wraps and target.size <= 4 and exec_type.size == 4 and (plain or shifts or expr.word == "cbit"):
         body = words.dword_body(expr.word, signed=exec_type.is_signed)
         lanes = [numbers.integers(e, site, s, exec_type, 32) for s in sources]
-        if e.watched and expr.word in ("div", "mod"):
+        if e.mode.watched and expr.word in ("div", "mod"):
             zero = e.builder.icmp_unsigned("==", lanes[1], splat(integer(32), 0, site.lanes))
             enabled = e.lanes(e.enable(site), site.lanes)
             watching.suspect(e, watching.any_of(e, zero if enabled is None else e.builder.and_(zero, enabled)))
@@ -135,14 +135,7 @@ def _predicate_logic(e: Emitter, site: Site, expr: Expr, dst: PredicateOperand, 
 
 def set_predicate(e: Emitter, site: Site, var: int, mask: Node | None, bits: Node) -> None:
     """Set the bits of a predicate where ``mask`` is on (None: everywhere); both count from the mask offset."""
-    builder, at, lanes = e.builder, site.control.mask_offset, site.lanes
-
-    def placed(value: Node) -> ir.Instruction:
-        wide = value if lanes == 32 else builder.zext(value, I32)
-        return builder.shl(wide, ir.Constant(I32, at)) if at else wide
-
-    chosen = e.some(mask, site)
-    on = placed(chosen)
-    cell = e.predicates[var]
-    kept = builder.and_(e.get(cell), builder.not_(on))
-    e.set(cell, builder.or_(kept, placed(builder.and_(bits, chosen))))
+    builder, at = e.builder, site.control.mask_offset
+    chosen, cell = e.some(mask, site), e.predicates[var]
+    kept = builder.and_(e.get(cell), builder.not_(e.at_lane(chosen, at)))
+    e.set(cell, builder.or_(kept, e.at_lane(builder.and_(bits, chosen), at)))

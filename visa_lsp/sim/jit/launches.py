@@ -2,38 +2,74 @@
 
 from __future__ import annotations
 
-import math
-from functools import partial
+from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from visa_lsp.sim.jit.machine import CompiledMachine
+from visa_lsp.sim.jit.making import RunMode
 from visa_lsp.sim.jit.replay import Replay
-from visa_lsp.sim.jit.side_by_side import reason_against, run_side_by_side
+from visa_lsp.sim.jit.side_by_side import run_side_by_side
 from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.contents import Contents
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.jit.making import Making
+    from visa_lsp.sim.jit.modes import Modes
     from visa_lsp.sim.observers.hooks import Observer
+
+
+def runner_of(machine: CompiledMachine) -> GroupRunner | str:
+    """Return what runs whole groups of a machine's launch as its mode says, compiled; in words why there is none."""
+    dispatch, mode, buffers = machine.dispatch, machine.mode, machine.dispatch.buffers
+    if dispatch.partial is not None:
+        return "not all groups have the same number of work items"
+    if (mode.watched or mode.side_by_side) and any(buffer.private for buffer in buffers):
+        return "threads of different groups take turns in the same private memory"
+    if mode.watched and any(buffer.undefined or buffer.whole is not buffer for buffer in buffers):
+        return "buffers are parts of others, or hold nothing at first"
+    # The proof comes first: it takes a tenth of the time that writing the code does.
+    if mode.watched and not machine.writes_first:
+        return "no proof that registers are written before they are read"
+    body = machine.compiled_for(machine.code(dispatch.kernel)).body
+    if not body.stays:
+        return "the kernel leaves compiled code"
+    if (mode.watched and not body.seen) or (mode.side_by_side and not body.is_alone):
+        return "a message of the kernel has no compiled form"
+    with machine.compiling:
+        return GroupRunner(machine)
+
+
+def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
+    """Compile a body of a machine that is interpreting, by another machine like it."""
+    other = CompiledMachine(replace(machine.dispatch, told=None), making, machine.mode, at_once=True)
+    if kernel is machine.dispatch.kernel and isinstance(runner_of(other), str) and other.mode.watched:
+        return
+    _ = other.compiled_for(other.code(kernel), modes).call
 
 
 def unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunResult:
     """Run without checkers; what is compiled depends on what is executed, or all is ``at_once``."""
     machine = CompiledMachine(dispatch, making, at_once=at_once)
-    if dispatch.partial is None:
-        machine.make_whole = partial(_whole, machine)
+
+    def whole() -> Callable[[int], None] | None:
+        runner = runner_of(machine)
+        return None if isinstance(runner, str) else lambda done: runner.run(GroupQueue(prod(dispatch.groups), done))
+
+    machine.make_whole, machine.ahead = whole, compile_ahead
     result = machine.run()
-    result.interpreted = not machine.has_compiled
+    result.interpreted = not machine.bodies
     return result
 
 
 def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
     """Run without checkers on several threads of the host, or say in words why that cannot be."""
-    machine = CompiledMachine(dispatch, making, side_by_side=True, at_once=True)
-    return reason_against(dispatch, machine) or run_side_by_side(dispatch, machine)
+    runner = runner_of(CompiledMachine(dispatch, making, RunMode(side_by_side=True), at_once=True))
+    return runner if isinstance(runner, str) else run_side_by_side(dispatch, runner)
 
 
 def watched(
@@ -44,22 +80,9 @@ def watched(
     ``before`` is what memory holds now, ``budget`` how many steps the interpreter may take for a group. Words, with nothing
     run, where no proof can be had that the others have nothing to say. Raises Suspicion where all groups have to be interpreted.
     """
-    if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in dispatch.buffers):
-        return "some groups are not full, or threads have memory of their own"
-    machine = CompiledMachine(dispatch, making, watched=True, at_once=True)
-    code = machine.code(dispatch.kernel)
-    # The proof comes first: it takes a tenth of the time that writing the code does.
-    if not machine.writes_first:
-        return "no proof that registers are written before they are read"
-    if not machine.fits(code) or not machine.compiled_anew(code).body.seen:
-        return "the kernel leaves compiled code, or a message has no compiled form"
-    machine.make_whole = lambda: Replay(GroupRunner(machine), observers, before, budget).run
+    machine = CompiledMachine(dispatch, making, RunMode(watched=True), at_once=True)
+    runner = runner_of(machine)
+    if isinstance(runner, str):
+        return runner
+    machine.make_whole = lambda: Replay(runner, observers, before, budget).run
     return machine.run()
-
-
-def _whole(machine: CompiledMachine) -> Callable[[int], None] | None:
-    """Return what runs all groups from a number on as a whole; None where that cannot be."""
-    if not machine.fits(machine.code(machine.dispatch.kernel)):
-        return None
-    runner, total = GroupRunner(machine), math.prod(machine.dispatch.groups)
-    return lambda done: runner.run(GroupQueue(total, done))

@@ -7,19 +7,19 @@ function entered again. What needs the interpreter but moves no lanes is called 
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from visa_lsp.sim.effects.flow import resume
-from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.group import ThreadGroup
-from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
+from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Thread
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.defined import proven
-from visa_lsp.sim.jit.making import Making, is_large
-from visa_lsp.sim.jit.modes import ModePlan, Modes
+from visa_lsp.sim.jit.making import PLAIN, Making, RunMode, is_large
+from visa_lsp.sim.jit.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import CR0
 
@@ -37,43 +37,41 @@ if TYPE_CHECKING:
 WARM: Final = 300  # times that each instruction is interpreted in the time that it takes to compile it
 COLD: Final = 256  # instructions to interpret before asking again whether to compile
 SAMPLE_STEPS: Final = 5_000  # to interpret, or a group, before what a launch will execute is estimated
+_FORBIDDEN: Final = {"readonly": state.READONLY, "writeonly": state.WRITEONLY}
 
 
 class CompiledMachine(Machine):
     """A machine whose threads run compiled code."""
 
     def __init__(
-        self,
-        dispatch: Dispatch,
-        making: Making | None = None,
-        *,
-        watched: bool = False,
-        side_by_side: bool = False,
-        at_once: bool = False,
+        self, dispatch: Dispatch, making: Making | None = None, mode: RunMode = PLAIN, *, at_once: bool = False
     ) -> None:
         super().__init__(dispatch)
         self.making = making or Making()
         self.compiling = self.making.stopwatch
-        self.under_watch = watched
+        self.mode = mode
         self.at_once = at_once  # bodies are compiled before they are executed
         self.begun = 0  # threads, so far
-        self.side_by_side = side_by_side  # others run groups of the launch at the same time
         self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # of buffers, by their identity
-        self._bodies: dict[tuple[int, Modes], CompiledBody] = {}
-        self._states: dict[int, state.StateBlock] = {}
+        self.bodies: dict[tuple[int, Modes], CompiledBody] = {}
+        self.blocks: dict[int, state.StateBlock] = {}  # of frames, by their identity
         self._plans: dict[int, ModePlan | None] = {}
         self._steps: dict[tuple[int, Modes], int] = {}
         self._surfaces = tuple(sorted(dispatch.surfaces))
         self.launch = np.zeros(state.LAUNCH_BYTES // 8, np.int64)
         self.address = int(self.launch.ctypes.data)
-        self._table = self._surface_table()
-        self._flat = self._flat_table()
-        self.launch[state.SURFACES // 8] = self._table.ctypes.data
-        self.launch[state.FLAT // 8] = self._flat.ctypes.data
-        self.launch[state.FLAT_COUNT // 8] = len(dispatch.memory.buffers)
+        surfaces = [dispatch.surfaces[value] for value in self._surfaces]
+        flat = dispatch.memory.buffers
+        self._tables = (
+            (surfaces, self._table_of(surfaces, [0] * len(surfaces))),
+            (flat, self._table_of(flat, [buffer.address for buffer in flat])),
+        )
+        self.launch[state.SURFACES // 8], self.launch[state.FLAT // 8] = (t.ctypes.data for _, t in self._tables)
+        self.launch[state.FLAT_COUNT // 8] = len(flat)
         self.launch[state.QUANTUM // 8] = self.quantum
-        self.entered: CompiledThread | None = None
-        self.raised: KernelFault | None = None
+        self.entered: CompiledThread | None = (
+            None  # the thread that runs compiled code, where groups do not run as a whole
+        )
 
     def code(self, kernel: Kernel) -> Code:
         """Return the interpreter's form of a kernel or function; one that an earlier run of the dispatch has used where there is one."""
@@ -90,31 +88,26 @@ class CompiledMachine(Machine):
             code.frames.clear()
             self.making.codes.setdefault(number, []).append(code)
 
-    def _surface_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        table = np.zeros(max(1, len(self._surfaces)) * (state.ENTRY // 8), np.int64)
-        for number, value in enumerate(self._surfaces):
-            buffer = self.dispatch.surfaces[value]
-            at = number * (state.ENTRY // 8)
-            table[at : at + 4] = address(buffer), buffer.size, self.marked(buffer), _forbidden(buffer)
-        return table
+    def _table_of(self, buffers: Sequence[Buffer], addresses: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+        rows = [
+            (first, buffer.size, address(buffer), self.marked(buffer), _FORBIDDEN.get(buffer.access, 0), 0)
+            for buffer, first in zip(buffers, addresses, strict=True)
+        ]
+        return np.array([*rows, (0,) * 6], np.uint64).view(np.int64)
 
     def marked(self, buffer: Buffer) -> int:
         """Return the address of a buffer's marks, where checkers watch."""
-        if not self.under_watch:
+        if not self.mode.watched:
             return 0
         marks = self.marks.get(id(buffer))
         if marks is None:
             marks = self.marks[id(buffer)] = np.zeros(3 * ((buffer.size + 7) // 4), np.uint32)
         return int(marks.ctypes.data)
 
-    def _flat_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        rows = [(b.address, b.size, address(b), self.marked(b), _forbidden(b), 0) for b in self.dispatch.memory.buffers]
-        return np.array([n for row in rows for n in row] or [0] * (state.FLAT_ENTRY // 8), np.uint64).view(np.int64)
-
     def compiled(self, frame: Frame) -> CompiledBody | None:
         """Return the compiled form of a frame's body, for its modes; None while it is not worth that."""
         key = self._key(frame)
-        if key is None or (key not in self._bodies and not self._is_hot(key, frame.code)):
+        if key is None or (key not in self.bodies and not self.is_ready(key, frame.code)):
             return None
         if self.make_whole is not None:
             self._prepare_whole()
@@ -125,22 +118,23 @@ class CompiledMachine(Machine):
         modes, plan = Modes.of(frame), self._plan(frame.code)
         if plan is None:
             return id(frame.code), modes
-        return (id(frame.code), Modes()) if plan.modes[frame.pc] == modes else None
+        return (id(frame.code), NEW_THREAD) if plan.modes[frame.pc] == modes else None
+
+    def is_ready(self, key: tuple[int, Modes], code: Code) -> bool:
+        """Return whether compiling a body pays, and is done, or is not to be waited for."""
+        hot = self.at_once or self._is_hot(key, code)
+        if not hot or self.at_once or self.ahead is None:
+            return hot
+        make = partial(self.ahead, self, code.kernel, key[1])
+        return self.making.is_made((id(code.kernel), key[1], self.mode), make)
 
     def _is_hot(self, key: tuple[int, Modes], code: Code) -> bool:
         """Return whether compiling a body pays, as far as the threads that have begun tell of those that have not."""
-        if self.at_once:
-            return True
         if is_large(code.kernel) or (self.interpreted < SAMPLE_STEPS and not self.result.groups):
             return False
         threads = prod(self.dispatch.groups) * self.dispatch.threads_per_group
         steps = self._steps.get(key, 0) * max(threads, self.begun)
         return steps >= WARM * len(code.kernel.instructions) * max(1, self.begun)
-
-    @property
-    def has_compiled(self) -> bool:
-        """Whether a body was compiled."""
-        return bool(self._bodies)
 
     def warm(self, frame: Frame, steps: int) -> None:
         """Count what the interpreter has executed of a body: when it is much, the body is compiled."""
@@ -149,28 +143,27 @@ class CompiledMachine(Machine):
             self._steps[key] = self._steps.get(key, 0) + steps
         self.interpreted += steps
 
-    def compiled_for(self, code: Code, modes: Modes) -> CompiledBody:
-        """Return the compiled form of a body that is entered with some modes."""
+    def compiled_for(self, code: Code, modes: Modes = NEW_THREAD) -> CompiledBody:
+        """Return the compiled form of a body that is entered with some modes, else with those of a new thread."""
         key = (id(code), modes)
-        found = self._bodies.get(key)
+        found = self.bodies.get(key)
         if found is None:
             # Loaded here: many launches are over before anything has to be compiled, and the compiler takes longer to load.
             from visa_lsp.sim.jit import native
             from visa_lsp.sim.jit.bodies import CompiledBody
 
             native.listen(self.address, self)
-            made, known = self.making.bodies, (id(code.kernel), modes, self.under_watch, self.side_by_side)
+            made, known = self.making.bodies, (id(code.kernel), modes, self.mode)
             with self.compiling:
                 if known in made:
                     found = made[known].twin(code)
                 else:
-                    plan = self._plan(code) if modes == Modes() else None
+                    plan = self._plan(code) if modes == NEW_THREAD else None
                     found = made[known] = CompiledBody(
-                        code, plan or ModePlan.constant(code, modes), self._surfaces, self.compiling,
-                        store=self.making.store, watched=self.under_watch, side_by_side=self.side_by_side,
-                        to_the_end=self.to_the_end,
+                        code, plan or ModePlan.constant(code, modes), self._surfaces, self.compiling, self.mode,
+                        self.making.store,
                     )  # fmt: skip
-            self._bodies[key] = found
+            self.bodies[key] = found
         return found
 
     def _plan(self, code: Code) -> ModePlan | None:
@@ -179,32 +172,17 @@ class CompiledMachine(Machine):
             self._plans[id(code)] = ModePlan.of_kernel(code)
         return self._plans[id(code)]
 
-    def block(self, frame: Frame, layout: state.StateLayout) -> state.StateBlock:
-        """Return the block of a frame."""
-        found = self._states.get(id(frame))
-        if found is None:
-            found = self._states[id(frame)] = state.StateBlock(layout)
-        return found
-
     def tell_written(self) -> None:
         """Say of buffers what compiled code has stored into."""
-        surfaces = (self.dispatch.surfaces[value] for value in self._surfaces)
-        for buffers, table, size in (
-            (surfaces, self._table, state.ENTRY),
-            (self.dispatch.memory.buffers, self._flat, state.FLAT_ENTRY),
-        ):
-            for number, buffer in enumerate(buffers):
-                buffer.whole.written |= bool(table[((number + 1) * size - state.WRITTEN) // 8])
+        for buffers, table in self._tables:
+            for buffer, row in zip(buffers, table, strict=False):
+                buffer.whole.written |= bool(row[state.WRITTEN // 8])
 
     def count_bytes(self) -> None:
         """Add the bytes that compiled code has moved to the result."""
         self.result.reads += int(self.launch[state.READS // 8])
         self.result.writes += int(self.launch[state.WRITES // 8])
         self.launch[state.READS // 8] = self.launch[state.WRITES // 8] = 0
-
-    def bind(self, frame: Frame, block: state.StateBlock) -> None:
-        """Say which block a frame has."""
-        self._states[id(frame)] = block
 
     def first_registers(self, group: tuple[int, int, int], shape: GroupShape) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """Return the registers of thread 0 of a group when it begins."""
@@ -240,13 +218,13 @@ class CompiledMachine(Machine):
 
     def counts(self) -> list[tuple[Code, list[int]]]:
         """Return how often each instruction was executed so far, in numbers that stay as they are."""
-        for body in self._bodies.values():
+        for body in self.bodies.values():
             body.flush_counts()
         return [(code, list(code.counts)) for code in self._codes.values()]
 
     def put_back_counts(self, counts: Sequence[tuple[Code, list[int]]]) -> None:
         """Count from earlier numbers on."""
-        for body in self._bodies.values():
+        for body in self.bodies.values():
             body.counts[:] = 0
         for code, numbers in counts:
             code.counts[:] = numbers
@@ -256,16 +234,13 @@ class CompiledMachine(Machine):
         thread = self.running() if self.running is not None else self.entered
         assert thread is not None
         frame = thread.frame
-        block = self._states[id(frame)]
+        block = self.blocks[id(frame)]
         block.give_masks(frame)
         self.inside = True
         self.take_modes(frame)
         try:
             signal = frame.code.op_alone(pc)(frame)
             assert signal is None
-        except KernelFault as fault:
-            self.raised = fault
-            return 1
         except BaseException as error:  # noqa: BLE001 - compiled code is on the stack: it is raised behind it
             self.failed = error
             return 1
@@ -274,11 +249,12 @@ class CompiledMachine(Machine):
         block.take_masks(frame)
         return 0
 
-    failed: BaseException | None = None
-    to_the_end = False  # whether somebody looks at the registers of threads that have ended
+    failed: BaseException | None = None  # what an instruction of the interpreter has raised within compiled code
     # What makes, once compiling the kernel pays, a function that runs all groups from a number on; it gives None where groups
     # cannot run as a whole.
     make_whole: Callable[[], Callable[[int], None] | None] | None = None
+    # What compiles a body for a machine in a thread, while the machine interprets.
+    ahead: Callable[[CompiledMachine, Kernel, Modes, Making], None] | None = None
     interpreted = 0  # steps, so far
     _whole: Callable[[int], None] | None = None
     inside = False  # whether the interpreter executes an instruction for compiled code
@@ -288,7 +264,7 @@ class CompiledMachine(Machine):
         """Return whether the groups behind those that are done have been run as a whole."""
         if self.make_whole is not None:
             code = self.code(self.dispatch.kernel)
-            if self._is_hot((id(code), Modes()), code):
+            if self.is_ready((id(code), NEW_THREAD), code):
                 self._prepare_whole()
         whole, self._whole = self._whole, None
         if whole is not None:
@@ -298,8 +274,7 @@ class CompiledMachine(Machine):
     def _prepare_whole(self) -> None:
         make, self.make_whole = self.make_whole, None
         assert make is not None
-        with self.compiling:
-            self._whole = make()
+        self._whole = make()
 
     @property
     def writes_first(self) -> bool:
@@ -314,18 +289,10 @@ class CompiledMachine(Machine):
             self.release(frame)
         return proofs[id(kernel)]
 
-    def fits(self, code: Code) -> bool:
-        """Return whether groups can run as a whole: nothing but barriers leaves the compiled function."""
-        return self.compiled_anew(code).body.stays
-
-    def compiled_anew(self, code: Code) -> CompiledBody:
-        """Return the compiled form of a kernel as a new thread enters it."""
-        return self.compiled_for(code, Modes())
-
     def executed(self, frame: Frame) -> int:
         """Return the number of instructions so far, with the one where ``frame`` stands; its stretch is counted to its end."""
         late = 0
-        for body in self._bodies.values():
+        for body in self.bodies.values():
             if body.code is frame.code and self.inside:
                 late = body.stretch(frame.pc).stop - frame.pc - 1
             body.flush_counts()
@@ -333,7 +300,7 @@ class CompiledMachine(Machine):
 
     def finish(self) -> RunResult:
         """Close the books; what was counted by stretch is told by instruction."""
-        for body in self._bodies.values():
+        for body in self.bodies.values():
             body.flush_counts()
         self.tell_written()
         result = super().finish()
@@ -355,7 +322,7 @@ class Sample(CompiledMachine):
     def compiled(self, frame: Frame) -> CompiledBody | None:
         """Return None: nothing is compiled here. Raises Hot where compiling pays."""
         key = self._key(frame)
-        if key is not None and self._is_hot(key, frame.code):
+        if key is not None and self.is_ready(key, frame.code):
             raise Hot
         return None
 
@@ -373,10 +340,12 @@ class CompiledThread(Thread):
         while True:
             compiled = machine.compiled(self.frame)
             if compiled is None or (self.stopped is None and self.frame.pc not in compiled.body.entries):
-                signal, steps = self.slice(min(COLD, quantum - used))
+                # Compiled code is entered at jumps back.
+                signal, steps = self.slice(min(COLD, quantum - used), COLD) if compiled is None else self.slice(1)
                 machine.warm(self.frame, steps)
                 used += steps
-                back = True  # it stops at a jump back only
+                back = signal != PAUSED
+                signal = signal if back else None
             else:
                 signal, used, back = self._enter(compiled, used)
             if signal is None and (used < quantum or not back):
@@ -395,7 +364,9 @@ class CompiledThread(Thread):
         """
         machine, frame = self.machine, self.frame
         if self.stopped is None:
-            block = machine.block(frame, compiled.body.layout)
+            if id(frame) not in machine.blocks:
+                machine.blocks[id(frame)] = state.StateBlock(compiled.body.layout)
+            block = machine.blocks[id(frame)]
             words = block.words
             block.take(frame)
             words[state.STEPS // 8] = used
@@ -431,20 +402,13 @@ class CompiledThread(Thread):
 
     def _raise(self, compiled: CompiledBody, frame: Frame) -> None:
         """Raise what a callback has raised; what its stretch counted too much is taken back."""
-        machine, pc = self.machine, frame.pc
-        for late in range(pc + 1, compiled.stretch(pc).stop):
+        for late in range(frame.pc + 1, compiled.stretch(frame.pc).stop):
             frame.code.counts[late] -= 1
-        error, machine.failed = machine.failed, None
-        if error is not None:
-            raise error
-        assert machine.raised is not None
-        raise machine.raised
+        error, self.machine.failed = self.machine.failed, None
+        assert error is not None
+        raise error
 
 
 def address(buffer: Buffer) -> int:
     """Return the host's address of a buffer's bytes."""
     return int(buffer.data.ctypes.data) if buffer.size else 0
-
-
-def _forbidden(buffer: Buffer) -> int:
-    return {"readonly": state.READONLY, "writeonly": state.WRITEONLY}.get(buffer.access, 0)

@@ -5,24 +5,28 @@ Apart from the machine: most launches under checkers are over before anything is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
-
-from visa_lsp.sim.jit.stopwatch import Stopwatch
+from contextlib import suppress
+from threading import Lock, Thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.bodies import CompiledBody
     from visa_lsp.sim.jit.modes import Modes
 
-MOST_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some ten seconds
-
-
+MOST_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some six seconds
+WAIT_SECONDS: Final = 0.01  # for code that is being made, between slices of the interpreter of some 2 ms
 # Of a body that holds registers, and what else a thread has, in values of its own: each way out stores them. In one of 3,500
 # instructions that takes LLVM 4.8 seconds instead of 1.3.
 MOST_HELD_INSTRUCTIONS: Final = 500
 MOST_MAKINGS: Final = 16  # of a program, for launches that differ
+
+BodyKey: TypeAlias = "tuple[int, Modes, RunMode]"  # of a kernel or function, by its identity
 
 
 def is_large(kernel: Kernel) -> bool:
@@ -35,15 +39,43 @@ class ObjectStore(Protocol):
 
     def get(self, key: str, /) -> object:
         """Return what was put, bytes in base64; None where there is nothing."""
-        ...
 
     def put(self, key: str, value: bytes, /) -> None:
         """Keep object code."""
-        ...
 
     def flush(self) -> None:
         """Write what was put."""
-        ...
+
+
+class Stopwatch:
+    """Wall seconds spent inside of its ``with`` blocks, of nested ones the outermost: they are no time of the kernel."""
+
+    def __init__(self) -> None:
+        self.seconds, self._began, self._depth = 0.0, 0.0, 0
+
+    def __enter__(self) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._began = perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self.seconds += perf_counter() - self._began
+
+
+class RunMode(NamedTuple):
+    """What surrounds the instructions of a body: tests for checkers, updates that other threads see as one step.
+
+    ``to_the_end``: the registers of a thread that has ended are looked at.
+    """
+
+    watched: bool = False
+    side_by_side: bool = False
+    to_the_end: bool = False
+
+
+PLAIN: Final = RunMode()
 
 
 class Making:
@@ -57,8 +89,34 @@ class Making:
         self.kernel = kernel  # kept: what is known of it is found by its identity
         self.stopwatch = Stopwatch()
         self.codes: dict[int, list[Code]] = {}  # by kernel: forms of the interpreter, which no machine uses now
-        self.bodies: dict[tuple[int, Modes, bool, bool], CompiledBody] = {}  # by kernel, and by how it is run
+        self.bodies: dict[BodyKey, CompiledBody] = {}
         self.proofs: dict[int, bool] = {}  # by kernel: whether a thread writes each register before it reads it
+        self._threads: dict[BodyKey, Thread] = {}
+        self._lock = Lock()
+
+    def is_made(self, key: BodyKey, make: Callable[[Making], None]) -> bool:
+        """Return whether a body is compiled, by ``make`` in a thread; LLVM works without Python's lock.
+
+        The caller interprets until then, and waits a little each time: its steps compete with those of the compiler, and
+        a body is compiled only where it is expected to take less time.
+        """
+        if key in self.bodies:
+            return True
+
+        def work() -> None:
+            own = Making(self.store, self.kernel)
+            # An exception is raised again where the caller makes the same for itself.
+            with self._lock, suppress(Exception):
+                make(own)
+            self.bodies.update(own.bodies)
+            self.proofs.update(own.proofs)
+
+        if key not in self._threads:
+            self._threads[key] = Thread(target=work, daemon=True)
+            self._threads[key].start()
+        with self.stopwatch:
+            self._threads[key].join(WAIT_SECONDS)
+        return not self._threads[key].is_alive()
 
 
 class Makings:

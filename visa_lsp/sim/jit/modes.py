@@ -54,6 +54,9 @@ class Modes(NamedTuple):
         return self.keep_df if type_ is ty.DF else self.keep_hf if type_ is ty.HF else self.keep_f
 
 
+NEW_THREAD: Final = Modes()
+
+
 class ModePlan(NamedTuple):
     """The modes of each instruction, and behind the last; ``controls`` has the value of ``%cr0`` behind those that change it."""
 
@@ -110,12 +113,7 @@ def _changed(code: Code, inst: Inst, pc: int, control: int, *, first: bool) -> i
     """Return the value of ``%cr0`` behind an instruction that combines it with a number; None where it may be another."""
     dst, own, number, meaning = inst.get("dst"), inst.get("src0"), inst.get("src1"), inst.row.meaning
     word = _CONTROL_WORDS.get(meaning.expr.word) if isinstance(meaning, Lane) else None
-    if (
-        word is None
-        or not isinstance(dst, General)
-        or not isinstance(own, General)
-        or not isinstance(number, Immediate)
-    ):
+    if word is None or not (isinstance(dst, General) and isinstance(own, General) and isinstance(number, Immediate)):
         return None
     site = Site(code, inst, pc)
     scalar = site.lanes == 1 and inst.get("pred") is None and (first or site.control.no_mask)

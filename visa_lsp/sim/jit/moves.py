@@ -1,45 +1,41 @@
-"""Compiled moves: mov, sel, cmp, setp, addresses, surface values. The rules are those of ``sim.effects.moves``."""
+"""Compiled effects that are no messages: moves, addresses, surface values, carries. The rules are those of ``sim.effects.moves``."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
+from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import (
-    Address,
-    AddressOf,
-    General,
-    Immediate,
-    Predicate,
-    PredicateOperand,
-    State,
-)
+from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand, State
 from visa_lsp.sim import values
 from visa_lsp.sim.effects.moves import same_bits
 from visa_lsp.sim.jit import numbers
-from visa_lsp.sim.jit.emitter import I16, I32, I64, STORAGE, Uncompiled, integer, splat, vector
+from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.lanes import emit_lane, set_predicate
+from visa_lsp.sim.jit.numbers import STORAGE
+from visa_lsp.sim.jit.writer import I16, I32, I64, constants, integer, splat, vector
 from visa_lsp.sim.lanes import modifier_of, saturates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.isa import types as ty
     from visa_lsp.program.model import Value
-    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.jit.emitter import Emitter
+    from visa_lsp.sim.jit.writer import Node
     from visa_lsp.sim.operands import Site
 
 _RELATIONS: Final = ("==", "!=", ">", ">=", "<", "<=")
 
 
-def mov(e: Emitter, site: Site) -> None:
-    """Copy with conversion, or the bits of a predicate. Raises Uncompiled where there is no compiled form."""
+def _mov(e: Emitter, site: Site) -> None:
+    """Copy with conversion, or the bits of a predicate."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if isinstance(dst, PredicateOperand):
-        setp(e, site)
+        _setp(e, site)
     elif isinstance(dst, Address):
         _addresses(e, site, dst, src)
     elif isinstance(src, PredicateOperand):
@@ -57,21 +53,14 @@ def mov(e: Emitter, site: Site) -> None:
 
 def _whole_predicate(e: Emitter, site: Site, dst: Value, src: PredicateOperand) -> None:
     kind = STORAGE[site.operand_type(dst)]
-    value = e.get(e.predicates[src.var])
-    if kind is I16:
-        value = e.builder.trunc(value, I16)
-    elif kind is I64:
-        value = e.builder.zext(value, I64)
-    elif kind is not I32:
+    if kind not in (I16, I32, I64):
         raise Uncompiled
-    numbers.write(e, site, dst, e.spread(value, 1), None)
+    value = numbers.resize(e, e.spread(e.get(e.predicates[src.var]), 1), kind.width, signed=False)
+    numbers.write(e, site, dst, value, None)
 
 
-def setp(e: Emitter, site: Site) -> None:
-    """Set a predicate from the bits of a scalar, or from the low bit of each lane.
-
-    Raises Uncompiled where there is no compiled form.
-    """
+def _setp(e: Emitter, site: Site) -> None:
+    """Set a predicate from the bits of a scalar, or from the low bit of each lane."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if not isinstance(dst, PredicateOperand):
         raise Uncompiled
@@ -105,11 +94,8 @@ def _typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits:
     return numbers.integers(e, site, operand, exec_type, bits)
 
 
-def select(e: Emitter, site: Site) -> None:
-    """Take src0 where the predicate holds, else src1, on the lanes of the execution mask.
-
-    Raises Uncompiled where there is no compiled form.
-    """
+def _select(e: Emitter, site: Site) -> None:
+    """Take src0 where the predicate holds, else src1, on the lanes of the execution mask."""
     dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     if not all(isinstance(s, General | Immediate) for s in (first, second)):
         raise Uncompiled
@@ -134,11 +120,8 @@ def select(e: Emitter, site: Site) -> None:
     numbers.write(e, site, dst, value, e.enable(site, predicate=False))
 
 
-def compare(e: Emitter, site: Site) -> None:
-    """Compare lane by lane, into a predicate or as all ones and zeros.
-
-    Raises Uncompiled where there is no compiled form.
-    """
+def _compare(e: Emitter, site: Site) -> None:
+    """Compare lane by lane, into a predicate or as all ones and zeros."""
     relop = site.integer("relop")
     if relop >= len(_RELATIONS):
         raise Uncompiled
@@ -177,11 +160,12 @@ def _cell(e: Emitter, number: int) -> Node:
     return e.builder.gep(e.addresses, [ir.Constant(I64, 8 * number)], source_etype=integer(8))
 
 
-def _read_addresses(e: Emitter, first: int, width: int, lanes: int) -> Node:
-    whole = e.builder.load(_cell(e, first), typ=vector(I64, max(1, width)), align=8)
-    order = [lane % max(1, width) for lane in range(lanes)]
+def _read_addresses(e: Emitter, site: Site, operand: Address) -> Node:
+    lanes, width = site.lanes, max(1, operand.width)
+    first = _first_cell(site, operand, width)
+    whole = e.builder.load(_cell(e, first), typ=vector(I64, width), align=8)
     undefined = ir.Constant(whole.type, ir.Undefined)
-    return e.builder.shuffle_vector(whole, undefined, ir.Constant(vector(I32, lanes), order))
+    return e.builder.shuffle_vector(whole, undefined, constants(I32, [lane % width for lane in range(lanes)]))
 
 
 def _write_addresses(e: Emitter, site: Site, first: int, value: Node) -> None:
@@ -192,71 +176,56 @@ def _write_addresses(e: Emitter, site: Site, first: int, value: Node) -> None:
     e.builder.store(value, _cell(e, first), align=8)
 
 
-def _fits(site: Site, first: int, lanes: int) -> None:
-    cells = sum(max(1, v.num_elements) for v in site.code.kernel.addresses)
-    if not 0 <= first <= cells - lanes:
+def _first_cell(site: Site, operand: Address, count: int) -> int:
+    """Return the first of ``count`` cells of an operand. Raises Uncompiled where they are not all there."""
+    first = site.code.layout.address_base[operand.var] + operand.offset
+    if not 0 <= first <= sum(max(1, v.num_elements) for v in site.code.kernel.addresses) - count:
         raise Uncompiled
+    return first
 
 
 def _addresses(e: Emitter, site: Site, dst: Address, src: Value) -> None:
-    bases = site.code.layout.address_base
-    first = bases[dst.var] + dst.offset
-    _fits(site, first, site.lanes)
+    first = _first_cell(site, dst, site.lanes)
     if isinstance(src, AddressOf):
         value = splat(I64, site.origin(src), site.lanes)
     elif isinstance(src, Address):
-        other = bases[src.var] + src.offset
-        _fits(site, other, max(1, src.width))
-        value = _read_addresses(e, other, src.width, site.lanes)
+        value = _read_addresses(e, site, src)
     elif isinstance(src, General | Immediate) and site.operand_type(src).is_int and site.operand_type(src).size < 8:
-        found = numbers.read(e, site, src)
-        value = numbers.resize(e, found, 64, signed=site.operand_type(src).is_signed)
+        value = numbers.resize(e, numbers.read(e, site, src), 64, signed=site.operand_type(src).is_signed)
     else:
         raise Uncompiled
     _write_addresses(e, site, first, value)
 
 
-def addr_add(e: Emitter, site: Site) -> None:
-    """Emit the byte address of a variable, or an address, plus an offset.
-
-    Raises Uncompiled where there is no compiled form.
-    """
+def _addr_add(e: Emitter, site: Site) -> None:
+    """Emit the byte address of a variable, or an address, plus an offset."""
     dst, base, offset = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     if not isinstance(dst, Address):
         raise Uncompiled
-    bases, lanes = site.code.layout.address_base, site.lanes
-    first = bases[dst.var] + dst.offset
-    _fits(site, first, lanes)
+    first = _first_cell(site, dst, site.lanes)
     if isinstance(base, General | AddressOf):
-        start = splat(I64, site.origin(base), lanes)
+        start = splat(I64, site.origin(base), site.lanes)
     elif isinstance(base, Address):
-        other = bases[base.var] + base.offset
-        _fits(site, other, max(1, base.width))
-        start = _read_addresses(e, other, base.width, lanes)
+        start = _read_addresses(e, site, base)
     else:
         raise Uncompiled
     if isinstance(offset, Address):
-        other = bases[offset.var] + offset.offset
-        _fits(site, other, max(1, offset.width))
-        steps = _read_addresses(e, other, offset.width, lanes)
-    else:
-        if not isinstance(offset, General | Immediate) or not site.operand_type(offset).is_int:
-            raise Uncompiled
-        found = numbers.read(e, site, offset)
+        steps = _read_addresses(e, site, offset)
+    elif isinstance(offset, General | Immediate) and site.operand_type(offset).is_int:
         # Offsets are words; a negative one is written as a large unsigned word.
+        found = numbers.read(e, site, offset)
         word = numbers.resize(e, found, 16, signed=site.operand_type(offset).is_signed)
         steps = numbers.resize(e, word, 64, signed=True)
+    else:
+        raise Uncompiled
     _write_addresses(e, site, first, e.builder.add(start, steps))
 
 
 # ---- surface values
 
 
-def movs(e: Emitter, site: Site) -> None:
-    """Set one element of a surface variable, to a number or to that of another.
-
-    Raises Uncompiled where there is no compiled form.
-    """
+def _movs(e: Emitter, site: Site) -> None:
+    """Set one element of a surface variable, to a number or to that of another."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if not isinstance(dst, State) or dst.sampler or site.lanes != 1:
         raise Uncompiled
@@ -276,11 +245,60 @@ def movs(e: Emitter, site: Site) -> None:
     raise Uncompiled
 
 
+# ---- more than one result, or a function in a field: the rules are those of ``sim.effects.wide``
+
+
+def _sources(e: Emitter, site: Site, operands: list[Value], exec_type: ty.DataType, bits: int) -> list[Node]:
+    if not all(isinstance(operand, General | Immediate) for operand in operands):
+        raise Uncompiled
+    return [numbers.integers(e, site, operand, exec_type, bits) for operand in operands]
+
+
+def _target(site: Site, name: str) -> tuple[Value, ty.DataType]:
+    """Return a destination that takes the low bits of a result. Raises Uncompiled where it is another."""
+    operand = site.inst.get(name)
+    if not isinstance(operand, General) or saturates(operand) or not site.operand_type(operand).is_int:
+        raise Uncompiled
+    return operand, site.operand_type(operand)
+
+
+def _carry(e: Emitter, site: Site, *, extra: str, subtract: bool) -> None:
+    builder = e.builder
+    targets = [_target(site, name) for name in ("dst", extra)]
+    a, b = _sources(e, site, [site.inst.get(n) for n in ("src0", "src1")], ty.UD, 64)
+    total = builder.sub(a, b) if subtract else builder.add(a, b)
+    if subtract:
+        bit = builder.zext(builder.icmp_signed("<", a, b), vector(integer(64), site.lanes))
+    else:
+        bit = builder.ashr(total, splat(integer(64), 32, site.lanes))
+    for (operand, kind), value in zip(targets, (total, bit), strict=True):
+        numbers.write(e, site, operand, numbers.resize(e, value, kind.bits, signed=True), e.enable(site))
+
+
+def _bfn(e: Emitter, site: Site) -> None:
+    """Emit a Boolean function of three sources, from a table of eight bits."""
+    operand, target = _target(site, "dst")
+    operands = [site.inst.get(f"src{i}") for i in range(3)]
+    exec_type = values.execution_type(site.operand_type(s) for s in operands)
+    bits = 32 if max(target.size, exec_type.size) <= 4 else 64
+    sources = _sources(e, site, operands, exec_type, bits)
+    builder, table = e.builder, site.integer("func")
+    total: Node = ir.Constant(sources[0].type, None)
+    for term in range(8):
+        if table >> term & 1:
+            a, b, c = (s if term >> i & 1 else builder.not_(s) for i, s in enumerate(sources))
+            total = builder.or_(total, builder.and_(builder.and_(a, b), c))
+    numbers.write(e, site, operand, numbers.resize(e, total, target.bits, signed=True), e.enable(site))
+
+
 MOVES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
-    "mov": mov,
-    "select": select,
-    "compare": compare,
-    "setp": setp,
-    "addr_add": addr_add,
-    "movs": movs,
+    "mov": _mov,
+    "select": _select,
+    "compare": _compare,
+    "setp": _setp,
+    "addr_add": _addr_add,
+    "movs": _movs,
+    "addc": partial(_carry, extra="carry", subtract=False),
+    "subb": partial(_carry, extra="borrow", subtract=True),
+    "bfn": _bfn,
 }

@@ -6,20 +6,21 @@ place is read once, and the rest goes lane by lane. Where lanes leave their spac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
 from llvmlite import ir
 
 from visa_lsp.sim.jit import numbers, spaces, watching
-from visa_lsp.sim.jit.emitter import I8, I32, I64, PTR, Emitter, Node, constants, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
+from visa_lsp.sim.jit.numbers import raw_start
+from visa_lsp.sim.jit.writer import I8, I32, I64, PTR, Node, constants, integer, lanes_of, splat, type_of_bytes, vector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from visa_lsp.program.model import RawOperand
     from visa_lsp.sim.operands import Site
-
-
-_SIDE_BY_SIDE: Final = (20, 1)  # how often lanes lie so: what is spilt is spilt on the other way
 
 
 class Moved(NamedTuple):
@@ -48,6 +49,57 @@ class _Lanes(NamedTuple):
         return e.builder.icmp_signed("==", self.least, self.most)
 
 
+def elements_of(
+    site: Site, data: RawOperand, offsets: Sequence[int], memory: int, cell: int, row: int, *, high: bool = False
+) -> list[Moved]:
+    """Return the elements of a message by their offsets from a lane's address; each fills a row of the data operand.
+
+    Raises Uncompiled where memory has no elements of this size.
+    """
+    if memory not in (1, 2, 4, 8):
+        raise Uncompiled
+    start = raw_start(site, data, (len(offsets) - 1) * row + site.lanes * cell)
+    starts = [start + k * row if start >= 0 else -1 for k in range(len(offsets))]
+    return [Moved(memory, cell, offset, at, high) for offset, at in zip(offsets, starts, strict=True)]
+
+
+@contextmanager
+def may_leave(e: Emitter) -> Iterator[ir.Block]:
+    """Emit messages that may leave their space, which the interpreter carries out then or a checker reports: they go to the block."""
+    outside, done = e.blocks("outside", "moved")
+    yield outside
+    e.builder.branch(done)
+    e.builder.position_at_end(outside)
+    if e.mode.watched:
+        watching.suspect_always(e)
+    else:
+        e.call_out()
+    e.builder.branch(done)
+    e.builder.position_at_end(done)
+
+
+def begin_access(
+    e: Emitter, found: spaces.Found, low: Node, end: Node, use: int, outside: ir.Block
+) -> spaces.SpacePlace:
+    """Go on where all offsets from ``low`` to ``end`` may be used so, else ``outside``."""
+    place = found.place(low, end)
+    (inside,) = e.blocks("inside")
+    e.builder.cbranch(place.inside, inside, outside).set_weights([99, 1])
+    e.builder.position_at_end(inside)
+    if e.mode.watched:
+        watching.access(e, place, use)
+    return place
+
+
+def end_access(e: Emitter, place: spaces.SpacePlace, use: int, size: Node) -> None:
+    """Count the bytes of an access; whether an atomic has changed memory its lanes say."""
+    for counter, other in ((e.reads, watching.WRITTEN), (e.writes, watching.READ)):
+        if use != other:
+            e.add_to(counter, size)
+    if use == watching.WRITTEN:
+        e.builder.store(ir.Constant(I64, 1), place.wrote)
+
+
 def transfer(
     e: Emitter, site: Site, found: spaces.Found, at: Node, enabled: Node | None, moved: Sequence[Moved], *, write: bool
 ) -> None:
@@ -55,129 +107,65 @@ def transfer(
 
     All elements have the same size.
     """
-    builder, lanes = e.builder, lanes_of(at)
+    builder, lanes, memory = e.builder, lanes_of(at), moved[0].memory
+    use = watching.WRITTEN if write else watching.READ
     bits = e.some(enabled, site)
     some = builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
     at = found.offsets(at)
     # Asked for before anything else: messages of the same addresses share the answer.
-    side_by_side = _side_by_side(e, at, moved[0].memory, enabled)
-    whole, outside, done = (e.function.append_basic_block(n) for n in ("whole", "outside", "moved"))
-    apart = done if side_by_side is None else e.function.append_basic_block("apart")
-    first, end = min(m.offset for m in moved), max(m.offset + m.memory for m in moved)
-    size = sum(m.memory for m in moved)
+    side_by_side = _side_by_side(e, at, memory, enabled)
 
-    def within(low: Node, high: Node) -> spaces.SpacePlace:
-        place = found.place(builder.add(low, ir.Constant(I64, first)), builder.add(high, ir.Constant(I64, end)))
-        inside = e.function.append_basic_block("inside")
-        builder.cbranch(place.inside, inside, outside).set_weights([99, 1])
-        builder.position_at_end(inside)
-        return place
-
-    def finish(place: spaces.SpacePlace, count: Node) -> None:
-        e.add_to(e.writes if write else e.reads, builder.mul(count, ir.Constant(I64, size)))
-        if write:
-            builder.store(ir.Constant(I64, 1), place.wrote)
-        builder.branch(done)
-
-    chosen = builder.cbranch(some if side_by_side is None else side_by_side, whole, apart)
-    if side_by_side is not None:
-        chosen.set_weights(_SIDE_BY_SIDE)
-    builder.position_at_end(whole)
-    low = _lane0(e, at)
-    high = builder.add(low, ir.Constant(I64, moved[0].memory * (lanes - 1)))
-    place = within(low, high)
-    if e.watched:
-        _watch(e, found, place, _Lanes(at, low, high, None), moved, write=write)
-    for one in moved:
-        base = builder.gep(place.base, [builder.add(low, ir.Constant(I64, one.offset))], source_etype=I8)
-        if write:
-            builder.store(_stored(e, one, lanes), base, align=1)
-        elif one.start >= 0:
-            _loaded(e, one, builder.load(base, typ=vector(integer(8 * one.memory), lanes), align=1), None)
-    finish(place, ir.Constant(I64, lanes))
-    if side_by_side is not None:
-        ranged = e.function.append_basic_block("ranged")
-        builder.position_at_end(apart)
-        builder.cbranch(some, ranged, done)
-        builder.position_at_end(ranged)
-        most, least = range_of(e, at, bits)
-        place = within(least, most)
-        where = _Lanes(at, least, most, bits)
-        if e.watched:
-            _watch(e, found, place, where, moved, write=write)
+    def move(where: _Lanes, outside: ir.Block) -> None:
+        first, end = min(m.offset for m in moved), max(m.offset for m in moved) + memory
+        low, high = (builder.add(at, ir.Constant(I64, n)) for at, n in ((where.least, first), (where.most, end)))
+        place = begin_access(e, found, low, high, use, outside)
+        if e.mode.watched:
+            _watch(e, place, where, moved, use, shared=found.shared)
         for one in moved:
             if write:
-                _scatter(e, _places(e, place.base, at, one.offset), bits, _stored(e, one, lanes))
+                _store(e, place, where, one)
             elif one.start >= 0:
-                value = _gathered(e, place.base, where, bits, one)
-                _loaded(e, one, value, e.lanes(enabled, lanes))
-        finish(place, builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64))
-    builder.position_at_end(outside)
-    leave_space(e)
-    builder.branch(done)
-    builder.position_at_end(done)
+                _load(e, place, where, one, enabled)
+        count = ir.Constant(I64, lanes) if where.bits is None else e.count_of(bits)
+        end_access(e, place, use, builder.mul(count, ir.Constant(I64, memory * len(moved))))
 
-
-def leave_space(e: Emitter) -> None:
-    """Emit the exit for a message that leaves its space, which the interpreter does or a checker reports."""
-    if e.watched:
-        watching.suspect_always(e)
-    else:
-        e.call_out()
+    low = _lane0(e, at)
+    whole = _Lanes(at, low, builder.add(low, ir.Constant(I64, memory * (lanes - 1))), None)
+    with may_leave(e) as outside:
+        if side_by_side is None:
+            with builder.if_then(some):
+                move(whole, outside)
+            return
+        with builder.if_else(side_by_side, likely=True) as (together, apart):
+            with together:
+                move(whole, outside)
+            with apart, builder.if_then(some):
+                most, least = range_of(e, at, bits)
+                move(_Lanes(at, least, most, bits), outside)
 
 
 def _watch(
-    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, where: _Lanes, moved: Sequence[Moved], *, write: bool
+    e: Emitter, place: spaces.SpacePlace, where: _Lanes, moved: Sequence[Moved], use: int, *, shared: bool
 ) -> None:
     """Look at what checkers would look at before elements move."""
-    watching.access(e, place, reads=not write, writes=write)
-    if write and found.shared and moved[0].memory < 4:
+    if use == watching.WRITTEN and shared and moved[0].memory < 4:
         watching.suspect_always(e)  # marks are of dwords: they would say that all of it is written
     at, bits = wide(e, where.at), where.bits
-    lanes, kind = lanes_of(at), watching.WRITTEN if write else watching.READ
+    lanes = lanes_of(at)
     for one in moved:
         start = e.builder.add(at, splat(I64, one.offset, lanes)) if one.offset else at
         watching.alignment(e, start, e.lanes(bits, lanes), one.memory)
         first = e.builder.add(where.least, ir.Constant(I64, one.offset))
-        if bits is None:
-            if one.memory >= 4:
-                mark(e, found, place, first, lanes * one.memory // 4, kind)
-            else:
-                mark_each(e, found, place, start, e.all_on(lanes), one.memory, kind)
-            continue
-        with e.builder.if_else(where.same(e)) as (same, apart):
-            with same:
-                mark(e, found, place, first, watching.dwords(one.memory), kind)
-            with apart:
-                mark_each(e, found, place, start, bits, one.memory, kind)
-
-
-def mark(e: Emitter, found: spaces.Found, place: spaces.SpacePlace, first: Node, dwords: int, kind: int) -> None:
-    """Suspect what is in no order with a use of dwords that lie side by side, and leave its own marks."""
-
-    def body(marks: Node, stride: Node, first: Node) -> None:
-        watching.Marks(e, marks, stride, first, dwords, shared=found.shared).use(kind)
-
-    name = f"mark_{kind}_{'shared' if found.shared else 'global'}_{dwords}"
-    watching.told(e, name, [place.marks, place.stride, first], body)
-
-
-def mark_each(
-    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, bits: Node, size: int, kind: int
-) -> None:
-    """Emit the same for elements of ``size`` bytes that lie anywhere, lane by lane."""
-
-    def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
-        kept, dwords = e.kept_lanes(at), watching.dwords(size)
-
-        def lane_marked(lane: Node) -> None:
-            first = e.lane_of(kept, lane, I64)
-            watching.Marks(e, marks, stride, first, dwords, shared=found.shared).use(kind)
-
-        each_lane(e, bits, lane_marked)
-
-    name = f"mark_{kind}_{'shared' if found.shared else 'global'}_{lanes_of(at)}_of_{size}"
-    watching.told(e, name, [place.marks, place.stride, at, bits], body)
+        if bits is None and one.memory >= 4:
+            watching.mark(e, place, first, lanes * one.memory // 4, use, shared=shared)
+        elif bits is None:
+            watching.mark_each(e, place, start, e.all_on(lanes), one.memory, use, shared=shared)
+        else:
+            with e.builder.if_else(where.same(e)) as (same, apart):
+                with same:
+                    watching.mark(e, place, first, max(1, one.memory // 4), use, shared=shared)
+                with apart:
+                    watching.mark_each(e, place, start, bits, one.memory, use, shared=shared)
 
 
 def wide(e: Emitter, at: Node) -> Node:
@@ -231,119 +219,79 @@ def _side_by_side(e: Emitter, at: Node, size: int, enabled: Node | None) -> Node
     return found
 
 
-def _places(e: Emitter, base: Node, at: Node, offset: int) -> Node:
-    """Return the host's addresses of what lies some bytes behind the offset of each lane."""
-    places = e.places(base, wide(e, at))
-    return e.builder.add(places, splat(I64, offset, lanes_of(at))) if offset else places
-
-
-def _gathered(e: Emitter, base: Node, where: _Lanes, bits: Node, one: Moved) -> Node:
-    """Return what lanes find, each at its place; what all find at one place is read once."""
-    lanes = lanes_of(where.at)
+def _load(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved, enabled: Node | None) -> None:
+    """Put what lanes find into the registers; what all find at one place is read once."""
+    lanes, builder = lanes_of(where.at), e.builder
     kind, width = vector(integer(8 * one.memory), lanes), where.at.type.element.width
+    base = builder.gep(place.base, [ir.Constant(I64, one.offset)], source_etype=I8)
+    lowest = builder.gep(base, [where.least], source_etype=I8)
 
     def each(base: Node, at: Node, bits: Node) -> Node:
         return e.gather(kind, e.places(base, wide(e, at)), bits, 1)
 
-    builder = e.builder
-    base = builder.gep(base, [ir.Constant(I64, one.offset)], source_etype=I8)
-    with builder.if_else(where.same(e)) as (same, apart):
-        with same:
-            place = builder.gep(base, [where.least], source_etype=I8)
-            shared, from_same = e.spread(builder.load(place, typ=kind.element, align=1), lanes), builder.block
-        with apart:
-            name = f"gather_v{lanes}i{kind.element.width}_at_i{width}"
-            gathered, from_apart = e.outlined(name, kind, [base, where.at, bits], each), builder.block
-    found = builder.phi(kind)
-    found.add_incoming(shared, from_same)
-    found.add_incoming(gathered, from_apart)
-    return found
-
-
-def _loaded(e: Emitter, one: Moved, found: Node, chosen: Node | None) -> None:
-    """Put what was found into the registers."""
-    found = numbers.resize(e, found, 8 * one.register, signed=False)
-    lanes = lanes_of(found)
-    if one.high:
-        found = e.builder.shl(found, splat(found.type.element, 16, lanes))
-    e.store_lanes(one.start, range(lanes), found, chosen)
-
-
-def _stored(e: Emitter, one: Moved, lanes: int) -> Node:
-    """Return what the registers have for memory."""
-    if one.start < 0:
-        value = splat(integer(8 * one.register), 0, lanes)
+    if where.bits is None:
+        enabled, found = None, builder.load(lowest, typ=kind, align=1)
     else:
-        value = e.load_lanes(one.start, range(lanes), integer(8 * one.register))
+        with builder.if_else(where.same(e)) as (same, apart):
+            with same:
+                shared, from_same = e.spread(builder.load(lowest, typ=kind.element, align=1), lanes), builder.block
+            with apart:
+                name = f"gather_v{lanes}i{kind.element.width}_at_i{width}"
+                gathered, from_apart = e.outlined(name, kind, [base, where.at, where.bits], each), builder.block
+        found = builder.phi(kind)
+        found.add_incoming(shared, from_same)
+        found.add_incoming(gathered, from_apart)
+    found = numbers.resize(e, found, 8 * one.register, signed=False)
     if one.high:
-        value = e.builder.lshr(value, splat(value.type.element, 16, lanes))
-    return numbers.resize(e, value, 8 * one.memory, signed=False)
+        found = builder.shl(found, splat(found.type.element, 16, lanes))
+    e.store_lanes(one.start, range(lanes), found, e.lanes(enabled, lanes))
 
 
-def _scatter(e: Emitter, places: Node, bits: Node, value: Node) -> None:
-    """Put lanes into memory one after another: a machine has seldom an instruction for it."""
-    kept, values = e.kept_lanes(places), e.kept_lanes(value)
+def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> None:
+    """Put lanes into memory; those that lie apart one after another: a machine has seldom an instruction for it."""
+    lanes, kind = lanes_of(where.at), integer(8 * one.register)
+    value = splat(kind, 0, lanes) if one.start < 0 else e.load_lanes(one.start, range(lanes), kind)
+    if one.high:
+        value = e.builder.lshr(value, splat(kind, 16, lanes))
+    value = numbers.resize(e, value, 8 * one.memory, signed=False)
+    base = e.builder.gep(place.base, [ir.Constant(I64, one.offset)], source_etype=I8)
+    if where.bits is None:
+        e.builder.store(value, e.builder.gep(base, [where.least], source_etype=I8), align=1)
+        return
+    kept, values = e.kept_lanes(e.places(base, wide(e, where.at))), e.kept_lanes(value)
     kind = value.type.element
 
     def lane_at(lane: Node) -> tuple[Node, Node]:
         return e.builder.inttoptr(e.lane_of(kept, lane, I64), PTR), e.lane_of(values, lane, kind)
 
     def put(lane: Node) -> None:
-        where, one = lane_at(lane)
-        e.builder.store(one, where, align=1)
+        to, own = lane_at(lane)
+        e.builder.store(own, to, align=1)
 
     def look(lane: Node) -> None:
-        where, one = lane_at(lane)
-        watching.suspect(e, e.builder.icmp_unsigned("!=", e.builder.load(where, typ=kind, align=1), one))
+        to, own = lane_at(lane)
+        watching.suspect(e, e.builder.icmp_unsigned("!=", e.builder.load(to, typ=kind, align=1), own))
 
-    each_lane(e, bits, put)
-    if e.watched:  # lanes that store different values at one place race
-        each_lane(e, bits, look)
-
-
-def each_lane(e: Emitter, bits: Node, body: Callable[[Node], object]) -> None:
-    """Run ``body`` for each bit that is on, lowest first: there is one at least."""
-    builder, before = e.builder, e.builder.block
-    kind = bits.type
-    inner, done = (e.function.append_basic_block(n) for n in ("lane", "lanes_done"))
-    builder.branch(inner)
-    builder.position_at_end(inner)
-    left = builder.phi(kind)
-    left.add_incoming(bits, before)
-    lane = e.intrinsic(f"llvm.cttz.i{kind.width}", kind, left, ir.Constant(ir.IntType(1), 1))
-    body(builder.zext(lane, I64))
-    rest = builder.and_(left, builder.sub(left, ir.Constant(kind, 1)))
-    left.add_incoming(rest, builder.block)
-    builder.cbranch(builder.icmp_unsigned("!=", rest, ir.Constant(kind, 0)), inner, done)
-    builder.position_at_end(done)
+    e.each_lane(where.bits, put)
+    if e.mode.watched:  # lanes that store different values at one place race
+        e.each_lane(where.bits, look)
 
 
 def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int, *, write: bool) -> None:
     """Move ``size`` bytes that lie side by side, from the address ``at`` on."""
-    builder = e.builder
+    builder, use = e.builder, watching.WRITTEN if write else watching.READ
     at = found.offsets(at)
-    place = found.place(at, builder.add(at, ir.Constant(I64, size)))
-    with builder.if_else(place.inside, likely=True) as (inside, outside):
-        with inside:
-            if e.watched:
-                watching.access(e, place, reads=not write, writes=write)
-                watching.alignment(e, at, None, 4)
-                if size % 4:
-                    watching.suspect_always(e)
-                kind = watching.WRITTEN if write else watching.READ
-                mark(e, found, place, at, watching.dwords(size), kind)
-            memory = builder.gep(place.base, [at], source_etype=I8)
-            kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
-            if write:
-                value = (
-                    splat(kind.element, 0, kind.count)
-                    if start < 0
-                    else builder.load(e.at(start, size), typ=kind, align=1)
-                )
-                builder.store(value, memory, align=1)
-                builder.store(ir.Constant(I64, 1), place.wrote)
-            elif start >= 0:
-                builder.store(builder.load(memory, typ=kind, align=1), e.at(start, size), align=1)
-            e.add_to(e.writes if write else e.reads, ir.Constant(I64, size))
-        with outside:
-            leave_space(e)
+    with may_leave(e) as outside:
+        place = begin_access(e, found, at, builder.add(at, ir.Constant(I64, size)), use, outside)
+        if e.mode.watched:
+            watching.alignment(e, e.spread(at, 1), None, 4)
+            if size % 4:
+                watching.suspect_always(e)
+            watching.mark(e, place, at, max(1, size // 4), use, shared=found.shared)
+        memory, kind = builder.gep(place.base, [at], source_etype=I8), type_of_bytes(size)
+        if start >= 0:
+            source, to = (e.at(start, size), memory) if write else (memory, e.at(start, size))
+            builder.store(builder.load(source, typ=kind, align=1), to, align=1)
+        elif write:
+            builder.store(splat(kind.element, 0, kind.count), memory, align=1)
+        end_access(e, place, use, ir.Constant(I64, size))

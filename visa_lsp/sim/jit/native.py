@@ -6,7 +6,7 @@ import ctypes
 import hashlib
 from base64 import b64decode
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 import llvmlite
@@ -17,6 +17,7 @@ from visa_lsp.sim.jit.emitter import CALLBACK
 if TYPE_CHECKING:
     from llvmlite import ir
 
+    from visa_lsp.sim.jit.machine import CompiledMachine
     from visa_lsp.sim.jit.making import ObjectStore
 
 _CALLBACK: Final = ctypes.CFUNCTYPE(
@@ -24,22 +25,13 @@ _CALLBACK: Final = ctypes.CFUNCTYPE(
 )
 BODY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 LEVEL: Final = 2  # of LLVM's optimisation; tests of what code does take 0, which compiles in a fifth of the time
-MOST_OPTIMISED_CHARS: Final = (
-    1 << 20
-)  # of a module, some 2,000 instructions: all passes take 0.5 s for so many, two take 0.1
+# Of a module, some 1,200 instructions: all passes take 0.5 s for so many, two take 0.1.
+MOST_OPTIMISED_CHARS: Final = 1 << 20
 _MOST_KEPT: Final = 1 << 20  # bytes of one object
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
-class Listener(Protocol):
-    """Who answers a launch's calls into the interpreter."""
-
-    def interpret(self, registers: int, block: int, pc: int, /) -> int:
-        """Execute the instruction at ``pc``; not 0 when the body has to be left."""
-        ...
-
-
-_listeners: Final[WeakValueDictionary[int, Listener]] = WeakValueDictionary()  # by address of the launch
+_listeners: Final[WeakValueDictionary[int, CompiledMachine]] = WeakValueDictionary()  # by address of the launch
 
 
 def _interpret(registers: int, _addresses: int, block: int, launch: int, pc: int) -> int:
@@ -49,9 +41,9 @@ def _interpret(registers: int, _addresses: int, block: int, launch: int, pc: int
 _interpreter = _CALLBACK(_interpret)  # kept: compiled code calls it by address
 
 
-def listen(launch: int, listener: Listener) -> None:
-    """Have a launch's calls into the interpreter go to ``listener``, for as long as it lives."""
-    _listeners[launch] = listener
+def listen(launch: int, machine: CompiledMachine) -> None:
+    """Have a launch's calls into the interpreter go to a machine, for as long as it lives."""
+    _listeners[launch] = machine
 
 
 @cache

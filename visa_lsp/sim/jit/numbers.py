@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from llvmlite import ir
+
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
-from visa_lsp.program.model import General, Immediate
+from visa_lsp.program.model import General, Immediate, RawOperand
 from visa_lsp.sim import values
 from visa_lsp.sim.jit.arithmetic import quiet
-from visa_lsp.sim.jit.emitter import (
+from visa_lsp.sim.jit.emitter import Uncompiled
+from visa_lsp.sim.jit.rounding import cut
+from visa_lsp.sim.jit.writer import (
     F16,
     F32,
     F64,
+    I8,
     I16,
     I32,
-    STORAGE,
-    Uncompiled,
+    I64,
     bytes_of,
     constants,
     integer,
@@ -29,14 +33,20 @@ from visa_lsp.sim.jit.emitter import (
     splat,
     vector,
 )
-from visa_lsp.sim.jit.rounding import cut
 from visa_lsp.sim.lanes import modifier_of, saturates
 from visa_lsp.sim.operands import CE0, CR0, TSC
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import Value
-    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.jit.emitter import Emitter
+    from visa_lsp.sim.jit.writer import Node
     from visa_lsp.sim.operands import Site
+
+# How a data type stands in registers; bf is the upper half of a float, which LLVM's operations do not know.
+STORAGE: Final = {
+    ty.UD: I32, ty.D: I32, ty.UW: I16, ty.W: I16, ty.UB: I8, ty.B: I8, ty.BOOL: I8, ty.UQ: I64, ty.Q: I64,
+    ty.F: F32, ty.DF: F64, ty.HF: F16, ty.BF: I16,
+}  # fmt: skip
 
 _FLOATS: Final = {ty.F: F32, ty.DF: F64, ty.HF: F16}
 
@@ -154,19 +164,17 @@ def from_integers(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signe
 def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool) -> Node:
     """Integer lanes as floats, rounded once. Raises Uncompiled where there is no compiled form."""
     width = value.type.element.width
-    if width > 32 and (dst in (ty.HF, ty.BF) or not e.modes.to_nearest):
+    # Rounded twice they may be wrong; bf, of which the second rounding would be in doubt for some, has no form.
+    if dst is ty.BF or (width > 32 and (dst is ty.HF or not e.modes.to_nearest)):
         raise Uncompiled
     # In f64, which has all of them, for a rounding that no conversion has.
     exactly = dst is ty.DF or not e.modes.to_nearest
     lanes = lanes_of(value)
     if sat:
-        value = from_integers(e, value, ty.UB, sat=True, signed=signed)
-        value = e.builder.select(e.builder.icmp_unsigned(">", value, splat(integer(8), 0, lanes)), splat(integer(8), 1, lanes), splat(integer(8), 0, lanes))  # fmt: skip
+        compare = e.builder.icmp_signed if signed else e.builder.icmp_unsigned
+        value = compare(">", value, splat(integer(width), 0, lanes))
     target = vector(F64 if exactly else F32, lanes)
     found = e.builder.sitofp(value, target) if signed and not sat else e.builder.uitofp(value, target)
-    if dst is ty.BF:
-        # Of up to 32 bits: the first rounding is exact, or the number is too large for the second to be in doubt.
-        raise Uncompiled
     return narrow(e, found, dst)
 
 
@@ -275,9 +283,10 @@ def from_floats(e: Emitter, value: Node, exec_type: ty.DataType, site: Site, ope
     value = narrow(e, value, dst)
     if not e.modes.keeps(dst):
         if dst is ty.BF:
-            value = _flush_bf(e, value)
+            value = _flush_bits(e, value, 0x7F80)
         elif dst is ty.HF:
-            value = _flush_hf(e, value)
+            bits = _flush_bits(e, e.builder.bitcast(value, vector(I16, lanes)), 0x7C00)
+            value = e.builder.bitcast(bits, value.type)
         else:
             value = flush(e, value, dst)
     return value
@@ -291,15 +300,54 @@ def _unit(e: Emitter, value: Node) -> Node:
     return e.builder.select(e.builder.fcmp_ordered(">", above, one), one, above)
 
 
-def _flush_bf(e: Emitter, bits: Node) -> Node:
+def _flush_bits(e: Emitter, bits: Node, exponent: int) -> Node:
+    """Make zeros of the same sign of floats of 16 bits without an exponent."""
     lanes = lanes_of(bits)
-    normal = e.builder.icmp_unsigned("!=", e.builder.and_(bits, splat(I16, 0x7F80, lanes)), splat(I16, 0, lanes))
+    normal = e.builder.icmp_unsigned("!=", e.builder.and_(bits, splat(I16, exponent, lanes)), splat(I16, 0, lanes))
     return e.builder.select(normal, bits, e.builder.and_(bits, splat(I16, 0x8000, lanes)))
 
 
-def _flush_hf(e: Emitter, value: Node) -> Node:
-    lanes = lanes_of(value)
-    bits = e.builder.bitcast(value, vector(I16, lanes))
-    normal = e.builder.icmp_unsigned("!=", e.builder.and_(bits, splat(I16, 0x7C00, lanes)), splat(I16, 0, lanes))
-    kept = e.builder.select(normal, bits, e.builder.and_(bits, splat(I16, 0x8000, lanes)))
-    return e.builder.bitcast(kept, vector(F16, lanes))
+# ---- raw operands and scalars of messages
+
+
+def raw_start(site: Site, operand: RawOperand, end: int) -> int:
+    """Return the first byte of a raw operand in the registers, which have to reach ``end`` bytes behind it; -1 for %null.
+
+    Raises Uncompiled where it lies before the registers.
+    """
+    if operand.var == 0:
+        return -1
+    start = site.code.layout.offset(operand.var) + operand.offset
+    if start < 0:
+        raise Uncompiled
+    site.code.layout.need(start + end)
+    return start
+
+
+def raw_lanes(e: Emitter, site: Site, operand: RawOperand, kind: Node, lanes: int) -> Node:
+    """Return the lanes that a raw operand begins with; zeros for %null."""
+    start = raw_start(site, operand, lanes * kind.width // 8)
+    return splat(kind, 0, lanes) if start < 0 else e.load_lanes(start, range(lanes), kind)
+
+
+def scalar(e: Emitter, site: Site, name: str) -> Node | None:
+    """Return the first element of an operand as 64 bits; None where it is zero. Raises Uncompiled for what is no integer."""
+    operand = site.inst.get(name)
+    if operand is None:
+        return None
+    if isinstance(operand, int):
+        return ir.Constant(I64, operand) if operand else None
+    if isinstance(operand, RawOperand):
+        start = raw_start(site, operand, 4)
+        if start < 0:
+            raise Uncompiled
+        return e.builder.zext(e.builder.load(e.at(start, 4), typ=I32, align=1), I64)
+    if not isinstance(operand, General | Immediate) or not site.operand_type(operand).is_int:
+        raise Uncompiled
+    if isinstance(operand, General) and operand.modifier.value:
+        raise Uncompiled
+    found = resize(e, read(e, site, operand, 1), 64, signed=site.operand_type(operand).is_signed)
+    if isinstance(operand, Immediate):
+        number = values.immediate(operand, 1).item()
+        return ir.Constant(I64, int(number)) if number else None
+    return e.builder.extract_element(found, ir.Constant(I32, 0))

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.jit import arithmetic
-from visa_lsp.sim.jit.emitter import F32, F64, I64, Uncompiled, bytes_of, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.emitter import Uncompiled
+from visa_lsp.sim.jit.writer import F32, F64, I64, bytes_of, integer, lanes_of, splat, vector
 from visa_lsp.sim.values import Rounding
 
 if TYPE_CHECKING:
-    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.jit.emitter import Emitter
+    from visa_lsp.sim.jit.writer import Node
 
 OddWord = Callable[..., "Node"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from math import prod
 from operator import add
-from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.dispatch import RunResult
@@ -27,69 +27,32 @@ MOST_RUNNERS: Final = 256
 _POLL: Final = 0.05  # seconds between looks at the runners: Ctrl+C is heard then
 
 
-class _Runner:
-    """One machine in a thread of the host."""
-
-    def __init__(self, machine: CompiledMachine, queue: GroupQueue) -> None:
-        self.machine, self.result = machine, RunResult()
-        self.failure: BaseException | None = None
-        runner = GroupRunner(machine)
-        machine.make_whole = lambda: lambda _done: runner.run(queue)
-        self.thread = Thread(target=self._run, daemon=True)
-
-    def _run(self) -> None:
-        try:
-            self.result = self.machine.run()
-        except BaseException as error:  # noqa: BLE001 - it is raised where the run was asked for
-            self.failure = error
-
-
-def reason_against(dispatch: Dispatch, machine: CompiledMachine) -> str:
-    """Why groups have to run one after another; empty where they can run side by side."""
-    if dispatch.partial is not None:
-        return "not all groups have the same number of work items"
-    if any(buffer.private for buffer in dispatch.buffers):
-        return "threads of different groups take turns in the same private memory"
-    code = machine.code(dispatch.kernel)
-    if not machine.fits(code):
-        return "the kernel leaves compiled code"
-    if not machine.compiled_anew(code).body.is_alone:
-        return "a message of the kernel has no compiled form"
-    return ""
-
-
-def run_side_by_side(dispatch: Dispatch, first: CompiledMachine) -> RunResult:
-    """Run all groups on several threads of the host. ``first`` is a machine for which nothing speaks against it.
+def run_side_by_side(dispatch: Dispatch, first: GroupRunner) -> RunResult:
+    """Run all groups on several threads of the host, of which one has the runner ``first``.
 
     Raises what was raised where one of them has failed.
     """
-    gx, gy, gz = dispatch.groups
-    total = gx * gy * gz
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    total, one = prod(dispatch.groups), first.machine
     count = min(dispatch.host_threads, total, MOST_RUNNERS)
-    queue = GroupQueue(total, runners=count)
-    with first.compiling:
-        runners = [_Runner(first, queue)]
+    queue, runners = GroupQueue(total, runners=count), [first]
+    with one.compiling:
         for _ in range(count - 1):
-            machine = CompiledMachine(replace(dispatch, told=None), first.making, side_by_side=True, at_once=True)
-            runners.append(_Runner(machine, queue))
-    first.tell = lambda _groups, _steps: None
-    try:
-        for runner in runners:
-            runner.thread.start()
-        for runner in runners:
-            while runner.thread.is_alive():
-                runner.thread.join(_POLL)
+            machine = CompiledMachine(replace(dispatch, told=None), one.making, one.mode, at_once=True)
+            runners.append(GroupRunner(machine))
+    one.tell = lambda _groups, _steps: None
+    for runner in runners:
+        runner.machine.make_whole = lambda runner=runner: lambda _done: runner.run(queue)
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            running = [pool.submit(runner.machine.run) for runner in runners]
+            while wait(running, _POLL).not_done:
                 if dispatch.told is not None:
-                    dispatch.told(sum(r.machine.result.groups for r in runners), queue.steps)
-    finally:
-        queue.stop()
-        for runner in runners:
-            if runner.thread.ident is not None:
-                runner.thread.join()
-    failed = next((runner.failure for runner in runners if runner.failure is not None), None)
-    if failed is not None:
-        raise failed
-    return _sum([runner.result for runner in runners])
+                    dispatch.told(sum(runner.machine.result.groups for runner in runners), queue.steps)
+        finally:
+            queue.stop()
+    return _sum([future.result() for future in running])
 
 
 def _sum(results: Sequence[RunResult]) -> RunResult:

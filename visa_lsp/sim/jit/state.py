@@ -73,11 +73,10 @@ REGISTERS_STRIDE: Final = 280
 BLOCKS_STRIDE: Final = 288
 LAUNCH_BYTES: Final = 296
 
-# The tables of memory: bytes of a surface (host address, size, marks, what is forbidden, whether it was written), and of a
-# buffer (first address, then the same in another order); bytes from the end of either to the word that says it was written.
-ENTRY: Final = 40
-FLAT_ENTRY: Final = 48
-WRITTEN: Final = 8
+# The tables of memory have an entry for each surface or buffer: its first address (0 for surfaces), its size, the host's address,
+# that of its marks, what is forbidden, and whether it was written. Behind the last buffer is an empty entry.
+ENTRY: Final = 48
+WRITTEN: Final = 40
 # What is forbidden.
 READONLY: Final = 1
 WRITEONLY: Final = 2

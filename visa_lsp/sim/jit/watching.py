@@ -11,32 +11,25 @@ Barriers begin a round for a memory only where its fence was executed, or none.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import reduce
+from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.emitter import I1, I32, I64, PTR, lanes_of, splat, vector
+from visa_lsp.sim.jit.writer import I1, I32, I64, PTR, lanes_of, splat, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.jit.emitter import Emitter
     from visa_lsp.sim.jit.spaces import SpacePlace
+    from visa_lsp.sim.jit.writer import Node
 
 SEVERAL: Final = 0xFFFFFFFF  # mark of what several groups have read or used atomically
 WRITTEN, READ, ATOMIC = range(3)  # the three marks
 # What is in no order with a use: a write with any other, reads and atomics not with their like.
 AGAINST: Final = {WRITTEN: (WRITTEN, READ, ATOMIC), READ: (WRITTEN, ATOMIC), ATOMIC: (WRITTEN, READ)}
-
-
-class Numbers(NamedTuple):
-    """The numbers of the running round: that of the thread, the first of the group, the first of the round, one for several."""
-
-    own: Node
-    group: Node
-    round: Node
-    several: Node
 
 
 def suspect(e: Emitter, wrong: Node) -> None:
@@ -60,31 +53,18 @@ def alignment(e: Emitter, at: Node, chosen: Node | None, size: int) -> None:
     """Suspect addresses that are no multiple of the size of what they are of."""
     if size <= 1:
         return
-    builder = e.builder
-    if not isinstance(at.type, ir.VectorType):
-        suspect(e, builder.icmp_unsigned("!=", builder.and_(at, ir.Constant(I64, size - 1)), ir.Constant(I64, 0)))
-        return
-    lanes = lanes_of(at)
+    builder, lanes = e.builder, lanes_of(at)
     odd = builder.icmp_unsigned("!=", builder.and_(at, splat(I64, size - 1, lanes)), splat(I64, 0, lanes))
     if chosen is not None:
         odd = builder.and_(odd, chosen)
     suspect(e, any_of(e, odd))
 
 
-def access(e: Emitter, place: SpacePlace, *, reads: bool, writes: bool) -> None:
+def access(e: Emitter, place: SpacePlace, use: int) -> None:
     """Suspect what an argument does not allow."""
-    forbidden = (state.WRITEONLY if reads else 0) | (state.READONLY if writes else 0)
+    forbidden = (state.READONLY if use != READ else 0) | (state.WRITEONLY if use != WRITTEN else 0)
     found = e.builder.and_(place.flags, ir.Constant(I64, forbidden))
     suspect(e, e.builder.icmp_unsigned("!=", found, ir.Constant(I64, 0)))
-
-
-def _numbers(e: Emitter, *, shared: bool) -> Numbers:
-    group, first = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
-    builder = e.builder
-    round_ = e.word(e.launch, first, I32)
-    thread = builder.trunc(e.word(e.launch, state.THREAD), I32)
-    several = builder.add(round_, builder.trunc(e.word(e.launch, state.THREADS), I32))
-    return Numbers(builder.add(round_, thread), e.word(e.launch, group, I32), round_, several)
 
 
 def told(e: Emitter, name: str, arguments: Sequence[Node], body: Callable[..., None]) -> None:
@@ -104,83 +84,59 @@ def told(e: Emitter, name: str, arguments: Sequence[Node], body: Callable[..., N
     suspect(e, e.outlined(name, I1, [e.launch, *arguments], written))
 
 
-class Marks:
-    """The marks of ``lanes`` dwords that lie side by side, from the offset ``first`` on, as the space counts them.
+def mark(e: Emitter, place: SpacePlace, first: Node, dwords: int, use: int, *, shared: bool) -> None:
+    """Suspect what is in no order with a use of dwords that lie side by side from an offset on, and leave its own marks."""
 
-    ``marks`` is the host's address of the first mark of byte 0, ``stride`` the bytes between kinds.
-    """
+    def body(marks: Node, stride: Node, at: Node) -> None:
+        _mark(e, marks, stride, at, dwords, use, shared=shared)
 
-    def __init__(self, e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, *, shared: bool) -> None:
-        self.e, self.shared, self.lanes = e, shared, lanes
-        self._marks, self._stride = marks, stride
-        self.numbers = _numbers(e, shared=shared)
-        self._first = e.builder.and_(first, ir.Constant(I64, ~3))
-
-    def _splat(self, value: Node) -> Node:
-        return self.e.spread(value, self.lanes)
-
-    def _at(self, kind: int) -> Node:
-        b, base = self.e.builder, self._marks
-        if kind != WRITTEN:
-            base = b.add(base, b.mul(self._stride, ir.Constant(I64, kind)))
-        return b.inttoptr(b.add(self._first, base), PTR)
-
-    def get(self, kind: int) -> Node:
-        """Return the marks of all lanes."""
-        return self.e.builder.load(self._at(kind), typ=vector(I32, self.lanes), align=4)
-
-    def put(self, kind: int, value: Node) -> None:
-        """Set them."""
-        self.e.builder.store(value, self._at(kind), align=4)
-
-    def use(self, kind: int) -> None:
-        """Suspect what is in no order with a use of this kind, and leave its own marks."""
-        self.check(AGAINST[kind])
-        if kind == WRITTEN:
-            self.take()
-            return
-        if self.shared:
-            self.written()
-        self.add(kind)
-
-    def in_order(self, mark: Node) -> Node:
-        """Lanes for which a mark says nobody, this thread, or an earlier round of the group."""
-        b, numbers = self.e.builder, self.numbers
-        # Shared memory is new with each group: what a group before has left says nothing.
-        nobody = b.icmp_unsigned("<", mark, self._splat(numbers.group if self.shared else ir.Constant(I32, 1)))
-        own = b.icmp_unsigned("==", mark, self._splat(numbers.own))
-        since = b.sub(mark, self._splat(numbers.group))
-        earlier = b.icmp_unsigned("<", since, self._splat(b.sub(numbers.round, numbers.group)))
-        return b.or_(b.or_(nobody, own), earlier)
-
-    def check(self, kinds: Sequence[int]) -> None:
-        """Suspect lanes at places that others have used in these ways, in no order."""
-        b = self.e.builder
-        fine = None
-        for kind in kinds:
-            one = self.in_order(self.get(kind))
-            fine = one if fine is None else b.and_(fine, one)
-        suspect(self.e, any_of(self.e, b.not_(fine)))
-
-    def add(self, kind: int) -> None:
-        """Mark the places as used by this thread, beside others of this round or of other groups."""
-        b, numbers = self.e.builder, self.numbers
-        old = self.get(kind)
-        now = b.icmp_unsigned("<", b.sub(old, self._splat(numbers.round)), self._splat(b.add(b.sub(numbers.several, numbers.round), ir.Constant(I32, 1))))  # fmt: skip
-        others = b.select(now, self._splat(numbers.several), splat(I32, SEVERAL, self.lanes))
-        self.put(kind, b.select(self.in_order(old), self._splat(numbers.own), others))
-
-    def take(self) -> None:
-        """Mark the places as written by this thread."""
-        self.put(WRITTEN, self._splat(self.numbers.own))
-
-    def written(self) -> None:
-        """Suspect places that nobody of this group has written: shared memory holds nothing at first."""
-        b = self.e.builder
-        old = b.icmp_unsigned("<", self.get(WRITTEN), self._splat(self.numbers.group))
-        suspect(self.e, any_of(self.e, old))
+    told(e, f"mark_{use}_{'shared' if shared else 'global'}_{dwords}", [place.marks, place.stride, first], body)
 
 
-def dwords(size: int) -> int:
-    """Return how many dwords an element of so many bytes touches, if it is aligned."""
-    return max(1, size // 4)
+def mark_each(e: Emitter, place: SpacePlace, at: Node, bits: Node, size: int, use: int, *, shared: bool) -> None:
+    """Emit the same for elements of ``size`` bytes that lie anywhere, lane by lane."""
+
+    def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
+        kept = e.kept_lanes(at)
+        e.each_lane(
+            bits, lambda n: _mark(e, marks, stride, e.lane_of(kept, n, I64), max(1, size // 4), use, shared=shared)
+        )
+
+    name = f"mark_{use}_{'shared' if shared else 'global'}_{lanes_of(at)}_of_{size}"
+    told(e, name, [place.marks, place.stride, at, bits], body)
+
+
+def _mark(e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, use: int, *, shared: bool) -> None:
+    """Emit the marks of ``lanes`` dwords; ``marks`` is where that of byte 0 would be, ``stride`` the bytes between kinds."""
+    b, kind = e.builder, vector(I32, lanes)
+    numbers = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
+    group, round_ = (e.word(e.launch, at, I32) for at in numbers)
+    thread, threads = (b.trunc(e.word(e.launch, at), I32) for at in (state.THREAD, state.THREADS))
+    own = e.spread(b.add(round_, thread), lanes)
+    first = b.and_(first, ir.Constant(I64, ~3))
+
+    def place(of: int) -> Node:
+        base = b.add(marks, b.mul(stride, ir.Constant(I64, of))) if of else marks
+        return b.inttoptr(b.add(first, base), PTR)
+
+    def get(of: int) -> Node:
+        return b.load(place(of), typ=kind, align=4)
+
+    def in_order(mark: Node) -> Node:
+        # Nobody, this thread, or an earlier round of the group. What another group has left in shared memory says nothing.
+        nobody = b.icmp_unsigned("<", mark, e.spread(group if shared else ir.Constant(I32, 1), lanes))
+        since = b.sub(mark, e.spread(group, lanes))
+        earlier = b.icmp_unsigned("<", since, e.spread(b.sub(round_, group), lanes))
+        return b.or_(b.or_(nobody, b.icmp_unsigned("==", mark, own)), earlier)
+
+    suspect(e, any_of(e, b.not_(reduce(b.and_, (in_order(get(other)) for other in AGAINST[use])))))
+    if use == WRITTEN:
+        b.store(own, place(use), align=4)
+        return
+    if shared:  # it holds nothing at first
+        suspect(e, any_of(e, b.icmp_unsigned("<", get(WRITTEN), e.spread(group, lanes))))
+    # Beside others of this round, for whom one number stands, or of other groups.
+    old = get(use)
+    now = b.icmp_unsigned("<=", b.sub(old, e.spread(round_, lanes)), e.spread(threads, lanes))
+    others = b.select(now, e.spread(b.add(round_, threads), lanes), splat(I32, SEVERAL, lanes))
+    b.store(b.select(in_order(old), own, others), place(use), align=4)

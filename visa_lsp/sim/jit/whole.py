@@ -79,7 +79,7 @@ class GroupRunner:
         self.frames = [thread.frame for thread in threads]
         self.threads: dict[int, CompiledThread] = {}
         code = self.frames[0].code
-        self.compiled = compiled = machine.compiled_anew(code)
+        self.compiled = compiled = machine.compiled_for(code)
         self.shared = self.group.slm.data
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
         self._registers = aligned(count * size).reshape(count, size)
@@ -98,20 +98,17 @@ class GroupRunner:
             block.words[state.SLM_SIZE // 8] = self.group.slm.size
             block.words[state.SLM_MARKS // 8] = marks
             block.words[state.DISPATCHED // 8] = frame.emask
-            machine.bind(frame, block)
+            machine.blocks[id(frame)] = block
         self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
         # Loaded here, as by the machine: not before there is something to compile.
         from visa_lsp.sim.jit import groups, native
 
         if not compiled.has_groups:
-            assert not compiled.is_closed, "the kernel's function was made without the one for groups"
+            assert "native" not in vars(compiled), "the kernel's function was made without the one for groups"
             shared = self.group.slm.size if compiled.body.reaches_shared else 0
-            sizes = groups.Sizes(
-                size, 8 * self.frames[0].addr.size, layout.size, shared, len(compiled.body.instructions),
-                self._first_bytes(size), machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
-                self._changed(), compiled.body.local is not None and not shared,
-            )  # fmt: skip
-            groups.written(compiled.module, compiled.function, sizes, self._fields(), compiled.body.barriers)
+            sizes = groups.Sizes(size, 8 * self.frames[0].addr.size, shared, self._first_bytes(size), self._changed())
+            orders = dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
+            groups.GroupWriter(compiled, sizes, self._fields(), barrier_orders=orders).write()
             compiled.has_groups = True
         launch = machine.launch
         for at, array in (
@@ -133,15 +130,15 @@ class GroupRunner:
         For a long kernel that checkers do not watch, a proof takes longer than giving all.
         """
         frame, machine = self.frames[0], self.machine
-        if not machine.under_watch and len(self.compiled.body.instructions) > MOST_HELD_INSTRUCTIONS:
+        is_long = len(self.compiled.body.instructions) > MOST_HELD_INSTRUCTIONS
+        if (is_long and not machine.mode.watched) or not machine.writes_first:
             return (range(size),)
-        if not machine.writes_first:
-            return (range(size),)
-        return _ranges(registers_read(frame.code) & (RegisterShadow(frame, None).bytes == 0), apart=64)
+        return _ranges(registers_read(self.compiled.body.code) & (RegisterShadow(frame, None).bytes == 0), apart=64)
 
     def _changed(self) -> tuple[range, ...]:
         """Return the predefined registers that an instruction may write, and ``%cr0``."""
-        code, at = self.frames[0].code, self.frames[0].code.layout.offset(CR0)
+        code = self.compiled.body.code
+        at = code.layout.offset(CR0)
         written = _touched(code, write=True)
         written[at : at + 4] |= bool(self.compiled.body.modes.controls)
         return _ranges(written[: code.layout.predefined_end])
@@ -150,7 +147,7 @@ class GroupRunner:
         """Return where the numbers of a group stand in the registers of its threads, as those of other groups show."""
         from visa_lsp.sim.jit.groups import GroupField
 
-        machine, held, read = self.machine, self.compiled.body.held, _touched(self.frames[0].code, write=False)
+        machine, held, read = self.machine, self.compiled.body.held, _touched(self.compiled.body.code, write=False)
         found, shape = list[GroupField](), machine.dispatch.shape((0, 0, 0))
         plain = machine.first_registers((0, 0, 0), shape)
         for dimension in range(3):
@@ -191,23 +188,19 @@ class GroupRunner:
             result.barriers += int(launch[state.BARRIERS // 8])
             launch[state.BARRIERS // 8] = 0
             machine.count_bytes()
-            if (
-                machine.under_watch
-                and max(launch[state.GLOBAL_NEXT // 8], launch[state.SHARED_NEXT // 8]) > _MOST_NUMBERS
-            ):
+            if max(launch[state.GLOBAL_NEXT // 8], launch[state.SHARED_NEXT // 8]) > _MOST_NUMBERS:
                 raise Suspicion
             # A barrier that cannot complete is told by the interpreter as well, and what comes behind it.
-            if why == state.SUSPECT or (machine.under_watch and why in (state.FAULT, state.SWITCH)):
+            if why == state.SUSPECT or (machine.mode.watched and why in (state.FAULT, state.SWITCH)):
                 raise Suspicion(int(launch[state.GROUP // 8]))
             if why != state.LEAVE:
                 end = int(launch[state.GROUP // 8]) + 1
             result.threads += (end - first) * len(self.frames)
+            result.groups += end - first
             if why != state.LEAVE:
-                result.groups += end - first - 1
+                result.groups -= 1  # one is not finished
                 self._hand_over(why)
                 result.groups += 1
-            else:
-                result.groups += end - first
             first = end
             machine.tell(result.groups, machine.steps)
 

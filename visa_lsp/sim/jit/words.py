@@ -7,18 +7,21 @@ there. A word without a body here is the interpreter's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
 from visa_lsp.sim.jit.arithmetic import add, div, fma, in_double, mul, sqrt, sub
-from visa_lsp.sim.jit.emitter import F64, Uncompiled, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.lane_formulas import body_of
+from visa_lsp.sim.jit.writer import F64, integer, lanes_of, splat, vector
 from visa_lsp.sim.lane_formulas import FORMULAS
 
 if TYPE_CHECKING:
     from visa_lsp.isa import types as ty
-    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.jit.emitter import Emitter
+    from visa_lsp.sim.jit.writer import Node
 
 Body = Callable[..., "Node"]
 
@@ -72,55 +75,39 @@ def _fbh_signed(e: Emitter, a: Node) -> Node:
     return _fbh(e, e.builder.select(negative, e.builder.not_(a), a))
 
 
-def _high(*, signed: bool) -> Body:
-    def body(e: Emitter, a: Node, b: Node) -> Node:
-        wide = vector(integer(64), lanes_of(a))
-        extend = e.builder.sext if signed else e.builder.zext
-        product = e.builder.mul(extend(a, wide), extend(b, wide))
-        return e.builder.trunc(e.builder.lshr(product, like(product, 32)), a.type)
-
-    return body
+def _high(e: Emitter, a: Node, b: Node, *, signed: bool) -> Node:
+    wide = vector(integer(64), lanes_of(a))
+    extend = e.builder.sext if signed else e.builder.zext
+    product = e.builder.mul(extend(a, wide), extend(b, wide))
+    return e.builder.trunc(e.builder.lshr(product, like(product, 32)), a.type)
 
 
-def _divided(*, signed: bool, rest: bool) -> Body:
+def _divided(e: Emitter, a: Node, b: Node, *, signed: bool, rest: bool) -> Node:
     """By way of f64, in which the quotient of two dwords is exact when cut; by zero gives all ones."""
-
-    def body(e: Emitter, a: Node, b: Node) -> Node:
-        builder, lanes = e.builder, lanes_of(a)
-        wide, long = vector(F64, lanes), vector(integer(64), lanes)
-        to_float = builder.sitofp if signed else builder.uitofp
-        nothing = builder.icmp_unsigned("==", b, like(b, 0))
-        divisor = builder.select(nothing, like(b, 1), b)
-        exact = builder.fdiv(to_float(a, wide), to_float(divisor, wide))
-        quotient = builder.trunc(builder.fptosi(exact, long), a.type)
-        found = builder.sub(a, builder.mul(quotient, divisor)) if rest else quotient
-        return builder.select(nothing, like(a, 0xFFFFFFFF), found)
-
-    return body
+    builder, lanes = e.builder, lanes_of(a)
+    wide, long = vector(F64, lanes), vector(integer(64), lanes)
+    to_float = builder.sitofp if signed else builder.uitofp
+    nothing = builder.icmp_unsigned("==", b, like(b, 0))
+    divisor = builder.select(nothing, like(b, 1), b)
+    exact = builder.fdiv(to_float(a, wide), to_float(divisor, wide))
+    quotient = builder.trunc(builder.fptosi(exact, long), a.type)
+    found = builder.sub(a, builder.mul(quotient, divisor)) if rest else quotient
+    return builder.select(nothing, like(a, 0xFFFFFFFF), found)
 
 
-def _bfe(*, signed: bool) -> Body:
-    def body(e: Emitter, width: Node, offset: Node, value: Node) -> Node:
-        builder = e.builder
-        width, offset = _count(e, width), _count(e, offset)
-        end = builder.add(width, offset)
-        # A field of no bits is zero; one that reaches the top needs no cut.
-        left = builder.and_(builder.sub(like(end, 32), end), like(end, 31))
-        top = builder.shl(value, left)
-        down = builder.and_(builder.sub(like(width, 32), width), like(width, 31))
-        shift = builder.ashr if signed else builder.lshr
-        inside = shift(top, down)
-        beyond = shift(value, offset)
-        found = builder.select(builder.icmp_unsigned(">=", end, like(end, 32)), beyond, inside)
-        empty = builder.icmp_unsigned("==", width, like(width, 0))
-        reaches = builder.icmp_unsigned(">=", end, like(end, 32))
-        keep = builder.and_(reaches, like(reaches, 1 if signed else 0)) if signed else None
-        zero = like(value, 0)
-        if keep is None:
-            return builder.select(empty, zero, found)
-        return builder.select(builder.and_(empty, builder.not_(keep)), zero, found)
-
-    return body
+def _bfe(e: Emitter, width: Node, offset: Node, value: Node, *, signed: bool) -> Node:
+    builder = e.builder
+    width, offset = _count(e, width), _count(e, offset)
+    end = builder.add(width, offset)
+    # A field of no bits is zero; one that reaches the top needs no cut.
+    left, down = (builder.and_(builder.sub(like(n, 32), n), like(n, 31)) for n in (end, width))
+    shift = builder.ashr if signed else builder.lshr
+    inside, beyond = shift(builder.shl(value, left), down), shift(value, offset)
+    reaches = builder.icmp_unsigned(">=", end, like(end, 32))
+    empty = builder.icmp_unsigned("==", width, like(width, 0))
+    if signed:
+        empty = builder.and_(empty, builder.not_(reaches))
+    return builder.select(empty, like(value, 0), builder.select(reaches, beyond, inside))
 
 
 def _bfi(e: Emitter, width: Node, offset: Node, value: Node, base: Node) -> Node:
@@ -144,12 +131,12 @@ def dword_body(word: str, *, signed: bool) -> Body:
         "lzd": _lzd,
         "fbl": _fbl,
         "fbh": _fbh_signed if signed else _fbh,
-        "mulh": _high(signed=signed),
-        "min": _ordered("<", signed=signed),
-        "max": _ordered(">", signed=signed),
-        "div": _divided(signed=signed, rest=False),
-        "mod": _divided(signed=signed, rest=True),
-        "bfe": _bfe(signed=signed),
+        "mulh": partial(_high, signed=signed),
+        "min": partial(_ordered, relation="<", signed=signed),
+        "max": partial(_ordered, relation=">", signed=signed),
+        "div": partial(_divided, signed=signed, rest=False),
+        "mod": partial(_divided, signed=signed, rest=True),
+        "bfe": partial(_bfe, signed=signed),
         "bfi": _bfi,
     }
     if word not in bodies:
@@ -170,12 +157,9 @@ def _byte(e: Emitter, value: Node, place: int, *, signed: bool) -> Node:
     return (e.builder.ashr if signed else e.builder.lshr)(top, like(value, 56))
 
 
-def _ordered(relation: str, *, signed: bool) -> Body:
-    def body(e: Emitter, a: Node, b: Node) -> Node:
-        compare = e.builder.icmp_signed if signed else e.builder.icmp_unsigned
-        return e.builder.select(compare(relation, a, b), a, b)
-
-    return body
+def _ordered(e: Emitter, a: Node, b: Node, *, relation: str, signed: bool) -> Node:
+    compare = e.builder.icmp_signed if signed else e.builder.icmp_unsigned
+    return e.builder.select(compare(relation, a, b), a, b)
 
 
 def long_body(word: str, exec_type: ty.DataType, count_bits: int, *, wraps: bool) -> Body:
@@ -195,8 +179,8 @@ def long_body(word: str, exec_type: ty.DataType, count_bits: int, *, wraps: bool
     bodies: dict[str, Body] = {
         "shr": lambda e, a, n: e.builder.lshr(low(e, a), count(e, n)),
         "asr": lambda e, a, n: (e.builder.ashr if narrow or signed else e.builder.lshr)(a, count(e, n)),
-        "min": _ordered("<", signed=narrow or signed),
-        "max": _ordered(">", signed=narrow or signed),
+        "min": partial(_ordered, relation="<", signed=narrow or signed),
+        "max": partial(_ordered, relation=">", signed=narrow or signed),
         "cbit": lambda e, a: e.each("llvm.ctpop", low(e, a)),
     }
     if wraps or count_bits == 32:

@@ -1,0 +1,211 @@
+"""Writing LLVM's functions: types, constants, and the operations that bodies and schedulers of groups share."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from llvmlite import ir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Node = Any  # a value of llvmlite, which has no types
+
+I1: Final = ir.IntType(1)
+I8: Final = ir.IntType(8)
+I16: Final = ir.IntType(16)
+I32: Final = ir.IntType(32)
+I64: Final = ir.IntType(64)
+F16: Final = ir.HalfType()
+F32: Final = ir.FloatType()
+F64: Final = ir.DoubleType()
+PTR: Final = ir.PointerType()
+
+
+def integer(bits: int) -> Any:
+    """Return the integer type of so many bits."""
+    return ir.IntType(bits)
+
+
+def lanes_of(value: Node) -> int:
+    """Return how many lanes a vector has."""
+    count: int = value.type.count
+    return count
+
+
+def vector(element: Any, lanes: int) -> Any:
+    """Return a vector type."""
+    return ir.VectorType(element, lanes)
+
+
+def constants(element: Any, values: Sequence[float]) -> Node:
+    """Return a constant vector."""
+    if isinstance(element, ir.IntType):
+        return _integers(element.width, tuple(values))
+    return ir.Constant(vector(element, len(values)), [ir.Constant(element, v) for v in values])
+
+
+@lru_cache(4096)
+def _integers(bits: int, values: tuple[float, ...]) -> Node:
+    """Return a constant vector of integers: kernels have few different ones, and writing one takes as long as ten operations."""
+    kind = integer(bits)
+    return ir.Constant(vector(kind, len(values)), [ir.Constant(kind, v) for v in values])
+
+
+def splat(element: Any, value: float, lanes: int) -> Node:
+    """Return a constant vector of equal lanes."""
+    return constants(element, [value] * lanes)
+
+
+def bytes_of(kind: Any) -> int:
+    """Return bytes of an element type."""
+    if isinstance(kind, ir.IntType):
+        return int(kind.width) // 8
+    return {"half": 2, "float": 4, "double": 8}[str(kind)]
+
+
+def type_of_bytes(size: int) -> Any:
+    """Return the type of so many bytes."""
+    return vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
+
+
+def suffix_of(kind: Any) -> str:
+    """Return the name of a vector type in the names of intrinsics."""
+    element = kind.element
+    name = f"i{element.width}" if isinstance(element, ir.IntType) else f"f{8 * bytes_of(element)}"
+    return f"v{kind.count}{name}"
+
+
+class Writer:
+    """A function while it is written. ``builder`` stands where the next operation goes."""
+
+    def __init__(self, function: ir.Function) -> None:
+        self.function, self.module = function, function.module
+        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
+
+    def blocks(self, *names: str) -> list[ir.Block]:
+        """Return new blocks of the function."""
+        return [self.function.append_basic_block(name) for name in names]
+
+    # ---- numbers in memory
+
+    def address(self, base: Node, offset: int) -> Node:
+        """Return the address of a number of a block."""
+        return self.builder.gep(base, [ir.Constant(I64, offset)], source_etype=I8)
+
+    def word(self, base: Node, offset: int, kind: Any = I64) -> Node:
+        """Return a number of a block."""
+        return self.builder.load(self.address(base, offset), typ=kind)
+
+    def put_word(self, base: Node, offset: int, value: Node | int) -> None:
+        """Write a number of a block."""
+        node = ir.Constant(I64, value) if isinstance(value, int) else value
+        self.builder.store(node, self.address(base, offset))
+
+    def variable(self, value: Node) -> Node:
+        """Return a cell of the function's own, which begins with a value."""
+        cell = self.builder.alloca(value.type)
+        self.builder.store(value, cell)
+        return cell
+
+    def place_of(self, cell: Node) -> Node:
+        """Return the address of a cell."""
+        return cell
+
+    def get(self, cell: Node, kind: Any = I32) -> Node:
+        """Return the value of a cell."""
+        return self.builder.load(self.place_of(cell), typ=kind)
+
+    def set(self, cell: Node, value: Node) -> None:
+        """Write a cell."""
+        self.builder.store(value, self.place_of(cell))
+
+    def add_to(self, cell: Node, value: Node) -> None:
+        """Add to a cell of 64 bits."""
+        self.set(cell, self.builder.add(self.get(cell, I64), value))
+
+    # ---- operations that LLVM has as functions, and loops
+
+    def intrinsic(self, name: str, result: Any, *arguments: Node) -> Node:
+        """Call an LLVM intrinsic by its full name."""
+        kind = ir.FunctionType(result, [a.type for a in arguments])
+        return self.builder.call(self.module.globals.get(name) or ir.Function(self.module, kind, name), arguments)
+
+    def each(self, name: str, first: Node, *others: Node) -> Node:
+        """Call an intrinsic that works lane by lane: its name lacks the type."""
+        return self.intrinsic(f"{name}.{suffix_of(first.type)}", first.type, first, *others)
+
+    def loop(self, first: Node, end: Node, body: Callable[[Node], None]) -> None:
+        """Run ``body`` for each number."""
+        b, before = self.builder, self.builder.block
+        head, inner, done = self.blocks("head", "body", "done")
+        b.branch(head)
+        b.position_at_end(head)
+        number = b.phi(I64)
+        number.add_incoming(first, before)
+        b.cbranch(b.icmp_signed("<", number, end), inner, done)
+        b.position_at_end(inner)
+        body(number)
+        number.add_incoming(b.add(number, ir.Constant(I64, 1)), b.block)
+        b.branch(head)
+        b.position_at_end(done)
+
+    # ---- lanes
+
+    def spread(self, one: Node, lanes: int) -> Node:
+        """Return a vector whose lanes are all the same value."""
+        kind = vector(one.type, lanes)
+        first = self.builder.insert_element(ir.Constant(kind, ir.Undefined), one, ir.Constant(I32, 0))
+        if lanes == 1:
+            return first
+        return self.builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), splat(I32, 0, lanes))
+
+    def lanes(self, bits: Node | None, lanes: int) -> Node | None:
+        """Bits of an integer as a vector of bits."""
+        return None if bits is None else self.builder.bitcast(bits, vector(I1, lanes))
+
+    def count_of(self, bits: Node) -> Node:
+        """Return how many bits of an integer are on, in 64 bits."""
+        return self.builder.zext(self.intrinsic(f"llvm.ctpop.i{bits.type.width}", bits.type, bits), I64)
+
+    def all_on(self, lanes: int) -> Node:
+        """As many bits, all on."""
+        return ir.Constant(integer(lanes), (1 << lanes) - 1)
+
+    def kept_lanes(self, value: Node) -> Node:
+        """Return a place in memory for lanes, from which they can be taken by number."""
+        with self.builder.goto_entry_block():
+            place = self.builder.alloca(value.type)
+        self.builder.store(value, place)
+        return place
+
+    def lane_of(self, place: Node, lane: Node, kind: Any) -> Node:
+        """Return one of them."""
+        return self.builder.load(self.builder.gep(place, [lane], source_etype=kind), typ=kind)
+
+    def each_lane(self, bits: Node, body: Callable[[Node], object]) -> None:
+        """Run ``body`` for each bit that is on, lowest first: there is one at least."""
+        builder, before, kind = self.builder, self.builder.block, bits.type
+        inner, done = self.blocks("lane", "lanes_done")
+        builder.branch(inner)
+        builder.position_at_end(inner)
+        left = builder.phi(kind)
+        left.add_incoming(bits, before)
+        lane = self.intrinsic(f"llvm.cttz.i{kind.width}", kind, left, ir.Constant(I1, 1))
+        body(builder.zext(lane, I64))
+        rest = builder.and_(left, builder.sub(left, ir.Constant(kind, 1)))
+        left.add_incoming(rest, builder.block)
+        builder.cbranch(builder.icmp_unsigned("!=", rest, ir.Constant(kind, 0)), inner, done)
+        builder.position_at_end(done)
+
+    def places(self, base: Node, offsets: Node) -> Node:
+        """Return the host's addresses of what lies so many bytes, 64 bits for each lane, behind one."""
+        return self.builder.add(offsets, self.spread(self.builder.ptrtoint(base, I64), lanes_of(offsets)))
+
+    def gather(self, kind: Any, places: Node, bits: Node, align: int) -> Node:
+        """Return what lies at the addresses of lanes that ``bits``, an integer, has on; zeros elsewhere."""
+        lanes = kind.count
+        pointers = self.builder.inttoptr(places, vector(PTR, lanes))
+        name, none = f"llvm.masked.gather.{suffix_of(kind)}.v{lanes}p0", splat(kind.element, 0, lanes)
+        return self.intrinsic(name, kind, pointers, ir.Constant(I32, align), self.lanes(bits, lanes), none)
