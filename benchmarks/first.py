@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.inputs import CORPUS, kernel
-from benchmarks.measure import Cost, Machine, compiled, interleaved, product, run, table
+from benchmarks.measure import Cost, Machine, compile_package, measure_in_turns, product, run, table
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.app.launch.proposal import proposed
@@ -76,7 +76,7 @@ def measured(path: Path, launch: Path, checks: str, rounds: int) -> dict[str, Co
         "run", str(path), "--launch", str(launch), "--checks", checks, "--budget", str(_STEPS), "--engine"
     )
     engines = ("auto", "jit", "interp")
-    return interleaved({name: partial(run, [*command, name], kept="off") for name in engines}, rounds)
+    return measure_in_turns({name: partial(run, [*command, name], kept="off") for name in engines}, rounds)
 
 
 def main() -> None:
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=1)
     asked = parser.parse_args()
-    compiled()
+    compile_package()
     machine, rows, late = Machine(), [], 0
     with TemporaryDirectory(prefix="visa-bench-") as name:
         folder = Path(name)

@@ -13,8 +13,9 @@ import numpy as np
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.interp import Thread
 from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.launches import runner_of
 from visa_lsp.sim.jit.machine import CompiledMachine, CompiledThread
-from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
+from visa_lsp.sim.jit.whole import GroupQueue
 from visa_lsp.sim.machine import QUANTUM
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class GroupReplay:
         """Go back to the start of the launch."""
         self._before.restore()
         self._machine = machine = _LateMachine(self._dispatch, self._making, at_once=True)
-        whole = self._dispatch.partial is None and machine.fits(machine.code(self._dispatch.kernel))
-        self._runner = GroupRunner(machine) if whole else None
+        runner = runner_of(machine)
+        self._runner = None if isinstance(runner, str) else runner
 
     def run(self, first: int, end: int) -> None:
         """Run groups from ``first`` to before ``end``. A fault that a thread cannot survive ends its group."""
