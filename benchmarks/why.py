@@ -155,7 +155,7 @@ args:
 
 
 def large_costs(name: str) -> tuple[Cost, Cost]:
-    """Return what ``why`` costs for a launch of ten million instructions, and what ``run --checks none`` costs."""
+    """Return the costs of ``why`` and of ``run --checks none`` for a launch of ten million instructions."""
     path, launch, value = LARGE[name]
     with TemporaryDirectory() as folder:
         file = Path(folder) / "large.launch.yaml"
@@ -167,7 +167,7 @@ def large_costs(name: str) -> tuple[Cost, Cost]:
 
 
 def main() -> int:
-    """Plant, ask, print the table."""
+    """Plant changes, run ``why``, print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.why", description=__doc__)
     parser.add_argument("count", nargs="?", type=int, default=300)
     parser.add_argument("seed", nargs="?", type=int, default=1)

@@ -416,7 +416,7 @@ def _run_input(
     build: CompiledProgram | None = None
     capture: Imported | None = None
     with contextlib.ExitStack() as folder_of_build:
-        if os.path.isdir(name):  # noqa: PTH112 - an empty name is no folder
+        if os.path.isdir(name):  # noqa: PTH112 - an empty name is not a folder
             capture = _import_capture(name, args, folder_of_build)
         path, launch_path = _paths(name, args) if capture is None else (None, capture.launch)
         if path is not None and is_opencl(str(path)):

@@ -1,6 +1,6 @@
 """The machine code of a text for the language server: what ``visa-lsp gen --format json`` gives, with the figures in words.
 
-Starts the finalizer, so that the server asks for it in trusted workspaces only. Invariant: what is wrong with the text,
+Starts the finalizer, so that the server uses it in trusted workspaces only. Invariant: what is wrong with the text,
 the tool or an option is an answer.
 """
 
@@ -56,6 +56,6 @@ def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Sto
 
 
 def _seconds(options: dict[str, Any]) -> float:
-    """Return how long the finalizer may take. Raises ValueError for what is no number of seconds."""
+    """Return the time limit of the finalizer. Raises ValueError for anything but a number of seconds."""
     words = options.get("timeout")
     return SECONDS if words is None else seconds_of(str(words))

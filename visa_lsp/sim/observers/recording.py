@@ -66,7 +66,7 @@ class PlaceRecord:
 
 @dataclass(slots=True, eq=False)
 class BodyActivation:
-    """One activation of a body by a thread: ``call`` is the row of the call, ``calls`` the activations that it made.
+    """An activation of a body by a thread: ``call`` is the row of the call, ``calls`` the activations that it made.
 
     ``inputs`` are the register bytes of a kernel's inputs at its start, from byte ``first`` on. ``is_late``: the recording
     begins in its middle.
@@ -87,7 +87,7 @@ class BodyActivation:
 
 @dataclass(slots=True, eq=False)
 class RecordedAccess:
-    """One message to one buffer: ``size`` bytes at each of ``offsets``, for the instruction's ``lanes``.
+    """A message to a buffer: ``size`` bytes at each of ``offsets``, for the instruction's ``lanes``.
 
     ``first`` numbers the elements within the message. ``values`` are the bytes in memory after a write. ``epoch`` counts
     the barriers that the thread has passed.
