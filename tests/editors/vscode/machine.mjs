@@ -187,13 +187,13 @@ export const passed = await steps(
       const started = () => (existsSync(begun) ? readFileSync(begun, 'utf8').trim().split('\n') : []);
       const runs = (pid) => existsSync(`/proc/${pid}`);
       finalizer(fake('waits', `echo $$ >> '${begun}'; exec sleep 1000`), 600);
-      // The pressure is asked in a process of its own.
-      await until(page, 'two processes', async () => started().length === 2 && started().every(runs));
+      // Pressure and schedule are asked in processes of their own.
+      await until(page, 'three processes', async () => started().length === 3 && started().every(runs));
       await view.locator('.working', { hasText: 'at work' }).waitFor({ timeout: LONG });
       const first = started();
       await typeAt(1, ' // edited');
-      await until(page, 'the next two', async () => started().length === 4);
-      await until(page, 'the end of the first two', async () => !first.some(runs));
+      await until(page, 'the next three', async () => started().length === 6);
+      await until(page, 'the end of the first three', async () => !first.some(runs));
       finalizer();
       await until(page, 'a result', async () => (await view.locator('.notice p.bad').count()) === 0 && !(await isStale()));
       await until(page, 'the end of all', async () => !started().some(runs));
