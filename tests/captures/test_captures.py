@@ -65,7 +65,7 @@ def test_import_writes_a_launch_that_runs_and_overwrites_nothing(tmp_path, capsy
 
 
 @needs_compiler
-def test_a_corrupted_result_names_its_first_difference(tmp_path, capsys):
+def test_a_corrupted_result_leads_to_its_store(tmp_path, capsys):
     capture = unpack("Enqueue_2_sums", tmp_path)
     result = next((capture / "Post").glob("*_Arg_1_*"))
     data = np.frombuffer(result.read_bytes(), np.uint32).copy()
@@ -76,6 +76,11 @@ def test_a_corrupted_result_names_its_first_difference(tmp_path, capsys):
     assert f"[2]: got {data[2] - 1}, expected {data[2]}" in out
     words = f"visa-lsp import {capture} -o DIR; visa-lsp why DIR/sums.launch.yaml --value 'out[2]'"
     assert f"for the cause: {words}\n" in out
+    assert main(["import", str(capture), "-o", str(tmp_path / "DIR")]) == 0
+    capsys.readouterr()
+    assert main(["why", str(tmp_path / "DIR" / "sums.launch.yaml"), "--value", "out[2]", "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["nodes"][0]["text"].startswith("scatter_scaled")
 
 
 @needs_compiler
