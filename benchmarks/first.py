@@ -89,7 +89,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     asked = parser.parse_args()
     compile_package()
-    machine, rows, late = Machine(), [], 0
+    machine, late = Machine(), 0
+    rows: list[list[object]] = []
     with TemporaryDirectory(prefix="visa-bench-") as name:
         folder = Path(name)
         texts = [t for t in (*short_texts(asked.platform), *long_texts(folder)) if asked.only in t[0]]

@@ -208,8 +208,9 @@ class TrappedMachine(Machine):
         if self._caught is None and len(self._faults) > known and self.stops_at(self._faults[-1]):
             self._caught = fault
 
-    def _take(self) -> None:
-        super()._take()
+    def take_findings(self) -> None:
+        """Report what the observers have found, and stop at the first that is watched for."""
+        super().take_findings()
         self.raise_caught()
 
     def note(self, thread: Thread, kind: FaultKind, message: str) -> None:
@@ -227,7 +228,7 @@ class TrappedMachine(Machine):
         """Collect the findings that observers report only at the end. Raises FaultFound for one that stops the run."""
         for observer in self.observers:
             observer.finished()
-        self._take()
+        self.take_findings()
 
     def caught(self) -> Fault | None:
         """Return the finding that stops the run, and mark it as reported."""

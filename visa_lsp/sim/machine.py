@@ -115,7 +115,7 @@ class Machine:
             for tell in before:
                 tell(thread, pc)
             if self.has_findings:
-                self._take()
+                self.take_findings()
             signal = op(f)
             for tell_after in after:
                 tell_after(thread, f, pc)
@@ -225,7 +225,7 @@ class Machine:
             with suppress(_Ended):  # the run has ended already
                 for observer in self.observers:
                     observer.finished()
-                self._take()
+                self.take_findings()
         counts: Counter[str] = Counter()
         for code in self._codes.values():
             self.result.executions[code.kernel.name] = tuple(code.counts[: len(code.kernel.instructions)])
@@ -356,9 +356,10 @@ class Machine:
         for observer in self.observers:
             (observer.read if access.kind == "read" else observer.write)(access)
         if self.has_findings:
-            self._take()
+            self.take_findings()
 
-    def _take(self) -> None:
+    def take_findings(self) -> None:
+        """Report what the observers have found since."""
         self.has_findings = False
         for observer in self.observers:
             for fault in observer.take():
@@ -369,7 +370,7 @@ class Machine:
         self.result.barriers += 1
         for observer in self.observers:
             observer.barrier(thread)
-        self._take()
+        self.take_findings()
 
     def arrived(self, thread: Thread, barrier: Barrier) -> None:
         """Notify the observers of an arrival at a barrier of any kind."""

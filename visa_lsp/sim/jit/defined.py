@@ -94,8 +94,8 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
             if following == [pc + 1] and pc + 1 not in meetings:
                 pc += 1
                 continue
-            if _divides(code, pc):
-                known.together = False
+            flow = instructions[pc].row.flow
+            known.together &= not (flow is FlowClass.GOTO or flow.returns)
             for to in following:
                 if to not in places:
                     places[to] = known.copy()
@@ -130,11 +130,6 @@ def after(code: Code, pc: int) -> Iterator[int]:
             yield pc + 1
     else:
         yield pc + 1
-
-
-def _divides(code: Code, pc: int) -> bool:
-    inst = code.kernel.instructions[pc]
-    return inst.row.flow is FlowClass.GOTO or inst.row.flow.returns
 
 
 def _step(kernel: Kernel, plan: DefinednessPlan, known: Known) -> bool:

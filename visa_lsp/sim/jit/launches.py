@@ -80,9 +80,8 @@ def watched(
     ``before`` is what memory holds now, ``budget`` how many steps the interpreter may take for a group. Words, with nothing
     run, where no proof can be had that the others have nothing to say. Raises Suspicion where all groups have to be interpreted.
     """
-    machine = CompiledMachine(dispatch, making, RunMode(watched=True), at_once=True)
-    runner = runner_of(machine)
+    runner = runner_of(CompiledMachine(dispatch, making, RunMode(watched=True), at_once=True))
     if isinstance(runner, str):
         return runner
-    machine.make_whole = lambda: Replay(runner, observers, before, budget).run
-    return machine.run()
+    runner.machine.make_whole = lambda: Replay(runner, observers, before, budget).run
+    return runner.machine.run()

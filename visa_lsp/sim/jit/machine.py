@@ -212,10 +212,6 @@ class CompiledMachine(Machine):
         self.result.groups += 1
         self.tell(self.result.groups, self.steps)
 
-    def take_findings(self) -> None:
-        """Take what the observers have found, as a barrier does."""
-        self._take()
-
     def counts(self) -> list[tuple[Code, list[int]]]:
         """Return how often each instruction was executed so far, in numbers that stay as they are."""
         for body in self.bodies.values():

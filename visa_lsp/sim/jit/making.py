@@ -5,6 +5,8 @@ Apart from the machine: most launches under checkers are over before anything is
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 from contextlib import suppress
 from threading import Lock, Thread
 from time import perf_counter
@@ -112,11 +114,19 @@ class Making:
             self.proofs.update(own.proofs)
 
         if key not in self._threads:
-            self._threads[key] = Thread(target=work, daemon=True)
-            self._threads[key].start()
+            thread = self._threads[key] = Thread(target=work, daemon=True)
+            thread.start()
+            atexit.register(_stop, thread)
         with self.stopwatch:
             self._threads[key].join(WAIT_SECONDS)
         return not self._threads[key].is_alive()
+
+
+def _stop(thread: Thread) -> None:
+    """Stop a thread that compiles, behind the pass of LLVM that runs: one that outlives the process's memory crashes."""
+    if thread.is_alive() and thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
+        thread.join()
 
 
 class Makings:
