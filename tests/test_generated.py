@@ -22,7 +22,9 @@ def test_nothing_is_stale():
 
 
 def test_pages_grammars_and_snippets_are_made_or_known_to_be_written_by_hand():
-    by_hand = {f"vscode-extension/syntaxes/{name}.tmLanguage.json" for name in ("ze_info", "launch", "embedded", "visacode")}
+    by_hand = {
+        f"vscode-extension/syntaxes/{name}.tmLanguage.json" for name in ("ze_info", "launch", "embedded", "visacode")
+    }
     made = set(files.made())
     there = {
         path.relative_to(ROOT).as_posix()

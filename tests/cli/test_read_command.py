@@ -36,13 +36,19 @@ def test_json_tells_the_lines_of_the_text(capsys):
 
 
 def test_a_page_has_the_pseudo_code_beside_the_text_and_ties_their_lines(tmp_path, monkeypatch, capsys):
-    text = Path(TEXT).read_text().replace("_main_0:", '    FILE "m.cl"\n    LOC 2\n_main_0: // </code><script>alert(1)</script>', 1)
+    text = (
+        Path(TEXT)
+        .read_text()
+        .replace("_main_0:", '    FILE "m.cl"\n    LOC 2\n_main_0: // </code><script>alert(1)</script>', 1)
+    )
     (tmp_path / "m.visaasm").write_text(text)
     (tmp_path / "m.cl").write_text("// the source\nvoid f() {}\n")
     monkeypatch.chdir(tmp_path)
     assert main(["read", "m.visaasm", "--format", "html"]) == 0
     page = capsys.readouterr().out
-    visa, code = (re.search(rf'<div class="column {name}">(.*?)</div></div>', page, re.DOTALL)[1] for name in ("visa", "code"))
+    visa, code = (
+        re.search(rf'<div class="column {name}">(.*?)</div></div>', page, re.DOTALL)[1] for name in ("visa", "code")
+    )
     bare = [html.unescape(re.sub("<[^>]*>", "", line)) for line in re.findall("<code>(.*?)</code>", visa)]
     assert [line.rstrip() for line in bare] == [line.rstrip() for line in text.splitlines()]
     (numbers,) = re.findall(r'data-v="([\d ]+)"[^>]*><i>\d+</i><code>[^<]*<span class="typ">float</span> V0058 ', code)

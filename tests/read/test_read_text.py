@@ -177,7 +177,9 @@ def test_aligned_addresses_are_elements():
 
 def test_a_vector_has_components():
     code = "".join(f"    mov (M1, 16) vec({2 * row},0)<1> 0x{row}:d\n" for row in range(4))
-    code += "    gather4_scaled.RGBA (M1, 16) out 0x0:ud at.0 vec.0\n    add (M1, 16) vec(6,0)<1> vec(6,0)<1;1,0> 0x2:d\n"
+    code += (
+        "    gather4_scaled.RGBA (M1, 16) out 0x0:ud at.0 vec.0\n    add (M1, 16) vec(6,0)<1> vec(6,0)<1;1,0> 0x2:d\n"
+    )
     assert body(code + "    scatter4_scaled.RGBA (M1, 16) out 0x0:ud at.0 vec.0\n")[-3:] == [
         "int4 vec = *(int4 *)(out + at);", "vec.w += 2;", "*(int4 *)(out + at) = vec;",
     ]  # fmt: skip
@@ -192,7 +194,9 @@ def test_a_sum_with_its_carry_is_two_values_for_all_lanes():
         code += f"    add {mask} v{to}({row},0)<1> c{part}(0,0)<1;1,0> n(0,0)<0;1,0>\n"
     code += "".join(STORE.format(name) * 2 for name in ("low", "vlow"))
     code += "".join(STORE.format(name) * 2 for name in ("high", "vhigh")).replace("M1", "M5")
-    names = [f".decl u{name} v_type=G type=ud num_elts=16 alias=<{name}, 0>\n" for name in ("low", "high", "x", "y", "n")]
+    names = [
+        f".decl u{name} v_type=G type=ud num_elts=16 alias=<{name}, 0>\n" for name in ("low", "high", "x", "y", "n")
+    ]
     names += [f".decl v{name} v_type=G type=d num_elts=16 align=GRF\n" for name in ("low", "high")]
     names += [f".decl c{part} v_type=G type=ud num_elts=8 align=GRF\n" for part in range(4)]
     found = body("".join(names) + code, 32)
