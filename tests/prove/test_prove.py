@@ -14,7 +14,7 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import run_launch
 from visa_lsp.app.prove.document import ProofOptions, prove_data, prove_kernel
-from visa_lsp.app.prove.terms import Level, Pool, at_most, number
+from visa_lsp.app.prove.terms import Level, SumPool, at_most, number
 from visa_lsp.cli.main import main
 
 pytest.importorskip("z3")
@@ -170,7 +170,7 @@ def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
 
 
 def test_halves_of_addresses_add_up():
-    pool = Pool()
+    pool = SumPool()
     at = pool.wrapped(pool.symbol("i", Level.ITEM, 0, 1 << 40), 32, signed=True)
     pointer = pool.symbol("pointer", Level.LAUNCH, 0, 1 << 47)
     low, high = pool.quotient(pointer, 1), pool.quotient(pointer, 1 << 32)
@@ -185,7 +185,7 @@ def test_halves_of_addresses_add_up():
 
 
 def test_comparisons_of_bounds_are_decided_early():
-    pool = Pool()
+    pool = SumPool()
     small = pool.symbol("a", Level.ITEM, 0, 7)
     assert at_most(small, 7).word == "true"
     assert at_most(number(8), small).word == "false"

@@ -74,7 +74,7 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
     job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
-    child = _Child(options)
+    child = _ProofProcess(options)
     try:
         found = child.ask({**job, "options": structs.asdict(options), "names": True})
         if "lost" in found:
@@ -95,7 +95,7 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
     return ProvedFile(name, tuple(results))
 
 
-class _Child:
+class _ProofProcess:
     """The process that does the work; a new one after one that its limits have ended."""
 
     def __init__(self, options: ProofOptions) -> None:
@@ -191,6 +191,7 @@ def prove_kernel(
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption
     from visa_lsp.app.prove.confirm import Confirmer
+    from visa_lsp.app.prove.loops import walk_loop
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker
     from visa_lsp.beside import Beside
@@ -207,7 +208,7 @@ def prove_kernel(
         info = next(one for one in read(found.text) if one.name == kernel.name)
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
         return _unknown(kernel.name, options, f"its arguments are not known: {error}")
-    walker = Walker(kernel, info, platform)
+    walker = Walker(kernel, info, platform, walk_loop)
     given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
     facts = [*walker.symbols.facts, *(condition for _, condition in given)]
     walker.never = exclusion(walker.pool, facts, monotonic() + options.seconds / 4)
