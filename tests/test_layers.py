@@ -122,7 +122,8 @@ LATE = {
         "app.compare_runs.search", "app.launch.arrays", "app.launch.conditions", "app.launch.file",
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
-        "app.launch.zebin", "app.prove.answers", "app.prove.confirm", "app.prove.loops", "app.prove.walk",
+        "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm",
+        "app.prove.loops", "app.prove.payload", "app.prove.walk",
         "app.read.document", "app.read.evaluate", "app.read.expressions", "app.read.fold", "app.read.lines",
         "app.read.names", "cli.read",
     },
@@ -136,7 +137,7 @@ LATE = {
     "ruamel": {
         "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
-        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.answers", "app.prove.confirm",
+        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.confirm",
         "app.read.document", "cli.read", "cli.zeinfo",
     },
     "visa_lsp.lsp": {
