@@ -146,6 +146,21 @@ def test_a_wrong_assumption_is_refused_with_its_reason():
     check_each(cases, check)
 
 
+def test_an_argument_may_have_the_name_of_a_size():
+    code = (
+        "    cmp.lt (M1, 16) P1 gid(0,0)<1;1,0> n(0,0)<0;1,0>\n    (!P1) goto (M1, 16) out\n"
+        + INDEX.format("gid")
+        + STORE.format("y", "at")
+        + "out:\n"
+    )
+    text = HEAD.replace(".decl n ", ".decl groups_x ").replace(".input n ", ".input groups_x ") + code.replace(
+        " n(", " groups_x("
+    )
+    found = answers(text + "    ret (M1, 1)\n", properties=("bounds",))
+    assert [one.answer for one in found] == ["proved"]
+    assert "y has at least 4 * groups_x bytes" in found[0].assumptions
+
+
 def test_registers_that_nothing_wrote():
     code = "    add (M1, 16) at(0,0)<1> step(0,0)<0;1,0> gid(0,0)<1;1,0>\n"
     found = answers(code, properties=("uninitialised",))

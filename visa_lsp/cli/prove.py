@@ -1,6 +1,6 @@
 """The command ``visa-lsp prove``: no race, in bounds, for every launch, or a launch that shows otherwise.
 
-Exit status: 0 all proved, 1 refuted or a text with errors, 2 wrong usage or an unreadable file, 3 unknown or bounded answers.
+Exit status: 0 all proved, 1 refuted or a text with errors, 2 wrong usage or an unreadable file, 3 unknown answers.
 """
 
 from __future__ import annotations
@@ -159,9 +159,7 @@ def _kernel_lines(name: str, kernel: str, results: list[ProofResult]) -> list[st
     for property_ in dict.fromkeys(one.property for one in results):
         mine = [one for one in results if one.property == property_]
         counts = [
-            f"{n} {word}"
-            for word in ("proved", "bounded", "refuted", "unknown")
-            if (n := sum(one.answer == word for one in mine))
+            f"{n} {word}" for word in ("proved", "refuted", "unknown") if (n := sum(one.answer == word for one in mine))
         ]
         lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(counts)}")
     assumed = dict.fromkeys(words for one in results if one.answer == "proved" for words in one.assumptions)

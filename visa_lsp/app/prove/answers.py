@@ -1,4 +1,4 @@
-"""The answers of a proof: for each property and access, proved, refuted by a launch, bounded, or unknown with a reason."""
+"""The answers of a proof: for each property and access, proved, refuted by a launch, or unknown with a reason."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove.walk import ItemAccess, Meeting, Space, Walker
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
-PROVED, REFUTED, UNKNOWN_ANSWER, BOUNDED = "proved", "refuted", "unknown", "bounded"
+PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0
 MAX_MISSES: Final = 3  # questions about a counterexample without an answer
@@ -592,7 +592,7 @@ def _grouped(accesses: Sequence[ItemAccess]) -> list[_Group]:
     return list(found.values())
 
 
-_ORDER: Final = (PROVED, BOUNDED, UNKNOWN_ANSWER, REFUTED)
+_ORDER: Final = (PROVED, UNKNOWN_ANSWER, REFUTED)
 
 
 def _worst(results: Sequence[Result]) -> list[Result]:

@@ -35,7 +35,7 @@ _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
 class ProofResult(Struct, frozen=True):
     """The answer for a property and a line of the text, from 1.
 
-    ``answer`` is proved, refuted, bounded or unknown. ``launch`` is the text of a launch file that shows the fault.
+    ``answer`` is proved, refuted or unknown. ``launch`` is the text of a launch file that shows the fault.
     """
 
     property: str

@@ -161,7 +161,7 @@ def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) ->
 def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Sum]]:
     pool, index = symbols.pool, entry.arg_index
     type_ = info.element_of(index)
-    name = info.argument_name(index) or f"arg{index}"
+    name = f"argument {index}"  # apart from all other symbols, whatever the source calls it
     if type_.startswith(("int", "uint")) and entry.source_offset <= 0:
         signed = type_.startswith("int")
         low, high = limits(entry.size, signed=signed)
