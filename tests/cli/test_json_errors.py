@@ -27,6 +27,7 @@ LINES = {
     "gen": [["gen", "IN"]],
     "compile": [["compile", "IN"]],
     "stats": [["stats", "IN"]],
+    "prove": [["prove", "IN"]],
     "read": [["read", "IN"]],
     "explain": [["explain", "IN"]],
 }

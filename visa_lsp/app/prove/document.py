@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from msgspec import Struct, structs
 
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import OBJECT_MAGIC, decode
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
+    if not data.startswith(OBJECT_MAGIC):
+        decode(name, data)  # raises for what is no text, without a process
     job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
     child = _ProofProcess(options)
     try:
@@ -171,7 +174,6 @@ def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *
 
 def _module(name: str, data: bytes, platform: str | None, say: Callable[[str], None]) -> Module | None:
     from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
-    from visa_lsp.app.inputs import OBJECT_MAGIC, decode
 
     if data.startswith(OBJECT_MAGIC):
         return module_of_object(data, name, platform)
