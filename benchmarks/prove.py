@@ -28,7 +28,7 @@ from visa_lsp.app.prove.document import ProofOptions, prove_data
 if TYPE_CHECKING:
     from visa_lsp.app.prove.document import ProofResult
 
-CORPUS = Path("/work/shared/corpus/run")
+CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "run"
 _ANNOTATIONS = """\
 #define __assert(...)
 #define __requires(...)

@@ -28,6 +28,7 @@ LINES = {
     "compile": [["compile", "IN"]],
     "import": [["import", "IN", "-o", "imported"]],
     "stats": [["stats", "IN"]],
+    "prove": [["prove", "IN"]],
     "read": [["read", "IN"]],
     "explain": [["explain", "IN"]],
     "why": [["why", "IN", "--value", "y[0]"]],

@@ -106,7 +106,7 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "visa-lsp prove": (
         ("visa-lsp prove saxpy.visaasm", "prove that no launch has a race or leaves a buffer, or show one that does"),
-        ("visa-lsp prove saxpy.visaasm --property bounds --assume 'len(y) >= n'", "with a contract of the launches"),
+        ("visa-lsp prove saxpy.visaasm --property bounds --assume 'n <= 4096'", "for these launches"),
         ("visa-lsp prove saxpy.visaasm --launches found", "write the launch files of refutations, for visa-lsp run"),
     ),
     "visa-lsp read": (

@@ -1,6 +1,6 @@
 """The command ``visa-lsp prove``: no race, in bounds, for every launch, or a launch that shows otherwise.
 
-Exit status: 0 all proved, 1 refuted or a text with errors, 2 wrong usage or an unreadable file, 3 unknown or bounded answers.
+Exit status: 0 all proved, 1 refuted or a text with errors, 2 wrong usage or an unreadable file, 3 unknown answers.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ def prove_command(args: argparse.Namespace) -> int:
     options = ProofOptions(args.property, tuple(args.assume), args.timeout, args.kernel, args.platform)
     status = EXIT_OK
     files: list[ProvedFile] = []
+    errors: list[dict[str, str]] = []
     for path in args.inputs:
         name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
         place = Path(name) if path != STDIN or args.stdin_filename else None
@@ -91,15 +92,18 @@ def prove_command(args: argparse.Namespace) -> int:
             found = prove_data(name, place, read_bytes(path), options)
         except UserError as error:
             complain(str(error))
+            errors.append({"input": printable(name), "error": printable(str(error))})
             status = EXIT_USAGE
             continue
         for line in found.notes:
             say(line)
+        if found.is_broken:
+            errors.append({"input": printable(name), "error": "the text has errors"})
         files.append(found)
         if args.launches:
             _write_launches(found, Path(args.launches), args.inputs)
     if files or args.format == "json":
-        report = as_json(files) if args.format == "json" else as_text(files)
+        report = as_json(files, errors) if args.format == "json" else as_text(files)
         write_report(args.output, report, args.inputs)
     return status or _status(files)
 
@@ -119,7 +123,7 @@ def _write_launches(file: ProvedFile, folder: Path, inputs: list[str]) -> None:
             write_output(str(path), one.launch.encode(), inputs)
 
 
-def as_json(files: list[ProvedFile]) -> str:
+def as_json(files: list[ProvedFile], errors: list[dict[str, str]]) -> str:
     """Return the answers for a program."""
     results: list[dict[str, Any]] = []
     for file in files:
@@ -133,7 +137,9 @@ def as_json(files: list[ProvedFile]) -> str:
             if one.reason is not None:
                 entry["reason"] = one.reason
             results.append(entry)
-    return json.dumps({"results": results}, indent=1, ensure_ascii=False) + "\n"
+    return (
+        json.dumps({"results": results} | ({"errors": errors} if errors else {}), indent=1, ensure_ascii=False) + "\n"
+    )
 
 
 def as_text(files: list[ProvedFile]) -> str:
@@ -159,9 +165,7 @@ def _kernel_lines(name: str, kernel: str, results: list[ProofResult]) -> list[st
     for property_ in dict.fromkeys(one.property for one in results):
         mine = [one for one in results if one.property == property_]
         counts = [
-            f"{n} {word}"
-            for word in ("proved", "bounded", "refuted", "unknown")
-            if (n := sum(one.answer == word for one in mine))
+            f"{n} {word}" for word in ("proved", "refuted", "unknown") if (n := sum(one.answer == word for one in mine))
         ]
         lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(counts)}")
     assumed = dict.fromkeys(words for one in results if one.answer == "proved" for words in one.assumptions)

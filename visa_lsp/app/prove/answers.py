@@ -1,4 +1,4 @@
-"""The answers of a proof: for each property and access, proved, refuted by a launch, bounded, or unknown with a reason."""
+"""The answers of a proof: for each property and access, proved, refuted by a launch, or unknown with a reason."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Final
 import z3
 
 from visa_lsp.app.prove.payload import AXES, size_of
-from visa_lsp.app.prove.solve import Answer, Item, Question, Solver, wraps_of
-from visa_lsp.app.prove.terms import TRUE, Level, Term, at_most, atoms_of, both, equal, negation, number
+from visa_lsp.app.prove.solve import Answer, Question, Solver, SymbolicItem, wraps_of
+from visa_lsp.app.prove.terms import TRUE, Level, Sum, at_most, atoms_of, both, equal, negation, number
 from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN
 from visa_lsp.app.read.effects import Effects
-from visa_lsp.flow.steps import Space as Registers
+from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
 from visa_lsp.isa.predefined import FIRST_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.prove.terms import Atom, Condition
-    from visa_lsp.app.prove.walk import Access, Meeting, Space, Walker
+    from visa_lsp.app.prove.terms import Atom, Claim
+    from visa_lsp.app.prove.walk import ItemAccess, Meeting, Space, Walker
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
-PROVED, REFUTED, UNKNOWN_ANSWER, BOUNDED = "proved", "refuted", "unknown", "bounded"
+PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0
 MAX_MISSES: Final = 3  # questions about a counterexample without an answer
@@ -39,7 +39,7 @@ MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
 TILE: Final = 16  # work items along an axis of a tile, of which compilers and programmers take multiples
 _STAYS: Final = "accesses of shared local memory stay in their arrays, as the answers for bounds say or not"
-_ITEM: Final = Item(1, 0)
+_ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
     (32, 1, 1),
     (16, 1, 1),
@@ -65,14 +65,14 @@ class Result:
     reason: str | None = None
 
 
-_Contract = list[tuple[str, "Condition"]]
+_Contract = list[tuple[str, "Claim"]]
 
 
 @dataclass(slots=True)
 class _Group:
     """Accesses that differ in their instructions alone."""
 
-    access: Access
+    access: ItemAccess
     lines: list[int] = field(default_factory=list)
 
 
@@ -84,7 +84,7 @@ class Prover:
     """
 
     def __init__(
-        self, walker: Walker, seconds: float, given: Sequence[tuple[str, Condition]],
+        self, walker: Walker, seconds: float, given: Sequence[tuple[str, Claim]],
         confirm: Callable[[str, Sequence[int], Mapping[str, int]], str | None],
     ) -> None:  # fmt: skip
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
@@ -92,7 +92,7 @@ class Prover:
         self.given, self.confirm = given, confirm
         self._missed: list[str] | None = None
         self._contracts: dict[tuple[Space, bool, frozenset[Atom]], tuple[_Contract, ...]] = {}
-        self._inside: dict[Access, bool] = {}
+        self._inside: dict[ItemAccess, bool] = {}
         self.groups = _grouped(walker.accesses)
         self.always = [words for words, _ in given]
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
@@ -100,7 +100,7 @@ class Prover:
         self.facts = [condition for _, condition in given] + list(self.symbols.facts)
         self.axes = [0, 1, 2]  # those that the kernel uses
         self._flat_axes()
-        self.cap: list[tuple[str, Condition]] = []
+        self.cap: list[tuple[str, Claim]] = []
         self._cap_groups()
 
     def results(self, properties: Sequence[str]) -> list[Result]:
@@ -158,32 +158,32 @@ class Prover:
         if at:
             self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._capped(caps[at]))]
 
-    def _capped(self, cap: int) -> Condition:
+    def _capped(self, cap: int) -> Claim:
         return both(*(at_most(local, cap) for local in self.symbols.local))
 
-    def _is_possible(self, condition: Condition) -> bool:
+    def _is_possible(self, condition: Claim) -> bool:
         question = self.solver.question()
         hard = [*self._base(question, [_ITEM]), question.condition(condition, _ITEM)]
         return self.solver.ask(question, hard, seconds=1.0).word != "no"
 
     # ---- questions
 
-    def _base(self, question: Question, items: Iterable[Item]) -> list[object]:
+    def _base(self, question: Question, items: Iterable[SymbolicItem]) -> list[object]:
         return [question.condition(fact, item) for item in items for fact in self.facts]
 
-    def _soft_wraps(self, things: Iterable[Condition | Term]) -> list[tuple[str, Condition]]:
+    def _soft_wraps(self, things: Iterable[Claim | Sum]) -> list[tuple[str, Claim]]:
         found = {}
         for condition, line in wraps_of(self.pool, things):
             found[condition] = f"the index arithmetic of line {line} does not wrap around"
         return [(words, condition) for condition, words in found.items()]
 
     def _decide(
-        self, items: Sequence[Item], build: Callable[[Question], list[object]], path: Callable[[Question], list[object]],
-        wraps: Sequence[tuple[str, Condition]], contract: Sequence[tuple[str, Condition]],
+        self, items: Sequence[SymbolicItem], build: Callable[[Question], list[object]], path: Callable[[Question], list[object]],
+        wraps: Sequence[tuple[str, Claim]], contract: Sequence[tuple[str, Claim]],
     ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
         """Return ``no``, with the assumptions that it needs, ``yes`` or ``unknown``."""
 
-        def ask(soft: Sequence[tuple[str, Condition]], *, minimal: bool) -> Answer:
+        def ask(soft: Sequence[tuple[str, Claim]], *, minimal: bool) -> Answer:
             question = self.solver.question()
             hard = [*build(question), *self._base(question, items)]
             marks = [z3.And([question.condition(one, item) for item in items]) for _, one in soft]
@@ -209,8 +209,8 @@ class Prover:
         return "no", tuple(dict.fromkeys(words for words, _ in needs))
 
     def _decide_by_contract(
-        self, items: Sequence[Item], build: Callable[[Question], list[object]], path: Callable[[Question], list[object]],
-        wraps: Sequence[tuple[str, Condition]], access: Access,
+        self, items: Sequence[SymbolicItem], build: Callable[[Question], list[object]], path: Callable[[Question], list[object]],
+        wraps: Sequence[tuple[str, Claim]], access: ItemAccess,
     ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
         """Decide with as few assumptions as suffice: the parts of a contract one after the other, the plainest first."""
         assumed: _Contract = []
@@ -224,12 +224,13 @@ class Prover:
         return word, needs
 
     def _model(
-        self, items: Sequence[Item], build: Callable[[Question], list[object]], assumed: Sequence[Condition]
+        self, items: Sequence[SymbolicItem], build: Callable[[Question], list[object]], assumed: Sequence[Claim]
     ) -> Iterator[Mapping[str, int]]:
         """Yield values of small launches in which some conditions hold."""
         misses = 0
         fixed = set(atoms_of(*(condition for _, condition in self.given)))
-        for local in (None, *_LOCAL_SIZES):
+        free = [one for part in self.symbols.local for one, _ in part.factors if one not in fixed]
+        for local in (None, *(_LOCAL_SIZES if free else ()), ()):
             if misses == MAX_MISSES:
                 return
             question = self.solver.question(exact=True)
@@ -239,14 +240,14 @@ class Prover:
                 size, count = (
                     question.term(part[axis], items[0]) for part in (self.symbols.local, self.symbols.counts)
                 )
-                if not fixed & {atom for atom, _ in self.symbols.counts[axis].factors}:
+                if local != () or not fixed & {atom for atom, _ in self.symbols.counts[axis].factors}:
                     hard.append(count <= MAX_MODEL_GROUPS)
                 if (
                     fixed & {atom for atom, _ in self.symbols.local[axis].factors}
                     or self.symbols.local[axis].is_constant
                 ):
                     continue
-                hard.append(size <= (64 if axis == 0 else 8) if local is None else size == local[axis])
+                hard.append(size == local[axis] if local else size <= (64 if axis == 0 else 8))
             for axis in range(3):
                 hard.append(question.term(self.symbols.offsets[axis], items[0]) == 0)
             for value in self.symbols.values.values():
@@ -262,8 +263,8 @@ class Prover:
                 yield answer.values
 
     def _refuted(
-        self, property_: str, lines: Sequence[int], items: Sequence[Item], build: Callable[[Question], list[object]],
-        assumed: Sequence[Condition], words: Sequence[str],
+        self, property_: str, lines: Sequence[int], items: Sequence[SymbolicItem], build: Callable[[Question], list[object]],
+        assumed: Sequence[Claim], words: Sequence[str],
     ) -> Result:  # fmt: skip
         """Look for a launch that the simulator confirms."""
         tried = 0
@@ -285,7 +286,7 @@ class Prover:
 
     # ---- bounds
 
-    def _size(self, space: Space) -> Term | None:
+    def _size(self, space: Space) -> Sum | None:
         kind, index = space
         if kind == SHARED and index < 0:
             return number(self.walker.info.env.slm_size)
@@ -293,7 +294,7 @@ class Prover:
             return size_of(self.symbols, index)
         return None
 
-    def _contract(self, access: Access) -> tuple[_Contract, ...]:
+    def _contract(self, access: ItemAccess) -> tuple[_Contract, ...]:
         """Return what may be assumed of launches: sizes by arguments, by products of them, and by what else launches have."""
         kind, index = access.space
         if kind == SHARED and index < 0:
@@ -312,7 +313,7 @@ class Prover:
             found = self._contracts[key] = self._candidates(index, *key)
         return found
 
-    def _is_guarded(self, access: Access) -> bool:
+    def _is_guarded(self, access: ItemAccess) -> bool:
         """Return whether a condition of an access compares the ids in its offset with an argument."""
         values = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
         ids = {atom for part in (*self.symbols.ids, *self.symbols.groups) for atom, _ in part.factors}
@@ -342,7 +343,7 @@ class Prover:
             if low >= 0 and high + access.size <= MAX_CONSTANT_BYTES:
                 fixed[high + access.size] = None
 
-        def sizes(of: Sequence[tuple[str, Term]]) -> _Contract:
+        def sizes(of: Sequence[tuple[str, Sum]]) -> _Contract:
             return [
                 (f"{name} has at least {stride} * {words} bytes", at_most(value * stride, size))
                 for stride in sorted(strides)
@@ -378,7 +379,7 @@ class Prover:
             others.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
         return by_values, by_products, others
 
-    def _outside(self, access: Access, question: Question) -> list[object]:
+    def _outside(self, access: ItemAccess, question: Question) -> list[object]:
         size = self._size(access.space)
         assert size is not None
         outside = negation(both(at_most(access.offset * -1, 0), at_most(access.offset + access.size, size)))
@@ -387,7 +388,7 @@ class Prover:
     def _name(self, index: int) -> str:
         return self.walker.info.argument_name(index) or f"arg{index}"
 
-    def _bounds(self, access: Access, *, search: bool = True) -> Result:
+    def _bounds(self, access: ItemAccess, *, search: bool = True) -> Result:
         line, size = access.line, self._size(access.space)
         if access.why or size is None:
             return Result("bounds", line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
@@ -412,7 +413,7 @@ class Prover:
         result = self._refuted("bounds", [line], [_ITEM], build, assumed, [])
         return self._explained(result, [access.offset, access.path])
 
-    def _explained(self, result: Result, things: Sequence[Term | Condition]) -> Result:
+    def _explained(self, result: Result, things: Sequence[Sum | Claim]) -> Result:
         if result.answer != UNKNOWN_ANSWER:
             return result
         for thing in things:
@@ -444,7 +445,7 @@ class Prover:
             needs.update(dict.fromkeys(found.assumptions))
         return Result("race", access.line, PROVED, (*self.always, *(one for one in needs if one not in self.always)))
 
-    def _meetings_needed(self, access: Access) -> list[str]:
+    def _meetings_needed(self, access: ItemAccess) -> list[str]:
         """Return the barriers that a proof of a race relies on although work items may miss them."""
         if access.space[0] != SHARED and not self.walker.meetings:
             return []
@@ -471,9 +472,9 @@ class Prover:
         needs: dict[str, None] = dict.fromkeys(self.always)
         cases = []
         if a.intervals & b.intervals:
-            cases.append((Item(1, 0), Item(2, 0)))
+            cases.append((SymbolicItem(1, 0), SymbolicItem(2, 0)))
         if a.space[0] == BUFFER:
-            cases.append((Item(1, 1), Item(2, 2)))
+            cases.append((SymbolicItem(1, 1), SymbolicItem(2, 2)))
         for items in cases:
             result = self._meet(a, b, items, lines)
             if result.answer != PROVED:
@@ -481,14 +482,14 @@ class Prover:
             needs.update(dict.fromkeys(result.assumptions))
         return Result("race", a.line, PROVED, tuple(needs))
 
-    def _is_inside(self, access: Access) -> bool:
+    def _is_inside(self, access: ItemAccess) -> bool:
         """Return whether an access is proved to stay in its memory."""
         found = self._inside.get(access)
         if found is None:
             found = self._inside[access] = self._bounds(access, search=False).answer == PROVED
         return found
 
-    def _meet(self, a: Access, b: Access, items: tuple[Item, Item], lines: list[int]) -> Result:
+    def _meet(self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int]) -> Result:
         first, second = items
         same = first.group == second.group
         ids = self.symbols.ids if same else self.symbols.groups
@@ -525,7 +526,7 @@ class Prover:
         for entry in kernel.arguments:
             where = effects.storage.general.get(entry.id)
             if where is not None and not entry.kind & 7:
-                key = variable_key(Registers.GENERAL, where.root)
+                key = variable_key(RegisterSpace.GENERAL, where.root)
                 given[key] = given.get(key, 0) | ((1 << entry.size) - 1) << where.offset
         early = {
             key: left for key, bits in effects.live_at_start().items()
@@ -552,7 +553,7 @@ class Prover:
         own = [one for one in meeting.path if one.level > Level.GROUP]
         if not own:
             return Result("divergence", meeting.line, PROVED, tuple(self.always))
-        items = (Item(1, 0), Item(2, 0))
+        items = (SymbolicItem(1, 0), SymbolicItem(2, 0))
         here = both(*meeting.path, *meeting.known)
         absent = negation(both(*own))
 
@@ -573,13 +574,15 @@ class Prover:
 
 def _is_own(key: int) -> bool:
     """Return whether a variable is a register that the kernel declares."""
-    return space_of(key) in _REGISTERS and (space_of(key) is Registers.PREDICATE or number_of(key) >= FIRST_VARIABLE)
+    return space_of(key) in _REGISTERS and (
+        space_of(key) is RegisterSpace.PREDICATE or number_of(key) >= FIRST_VARIABLE
+    )
 
 
-_REGISTERS: Final = frozenset({Registers.GENERAL, Registers.PREDICATE})
+_REGISTERS: Final = frozenset({RegisterSpace.GENERAL, RegisterSpace.PREDICATE})
 
 
-def _grouped(accesses: Sequence[Access]) -> list[_Group]:
+def _grouped(accesses: Sequence[ItemAccess]) -> list[_Group]:
     found: dict[object, _Group] = {}
     for one in accesses:
         key = (one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.why)
@@ -589,7 +592,7 @@ def _grouped(accesses: Sequence[Access]) -> list[_Group]:
     return list(found.values())
 
 
-_ORDER: Final = (PROVED, BOUNDED, UNKNOWN_ANSWER, REFUTED)
+_ORDER: Final = (PROVED, UNKNOWN_ANSWER, REFUTED)
 
 
 def _worst(results: Sequence[Result]) -> list[Result]:

@@ -12,7 +12,7 @@ from visa_lsp.app.prove.terms import ZERO, Level, at_most, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.app.prove.terms import Pool, Term
+    from visa_lsp.app.prove.terms import Sum, SumPool
     from visa_lsp.isa.lane import Expr
     from visa_lsp.isa.types import DataType
 
@@ -22,12 +22,12 @@ _ALL_ONES: Final = -1
 class Arithmetic:
     """Evaluates the expression of an instruction in its execution type. ``line`` is where, for symbols of what is not modelled."""
 
-    def __init__(self, pool: Pool, exec_type: DataType, line: int, *, wide_count: bool) -> None:
+    def __init__(self, pool: SumPool, exec_type: DataType, line: int, *, wide_count: bool) -> None:
         self.pool, self.type, self.line = pool, exec_type, line
         self.count_bits = 64 if wide_count or exec_type.size == 8 else 32
         self.bits = exec_type.bits
 
-    def value(self, expr: Expr, sources: Sequence[Term]) -> Term:
+    def value(self, expr: Expr, sources: Sequence[Sum]) -> Sum:
         """Return the value of an expression, not yet cut to a type."""
         if expr.word == "src":
             at = expr.args[0]
@@ -37,7 +37,7 @@ class Arithmetic:
             return number(constant if isinstance(constant, int) else 0)
         return self.word(expr.word, [self.value(one, sources) for one in expr.args if not isinstance(one, int)])
 
-    def word(self, word: str, args: Sequence[Term]) -> Term:
+    def word(self, word: str, args: Sequence[Sum]) -> Sum:
         """Return the value of a word."""
         pool = self.pool
         match word:
@@ -78,14 +78,14 @@ class Arithmetic:
                 return self.bitwise({"and": 8, "or": 14, "xor": 6}[word], args)
         return self.unknown(word, *args)
 
-    def unknown(self, why: str, *args: Term) -> Term:
+    def unknown(self, why: str, *args: Sum) -> Sum:
         """Return a new symbol for a value that is not modelled."""
         level = max((one.level for one in args), default=Level.ITEM)
         half = 1 << self.bits - 1
         low, high = (-half, half - 1) if self.type.is_signed else (0, 2 * half - 1)
         return self.pool.fresh(f"the result of {why}", level, low, high, self.line)
 
-    def bitwise(self, table: int, args: Sequence[Term]) -> Term:
+    def bitwise(self, table: int, args: Sequence[Sum]) -> Sum:
         """Return a Boolean function of terms, bit by bit; bit i of ``table`` is its value for inputs with the bits of i."""
         pool = self.pool
         # Masks of all ones or zeros are comparisons: each case has a function of fewer terms.
@@ -120,7 +120,7 @@ class Arithmetic:
                         return self._of_two(outer, args[at], self._of_two(inner, rest[0], rest[1]))
         return self.unknown("bitwise logic", *args)
 
-    def _of_two(self, table: int, one: Term, other: Term) -> Term:
+    def _of_two(self, table: int, one: Sum, other: Sum) -> Sum:
         if table in (3, 5, 10, 12):  # of one of the two
             found = one if table in (5, 10) else other
             return found if table in (10, 12) else found * -1 + -1
@@ -139,7 +139,7 @@ class Arithmetic:
             self.pool.bound(found, 0, (1 << max(high for _, high in ends).bit_length()) - 1)
         return found
 
-    def _and(self, one: Term, other: Term) -> Term:
+    def _and(self, one: Sum, other: Sum) -> Sum:
         pool = self.pool
         if one == other:
             return one

@@ -16,7 +16,7 @@ from visa_lsp.program.elements import cl_element, element_bytes
 
 if TYPE_CHECKING:
     from visa_lsp.app.prove.payload import LaunchSymbols
-    from visa_lsp.app.prove.terms import Condition, Term
+    from visa_lsp.app.prove.terms import Claim, Sum
     from visa_lsp.program.payload import KernelInfo
 
 MAX_CHARS: Final = 400
@@ -24,7 +24,7 @@ MAX_DIGITS: Final = 18
 _VECTOR: Final = {"2": 2, "3": 4, "4": 4, "8": 8, "16": 16}
 
 
-def assumption(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Condition:
+def assumption(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Claim:
     """Return the condition of an assumption. Raises UserError where it is none."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body if len(text) <= MAX_CHARS else None
@@ -32,7 +32,7 @@ def assumption(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Condition
         tree = None
     if tree is None:
         raise UserError(f"--assume {text!r}: expected a comparison such as 'n <= groups * local_size'")
-    return _Reader(text, info, symbols).condition(tree)
+    return _AssumptionReader(text, info, symbols).condition(tree)
 
 
 def element_size(info: KernelInfo, index: int) -> int:
@@ -43,14 +43,14 @@ def element_size(info: KernelInfo, index: int) -> int:
     return element_bytes(element) * _VECTOR.get(words[len(base) :], 1) if element else 1
 
 
-class _Reader:
+class _AssumptionReader:
     def __init__(self, text: str, info: KernelInfo, symbols: LaunchSymbols) -> None:
         self.text, self.info, self.symbols = text, info, symbols
 
     def wrong(self, why: str) -> UserError:
         return UserError(f"--assume {self.text!r}: {why}")
 
-    def condition(self, node: ast.expr) -> Condition:
+    def condition(self, node: ast.expr) -> Claim:
         match node:
             case ast.BoolOp(ast.And(), values):
                 return both(*(self.condition(one) for one in values))
@@ -63,7 +63,7 @@ class _Reader:
                 return both(*(self._relation(op, a, b) for op, a, b in zip(ops, terms, terms[1:], strict=False)))
         raise self.wrong("expected a comparison, such as 'n <= groups * local_size'")
 
-    def _relation(self, op: ast.cmpop, a: Term, b: Term) -> Condition:
+    def _relation(self, op: ast.cmpop, a: Sum, b: Sum) -> Claim:
         match op:
             case ast.LtE():
                 return at_most(a, b)
@@ -79,7 +79,7 @@ class _Reader:
                 return negation(equal(a, b))
         raise self.wrong("expected one of <=, <, >=, >, ==, !=")
 
-    def term(self, node: ast.expr) -> Term:
+    def term(self, node: ast.expr) -> Sum:
         pool = self.symbols.pool
         match node:
             case ast.Constant(int() as value) if not isinstance(value, bool) and abs(value) < 10**MAX_DIGITS:
@@ -112,7 +112,7 @@ class _Reader:
         names = [self.info.argument_name(at) or f"arg{at}" for at in range(self.info.argument_count)]
         return names.index(name) if name in names else None
 
-    def _named(self, name: str) -> Term:
+    def _named(self, name: str) -> Sum:
         index = self._index(name)
         if index is not None:
             if index not in self.symbols.values:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from msgspec import Struct, structs
 
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import OBJECT_MAGIC, decode
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
 class ProofResult(Struct, frozen=True):
     """The answer for a property and a line of the text, from 1.
 
-    ``answer`` is proved, refuted, bounded or unknown. ``launch`` is the text of a launch file that shows the fault.
+    ``answer`` is proved, refuted or unknown. ``launch`` is the text of a launch file that shows the fault.
     """
 
     property: str
@@ -73,8 +74,10 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
+    if not data.startswith(OBJECT_MAGIC):
+        decode(name, data)  # raises for what is no text, without a process
     job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
-    child = _Child(options)
+    child = _ProofProcess(options)
     try:
         found = child.ask({**job, "options": structs.asdict(options), "names": True})
         if "lost" in found:
@@ -95,7 +98,7 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
     return ProvedFile(name, tuple(results))
 
 
-class _Child:
+class _ProofProcess:
     """The process that does the work; a new one after one that its limits have ended."""
 
     def __init__(self, options: ProofOptions) -> None:
@@ -171,7 +174,6 @@ def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *
 
 def _module(name: str, data: bytes, platform: str | None, say: Callable[[str], None]) -> Module | None:
     from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
-    from visa_lsp.app.inputs import OBJECT_MAGIC, decode
 
     if data.startswith(OBJECT_MAGIC):
         return module_of_object(data, name, platform)
@@ -190,6 +192,7 @@ def prove_kernel(
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption
     from visa_lsp.app.prove.confirm import Confirmer
+    from visa_lsp.app.prove.loops import walk_loop
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker
     from visa_lsp.app.ze_info import described
@@ -207,7 +210,7 @@ def prove_kernel(
         info = next(one for one in read(found.text) if one.name == kernel.name)
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
         return _unknown(kernel.name, options, f"its arguments are not known: {error}")
-    walker = Walker(kernel, info, platform)
+    walker = Walker(kernel, info, platform, walk_loop)
     given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
     facts = [*walker.symbols.facts, *(condition for _, condition in given)]
     walker.never = exclusion(walker.pool, facts, monotonic() + options.seconds / 4)

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.prove.registers import Cell, limits
-from visa_lsp.app.prove.terms import FALSE, TRUE, Level, Term, at_most, atoms_of, both, either, equal, negation, number
+from visa_lsp.app.prove.registers import Cell, LanePlace, limits
+from visa_lsp.app.prove.terms import FALSE, TRUE, Level, Sum, at_most, atoms_of, both, either, equal, negation, number
 from visa_lsp.app.prove.walk import MAX_ROUNDS, Walker, Way, places_in
 from visa_lsp.isa.lane import Effect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.app.prove.registers import Place, Registers
-    from visa_lsp.app.prove.terms import Atom, Condition
+    from visa_lsp.app.prove.registers import ItemRegisters
+    from visa_lsp.app.prove.terms import Atom, Claim
     from visa_lsp.app.read.model import Repeat
 
 MAX_TRIPS: Final = (1 << 31) - 1
-_Key = tuple[int, "Place"]
+_Key = tuple[int, LanePlace]
 
 
 def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
@@ -109,7 +109,7 @@ def _round(walker: Walker, loop: Repeat, start: Way, exits: list[Way]) -> Way:
     return way
 
 
-def _leave(exits: list[Way], way: Way, test: Condition) -> None:
+def _leave(exits: list[Way], way: Way, test: Claim) -> None:
     leaving = way.copy(test)
     if not leaving.is_dead:
         exits.append(leaving)
@@ -126,10 +126,10 @@ class _Head:
         self.trip = self.pool.fresh("round", level, 0, MAX_TRIPS, line)
         self.levels: dict[_Key, Level] = {}
         self.flag_levels: dict[int, Level] = {}
-        self.steps: dict[_Key, Term] = {}
+        self.steps: dict[_Key, Sum] = {}
         self.constant: set[_Key] = set()
 
-    def any_round(self) -> tuple[Registers, tuple[Condition, ...]]:
+    def any_round(self) -> tuple[ItemRegisters, tuple[Claim, ...]]:
         """Return the registers at the beginning of any round, and what holds of them."""
         with self.walker.trial():
             head, symbols, end = self._attempt()
@@ -145,11 +145,11 @@ class _Head:
                 head, symbols, end = self._attempt()
         return head, (*self._facts(symbols, end), *self._invariants(symbols, end))
 
-    def _attempt(self) -> tuple[Registers, dict[_Key, Term], Way]:
+    def _attempt(self) -> tuple[ItemRegisters, dict[_Key, Sum], Way]:
         """Walk a round from a state with the present classes of values."""
         entry = self.way.registers
         head = entry.copy()
-        symbols: dict[_Key, Term] = {}
+        symbols: dict[_Key, Sum] = {}
         walker = self.walker
         changed = self._changed()
         for root in changed:
@@ -198,7 +198,7 @@ class _Head:
             self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
         return {var for var, was in self.way.registers.surfaces.items() if probe.surfaces.get(var) != was}
 
-    def _refine(self, symbols: dict[_Key, Term], head: Registers, end: Way) -> bool:
+    def _refine(self, symbols: dict[_Key, Sum], head: ItemRegisters, end: Way) -> bool:
         """Put values into better or weaker classes by what a round did to them; return whether any moved."""
         moved = False
         if end.is_dead:
@@ -240,18 +240,18 @@ class _Head:
                     moved = True
         return moved
 
-    def _step(self, before: Term, after: Term, size: int) -> Term | None:
+    def _step(self, before: Sum, after: Sum, size: int) -> Sum | None:
         """Return the amount that a round adds, without multiples of what the register can hold."""
         step = after - before
         kept = [(atom, factor) for atom, factor in step.factors if factor % (1 << 8 * size)]
-        return Term(tuple(kept), step.constant) if len(kept) <= 2 else None
+        return Sum(tuple(kept), step.constant) if len(kept) <= 2 else None
 
-    def _facts(self, symbols: dict[_Key, Term], end: Way) -> tuple[Condition, ...]:
+    def _facts(self, symbols: dict[_Key, Sum], end: Way) -> tuple[Claim, ...]:
         """Return what holds at the beginning of a round: it is the first, or the round before went on to it."""
         if end.is_dead:
             return (equal(self.trip, 0),)
         earlier = self._round_before(symbols)
-        known: dict[Atom, Term] = {}
+        known: dict[Atom, Sum] = {}
         went_on = self.pool.replaced_in(self._continued(end), earlier, known)
         ties = []
         first = []
@@ -267,18 +267,18 @@ class _Head:
         fact = either(both(equal(self.trip, 0), *first), again)
         return (fact,) if fact != TRUE else ()
 
-    def _continued(self, end: Way) -> Condition:
+    def _continued(self, end: Way) -> Claim:
         """Return what holds when a round goes on to the next one."""
         return both(*end.path[len(self.way.path) :], *end.known[len(self.way.known) :])
 
-    def _round_before(self, symbols: dict[_Key, Term]) -> Callable[[Atom], Term | None]:
+    def _round_before(self, symbols: dict[_Key, Sum]) -> Callable[[Atom], Sum | None]:
         """Return what replaces atoms of a round by those of the round before."""
-        exchanged: dict[Atom, Term] = {}
+        exchanged: dict[Atom, Sum] = {}
         own = {value.factors[0][0] for value in symbols.values()}
         trip = self.trip.factors[0][0]
         known_before = self._atoms_before() | set(atoms_of(*self.way.path, *self.way.known))
 
-        def earlier(atom: Atom) -> Term | None:
+        def earlier(atom: Atom) -> Sum | None:
             if atom is trip:
                 return self.trip + -1
             if atom in own or (atom.line and atom not in known_before):
@@ -291,10 +291,10 @@ class _Head:
 
         return earlier
 
-    def _invariants(self, symbols: dict[_Key, Term], end: Way) -> tuple[Condition, ...]:
+    def _invariants(self, symbols: dict[_Key, Sum], end: Way) -> tuple[Claim, ...]:
         """Return which of some bounds of the symbols hold before the loop and are kept by each round."""
-        before: list[Condition] = [*self.way.path, *self.way.known]
-        candidates: list[tuple[Condition, Condition]] = []
+        before: list[Claim] = [*self.way.path, *self.way.known]
+        candidates: list[tuple[Claim, Claim]] = []
         for (_, place), value in symbols.items():
             signed = value.limits()[0] < 0
             start, after = (way.registers.find(place, signed=signed) for way in (self.way, end))
@@ -322,7 +322,7 @@ class _Head:
             candidates = kept
         return tuple([one[0] for one in candidates])
 
-    def _unwrapped(self, atom: Atom) -> Term | None:
+    def _unwrapped(self, atom: Atom) -> Sum | None:
         return number(0) if atom in self.pool.wraps else None
 
     def _atoms_before(self) -> set[Atom]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.prove.registers import Place, Registers, limits
-from visa_lsp.app.prove.terms import Condition, Level, Pool, Term, at_most, less, number
+from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
+from visa_lsp.app.prove.terms import Claim, Level, Sum, SumPool, at_most, less, number
 from visa_lsp.flow.storage import storage_of
 from visa_lsp.sim.launch.layout import Geometry, LaunchLayout
 
@@ -34,27 +34,27 @@ _SURFACE: Final = 2  # the class of an input
 class LaunchSymbols:
     """The symbols of a launch: sizes, ids, arguments by value, pointers and sizes of buffers."""
 
-    pool: Pool
+    pool: SumPool
     simd: int
-    local: list[Term] = field(default_factory=list)
-    counts: list[Term] = field(default_factory=list)
-    groups: list[Term] = field(default_factory=list)
-    ids: list[Term] = field(default_factory=list)
-    offsets: list[Term] = field(default_factory=list)
-    values: dict[int, Term] = field(default_factory=dict)  # argument -> a whole number by value
+    local: list[Sum] = field(default_factory=list)
+    counts: list[Sum] = field(default_factory=list)
+    groups: list[Sum] = field(default_factory=list)
+    ids: list[Sum] = field(default_factory=list)
+    offsets: list[Sum] = field(default_factory=list)
+    values: dict[int, Sum] = field(default_factory=dict)  # argument -> a whole number by value
     opaque: set[int] = field(default_factory=set)  # arguments by value that are no whole numbers
-    pointers: dict[int, Term] = field(default_factory=dict)  # argument -> its address
-    handles: dict[int, Term] = field(default_factory=dict)  # argument -> the handle of its surface
-    shared: dict[int, Term] = field(default_factory=dict)  # argument -> its offset in shared local memory
-    sizes: dict[int, Term] = field(default_factory=dict)  # argument -> the bytes of its buffer
-    facts: list[Condition] = field(default_factory=list)  # of every launch and every work item
+    pointers: dict[int, Sum] = field(default_factory=dict)  # argument -> its address
+    handles: dict[int, Sum] = field(default_factory=dict)  # argument -> the handle of its surface
+    shared: dict[int, Sum] = field(default_factory=dict)  # argument -> its offset in shared local memory
+    sizes: dict[int, Sum] = field(default_factory=dict)  # argument -> the bytes of its buffer
+    facts: list[Claim] = field(default_factory=list)  # of every launch and every work item
 
-    def totals(self, axis: int) -> Term:
+    def totals(self, axis: int) -> Sum:
         """Return the work items of the launch along an axis."""
         return self.pool.product(self.counts[axis], self.local[axis])
 
 
-def symbols_of(pool: Pool, info: KernelInfo, simd: int) -> LaunchSymbols:
+def symbols_of(pool: SumPool, info: KernelInfo, simd: int) -> LaunchSymbols:
     """Return the symbols of a launch of a kernel, with what holds of them."""
     found = LaunchSymbols(pool, simd)
     required = info.env.required_work_group_size
@@ -81,18 +81,18 @@ def symbols_of(pool: Pool, info: KernelInfo, simd: int) -> LaunchSymbols:
 
 def initial_registers(
     kernel: Kernel, info: KernelInfo, platform: Platform, symbols: LaunchSymbols
-) -> tuple[Registers, Storage]:
+) -> tuple[ItemRegisters, Storage]:
     """Return the registers of a work item when its thread starts, and where variables lie."""
     pool, simd, grf = symbols.pool, symbols.simd, platform.grf_bytes
     storage = storage_of(kernel, grf)
     lane = pool.symbol("lane", Level.ITEM, 0, simd - 1) if simd > 1 else number(0)
-    registers = Registers(pool, lane)
+    registers = ItemRegisters(pool, lane)
     layout = LaunchLayout.of(info, Geometry(simd, grf, (1, 1, 1), (1, 1, 1), walk_order=info.env.walk_order), platform)
     parts = _parts(info, layout, symbols)
     for axis in range(3):
         group = symbols.groups[axis]
-        registers.write(Place(_R0, 4 * _GROUP_WORDS[axis], 0, 4), group, signed=False, by_all=True)
-        registers.write(Place(_GROUP_VARIABLES[axis], 0, 0, 4), group, signed=False, by_all=True)
+        registers.write(LanePlace(_R0, 4 * _GROUP_WORDS[axis], 0, 4), group, signed=False, by_all=True)
+        registers.write(LanePlace(_GROUP_VARIABLES[axis], 0, 0, 4), group, signed=False, by_all=True)
     for entry in kernel.arguments:
         if entry.kind & 7 == _SURFACE:
             index = next((one.arg_index for one in info.payload if layout.cross(one.offset) == entry.offset), None)
@@ -108,15 +108,15 @@ def initial_registers(
             low, high = max(first, entry.offset), min(first + 2 * simd, end)
             if low < high:
                 begin, lanes = (low - first) // 2, (high - low) // 2
-                place = Place(where.root, at_start + first, 2, 2, begin, lanes)
+                place = LanePlace(where.root, at_start + first, 2, 2, begin, lanes)
                 registers.write(place, symbols.ids[axis], signed=False, by_all=False)
         for offset, size, value in parts:
             if entry.offset <= offset and offset + size <= end:
-                registers.write(Place(where.root, at_start + offset, 0, size), value, signed=False, by_all=True)
+                registers.write(LanePlace(where.root, at_start + offset, 0, size), value, signed=False, by_all=True)
     return registers, storage
 
 
-def _parts(info: KernelInfo, layout: LaunchLayout, symbols: LaunchSymbols) -> list[tuple[int, int, Term]]:
+def _parts(info: KernelInfo, layout: LaunchLayout, symbols: LaunchSymbols) -> list[tuple[int, int, Sum]]:
     """Return the places of cross-thread data in the register file, with their bytes and values."""
     found = []
     for entry in info.payload:
@@ -125,7 +125,7 @@ def _parts(info: KernelInfo, layout: LaunchLayout, symbols: LaunchSymbols) -> li
     return found
 
 
-def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Term]]:
+def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Sum]]:
     pool, index = symbols.pool, entry.arg_index
     by_axis = {
         "global_id_offset": symbols.offsets, "local_size": symbols.local, "enqueued_local_size": symbols.local,
@@ -158,10 +158,10 @@ def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) ->
     )
 
 
-def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Term]]:
+def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Sum]]:
     pool, index = symbols.pool, entry.arg_index
     type_ = info.element_of(index)
-    name = info.argument_name(index) or f"arg{index}"
+    name = f"argument {index}"  # apart from all other symbols, whatever the source calls it
     if type_.startswith(("int", "uint")) and entry.source_offset <= 0:
         signed = type_.startswith("int")
         low, high = limits(entry.size, signed=signed)
@@ -177,6 +177,6 @@ def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) 
     ]
 
 
-def size_of(symbols: LaunchSymbols, index: int) -> Term:
+def size_of(symbols: LaunchSymbols, index: int) -> Sum:
     """Return the bytes of the buffer of an argument."""
     return symbols.sizes.setdefault(index, symbols.pool.symbol(f"bytes_{index}", Level.LAUNCH, 0, MAX_BYTES))

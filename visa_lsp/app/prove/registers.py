@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.prove.terms import FALSE, TRUE, ZERO, Condition, Level, Term, at_most, both, either, less, negation
+from visa_lsp.app.prove.terms import FALSE, TRUE, ZERO, Claim, Level, Sum, at_most, both, either, less, negation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.app.prove.terms import Pool
+    from visa_lsp.app.prove.terms import SumPool
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LanePlace:
     """Where the elements of lanes lie: lane ``l`` of ``lanes`` from ``first`` on has ``size`` bytes at ``base + l * stride``.
 
     Without stride there is one element, whatever the lane is.
@@ -49,14 +49,14 @@ class Place:
 class Cell:
     """A value at a place. ``by_all``: every lane of the place wrote it."""
 
-    place: Place
-    value: Term
+    place: LanePlace
+    value: Sum
     signed: bool
     by_all: bool
     bits: int
 
 
-def all_lanes_of(place: Place, lane: Term) -> Condition:
+def all_lanes_of(place: LanePlace, lane: Sum) -> Claim:
     """Return the condition that the item's lane is one of a place."""
     if not place.stride:
         return TRUE
@@ -64,25 +64,25 @@ def all_lanes_of(place: Place, lane: Term) -> Condition:
 
 
 @dataclass(slots=True)
-class Registers:
+class ItemRegisters:
     """The cells of each root variable, the latest last; the conditions that predicates hold; the surfaces of state variables.
 
     A surface is a number of the binding table, or the complement of the number of its argument.
     """
 
-    pool: Pool
-    lane: Term
+    pool: SumPool
+    lane: Sum
     cells: dict[int, tuple[Cell, ...]] = field(default_factory=dict)
-    flags: dict[int, tuple[tuple[int, int, Condition, bool], ...]] = field(default_factory=dict)
+    flags: dict[int, tuple[tuple[int, int, Claim, bool], ...]] = field(default_factory=dict)
     surfaces: dict[int, int | None] = field(default_factory=dict)
 
-    def copy(self) -> Registers:
+    def copy(self) -> ItemRegisters:
         """Return registers that change apart from these."""
-        return Registers(self.pool, self.lane, dict(self.cells), dict(self.flags), dict(self.surfaces))
+        return ItemRegisters(self.pool, self.lane, dict(self.cells), dict(self.flags), dict(self.surfaces))
 
     # ---- values
 
-    def read(self, place: Place, *, signed: bool, line: int) -> Term:
+    def read(self, place: LanePlace, *, signed: bool, line: int) -> Sum:
         """Return the value of the item's lane."""
         found = self.find(place, signed=signed)
         if found is not None:
@@ -90,10 +90,10 @@ class Registers:
         low, high = limits(place.size, signed=signed)
         return self.pool.fresh("a register", Level.ITEM if place.stride else Level.THREAD, low, high, line)
 
-    def find(self, place: Place, *, signed: bool) -> Term | None:
+    def find(self, place: LanePlace, *, signed: bool) -> Sum | None:
         """Return the value of the item's lane; None where it is not known."""
         need = place.bits
-        parts: list[tuple[Place, Term]] = []
+        parts: list[tuple[LanePlace, Sum]] = []
         for cell in reversed(self.cells.get(place.root, ())):
             if not cell.bits & need:
                 continue
@@ -114,7 +114,7 @@ class Registers:
             found = self.pool.choice(all_lanes_of(at, self.lane), value, found)
         return found
 
-    def _from(self, cell: Cell, place: Place, need: int) -> Term | None:
+    def _from(self, cell: Cell, place: LanePlace, need: int) -> Sum | None:
         """Return the value of a place as a cell has it, before its sign; None where the two do not fit."""
         at = cell.place
         inside = place.base - at.base
@@ -132,19 +132,19 @@ class Registers:
             # The lane is named: the value is that of another lane, where it follows from the lane alone.
             other = inside // at.stride
             if at.first <= other < at.first + at.lanes and all(a in self._lane_atoms() for a, _ in value.factors):
-                moved = self.pool.replaced(value, lambda a: Term((), other) if a in self._lane_atoms() else None, {})
+                moved = self.pool.replaced(value, lambda a: Sum((), other) if a in self._lane_atoms() else None, {})
                 return self._piece(moved, inside % at.stride, place.size, at.size)
         return None
 
     def _lane_atoms(self) -> tuple[object, ...]:
         return tuple([atom for atom, _ in self.lane.factors])
 
-    def _piece(self, value: Term, first: int, size: int, whole: int) -> Term:
+    def _piece(self, value: Sum, first: int, size: int, whole: int) -> Sum:
         if size == whole:
             return value
         return self.pool.quotient(value, 1 << 8 * first) if first else value
 
-    def _joined(self, place: Place, size: int, *, signed: bool) -> Term | None:
+    def _joined(self, place: LanePlace, size: int, *, signed: bool) -> Sum | None:
         """Return a value that lies in several cells of ``size`` bytes."""
         if place.size % size:
             return None
@@ -156,7 +156,7 @@ class Registers:
             found = found + part * (1 << 8 * first)
         return self.pool.wrapped(found, 8 * place.size, signed=signed)
 
-    def write(self, place: Place, value: Term, *, signed: bool, by_all: bool) -> None:
+    def write(self, place: LanePlace, value: Sum, *, signed: bool, by_all: bool) -> None:
         """Replace what a place holds."""
         bits = place.bits
         kept = [cell for cell in self.cells.get(place.root, ()) if cell.bits & ~bits]
@@ -168,11 +168,11 @@ class Registers:
 
     # ---- predicates
 
-    def flag(self, var: int, first: int, lanes: int, *, whole: bool) -> Condition | None:
+    def flag(self, var: int, first: int, lanes: int, *, whole: bool) -> Claim | None:
         """Return a predicate's bit for the item's lane, or with ``whole`` the bit ``first`` as all lanes see it; None if unknown."""
         need = 1 if whole else lanes
         wanted = ((1 << need) - 1) << first
-        found: list[tuple[int, int, Condition]] = []
+        found: list[tuple[int, int, Claim]] = []
         for start, count, value, by_all in reversed(self.flags.get(var, ())):
             own = ((1 << count) - 1) << start
             if not own & wanted:
@@ -193,7 +193,7 @@ class Registers:
             result = either(both(here, value), both(negation(here), result))
         return result
 
-    def set_flag(self, var: int, first: int, lanes: int, value: Condition, *, by_all: bool) -> None:
+    def set_flag(self, var: int, first: int, lanes: int, value: Claim, *, by_all: bool) -> None:
         """Set bits of a predicate."""
         own = ((1 << lanes) - 1) << first
         kept = [one for one in self.flags.get(var, ()) if ((1 << one[1]) - 1) << one[0] & ~own]
@@ -201,20 +201,20 @@ class Registers:
 
     # ---- joins
 
-    def merged(self, other: Registers, test: Condition) -> Registers:
+    def merged(self, other: ItemRegisters, test: Claim) -> ItemRegisters:
         """Return the registers behind a branch: these where the test holds, the others elsewhere."""
         if test == TRUE:
             return self
         if test == FALSE:
             return other
-        found = Registers(self.pool, self.lane)
+        found = ItemRegisters(self.pool, self.lane)
         for root in self.cells.keys() | other.cells.keys():
             mine, theirs = self.cells.get(root, ()), other.cells.get(root, ())
             if mine == theirs:
                 found.cells[root] = mine
                 continue
             cells: list[Cell] = []
-            seen: set[tuple[Place, bool]] = set()
+            seen: set[tuple[LanePlace, bool]] = set()
             for cell in (*mine, *theirs):
                 key = (cell.place, cell.signed)
                 if key in seen:
@@ -233,7 +233,7 @@ class Registers:
             found.surfaces[var] = one_ if one_ == two_ else None
         return found
 
-    def _merged_flag(self, other: Registers, var: int, test: Condition) -> tuple[tuple[int, int, Condition, bool], ...]:
+    def _merged_flag(self, other: ItemRegisters, var: int, test: Claim) -> tuple[tuple[int, int, Claim, bool], ...]:
         mine, theirs = self.flags.get(var, ()), other.flags.get(var, ())
         if mine == theirs:
             return mine
@@ -251,9 +251,9 @@ def limits(size: int, *, signed: bool) -> tuple[int, int]:
     return (-(1 << 8 * size - 1), (1 << 8 * size - 1) - 1) if signed else (0, (1 << 8 * size) - 1)
 
 
-def merged_all(states: Iterable[tuple[Condition, Registers]]) -> Registers:
+def merged_all(states: Iterable[tuple[Claim, ItemRegisters]]) -> ItemRegisters:
     """Return the registers of several ways that meet."""
-    found: Registers | None = None
+    found: ItemRegisters | None = None
     for test, registers in states:
         found = registers if found is None else registers.merged(found, test)
     assert found is not None

@@ -19,7 +19,7 @@ from visa_lsp.app.prove.terms import Level, atoms_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from visa_lsp.app.prove.terms import Atom, Condition, Pool, Term
+    from visa_lsp.app.prove.terms import Atom, Claim, Sum, SumPool
 
 MAX_MEMORY_MB: Final = 1500
 MAX_PRODUCT_PAIRS: Final = 400
@@ -28,7 +28,7 @@ SLOWEST: Final = 10  # times slower than that a machine may be
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class SymbolicItem:
     """A work item of a question: its number and that of its group."""
 
     number: int
@@ -48,14 +48,14 @@ class Answer:
 class Question:
     """The conditions of one question, as Z3 has them."""
 
-    pool: Pool
+    pool: SumPool
     exact: bool = False  # products are what they are
     made: dict[tuple[Atom, str], Any] = field(default_factory=dict)
     sides: list[Any] = field(default_factory=list)
     products: list[tuple[Any, Any, Any]] = field(default_factory=list)
     names: dict[str, Any] = field(default_factory=dict)
 
-    def term(self, term: Term, item: Item) -> Any:
+    def term(self, term: Sum, item: SymbolicItem) -> Any:
         """Return a term of a work item."""
         parts = [
             self.atom(atom, item) * factor if factor != 1 else self.atom(atom, item) for atom, factor in term.factors
@@ -64,7 +64,7 @@ class Question:
             parts.append(z3.IntVal(term.constant))
         return z3.Sum(parts) if len(parts) > 1 else parts[0]
 
-    def atom(self, atom: Atom, item: Item) -> Any:
+    def atom(self, atom: Atom, item: SymbolicItem) -> Any:
         """Return an atom of a work item, with what holds of it among the sides."""
         suffix = (
             ""
@@ -95,7 +95,7 @@ class Question:
         self.sides += [self.condition(fact, item) for fact in self.pool.facts.get(atom, ())]
         return found
 
-    def condition(self, one: Condition, item: Item) -> Any:
+    def condition(self, one: Claim, item: SymbolicItem) -> Any:
         """Return a condition of a work item."""
         match one.word:
             case "true":
@@ -140,7 +140,7 @@ class Question:
 class Solver:
     """Answers questions within a time. ``deadline`` is that of all of them, by ``time.monotonic``."""
 
-    def __init__(self, pool: Pool, deadline: float, seconds: float) -> None:
+    def __init__(self, pool: SumPool, deadline: float, seconds: float) -> None:
         self.pool, self.deadline, self.seconds = pool, deadline, seconds
         self.asked = 0
         z3.set_param("memory_max_size", MAX_MEMORY_MB)
@@ -192,18 +192,18 @@ class Solver:
         return Answer("unknown")
 
 
-def exclusion(pool: Pool, facts: Sequence[Condition], deadline: float) -> Callable[[Sequence[Condition]], bool]:
+def exclusion(pool: SumPool, facts: Sequence[Claim], deadline: float) -> Callable[[Sequence[Claim]], bool]:
     """Return a function that tells whether conditions of one work item certainly exclude one another."""
     solver = Solver(pool, deadline, 0.5)
-    item = Item(1, 0)
+    item = SymbolicItem(1, 0)
 
-    def never(conditions: Sequence[Condition]) -> bool:
+    def never(conditions: Sequence[Claim]) -> bool:
         question = solver.question()
         return solver.ask(question, [question.condition(one, item) for one in (*facts, *conditions)]).word == "no"
 
     return never
 
 
-def wraps_of(pool: Pool, conditions: Iterable[Condition | Term]) -> list[tuple[Condition, int]]:
+def wraps_of(pool: SumPool, conditions: Iterable[Claim | Sum]) -> list[tuple[Claim, int]]:
     """Return for each place where arithmetic may wrap around the condition that it does not, and its line."""
     return [pool.wraps[atom] for atom in atoms_of(*conditions) if atom in pool.wraps]

@@ -1,7 +1,7 @@
 """Integer terms and conditions of a symbolic work item, in a normal form.
 
 A term is a linear sum of atoms. An atom is a symbol, or a product, a quotient, or a choice of two terms; equal ones are one
-object. Registers wrap around exactly: a value of 32 bits is its sum less 2^32 times the quotient, so that what wraps
+object. ItemRegisters wrap around exactly: a value of 32 bits is its sum less 2^32 times the quotient, so that what wraps
 twice, or comes in halves, cancels. Knows neither registers nor a solver. Invariant: a level says which work items share
 the value of an atom, and that of a term is the highest of its atoms.
 """
@@ -42,15 +42,15 @@ class Atom:
     level: Level
     low: int
     high: int
-    parts: tuple[Term, ...] = ()
+    parts: tuple[Sum, ...] = ()
     divisor: int = 0
-    test: Condition | None = None
+    test: Claim | None = None
     line: int = 0
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class Sum:
     """A sum of atoms times factors, and a constant; atoms in the order of their numbers, no factor zero."""
 
     factors: tuple[tuple[Atom, int], ...]
@@ -74,52 +74,52 @@ class Term:
             high += factor * (atom.high if factor > 0 else atom.low)
         return low, high
 
-    def __add__(self, other: Term | int) -> Term:
+    def __add__(self, other: Sum | int) -> Sum:
         if isinstance(other, int):
-            return Term(self.factors, self.constant + other)
+            return Sum(self.factors, self.constant + other)
         found = dict(self.factors)
         for atom, factor in other.factors:
             found[atom] = found.get(atom, 0) + factor
         return _term(found, self.constant + other.constant)
 
-    def __sub__(self, other: Term | int) -> Term:
+    def __sub__(self, other: Sum | int) -> Sum:
         return self + other * -1
 
-    def __mul__(self, factor: int) -> Term:
+    def __mul__(self, factor: int) -> Sum:
         if not factor:
             return ZERO
-        return Term(tuple([(atom, own * factor) for atom, own in self.factors]), self.constant * factor)
+        return Sum(tuple([(atom, own * factor) for atom, own in self.factors]), self.constant * factor)
 
 
-def _term(factors: Mapping[Atom, int], constant: int) -> Term:
+def _term(factors: Mapping[Atom, int], constant: int) -> Sum:
     kept = [pair for pair in factors.items() if pair[1]]
     kept.sort(key=lambda pair: pair[0].number)
-    return Term(tuple(kept), constant)
+    return Sum(tuple(kept), constant)
 
 
-ZERO: Final = Term((), 0)
+ZERO: Final = Sum((), 0)
 
 
-def number(value: int) -> Term:
+def number(value: int) -> Sum:
     """Return a constant."""
-    return Term((), value)
+    return Sum((), value)
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Claim:
     """A condition: ``le`` and ``eq`` compare ``term`` with zero, ``fact`` is a symbol that is true where it is one; others join conditions."""
 
     word: str
-    term: Term = ZERO
-    parts: tuple[Condition, ...] = ()
+    term: Sum = ZERO
+    parts: tuple[Claim, ...] = ()
     level: Level = Level.LAUNCH
 
 
-TRUE: Final = Condition("true")
-FALSE: Final = Condition("false")
+TRUE: Final = Claim("true")
+FALSE: Final = Claim("false")
 
 
-def at_most(left: Term, right: Term | int) -> Condition:
+def at_most(left: Sum, right: Sum | int) -> Claim:
     """Return ``left <= right``."""
     term = left - right
     low, high = term.limits()
@@ -129,16 +129,16 @@ def at_most(left: Term, right: Term | int) -> Condition:
         return FALSE
     divisor = gcd(*(factor for _, factor in term.factors))
     if divisor > 1:
-        term = Term(tuple([(a, f // divisor) for a, f in term.factors]), -(-term.constant // divisor))
-    return Condition("le", term, level=term.level)
+        term = Sum(tuple([(a, f // divisor) for a, f in term.factors]), -(-term.constant // divisor))
+    return Claim("le", term, level=term.level)
 
 
-def less(left: Term, right: Term | int) -> Condition:
+def less(left: Sum, right: Sum | int) -> Claim:
     """Return ``left < right``."""
     return at_most(left + 1, right)
 
 
-def equal(left: Term, right: Term | int) -> Condition:
+def equal(left: Sum, right: Sum | int) -> Claim:
     """Return ``left == right``."""
     term = left - right
     low, high = term.limits()
@@ -152,11 +152,11 @@ def equal(left: Term, right: Term | int) -> Condition:
     if term.constant % divisor:
         return FALSE
     if divisor > 1:
-        term = Term(tuple([(a, f // divisor) for a, f in term.factors]), term.constant // divisor)
-    return Condition("eq", term, level=term.level)
+        term = Sum(tuple([(a, f // divisor) for a, f in term.factors]), term.constant // divisor)
+    return Claim("eq", term, level=term.level)
 
 
-def negation(one: Condition) -> Condition:
+def negation(one: Claim) -> Claim:
     """Return the opposite of a condition."""
     match one.word:
         case "true":
@@ -167,21 +167,21 @@ def negation(one: Condition) -> Condition:
             return one.parts[0]
         case "le":
             return at_most(one.term * -1 + 1, 0)
-    return Condition("not", parts=(one,), level=one.level)
+    return Claim("not", parts=(one,), level=one.level)
 
 
-def both(*conditions: Condition) -> Condition:
+def both(*conditions: Claim) -> Claim:
     """Return the conjunction."""
     return _joined("and", conditions, FALSE, TRUE)
 
 
-def either(*conditions: Condition) -> Condition:
+def either(*conditions: Claim) -> Claim:
     """Return the disjunction."""
     return _joined("or", conditions, TRUE, FALSE)
 
 
-def _joined(word: str, conditions: Iterable[Condition], decides: Condition, neutral: Condition) -> Condition:
-    found: dict[Condition, None] = {}
+def _joined(word: str, conditions: Iterable[Claim], decides: Claim, neutral: Claim) -> Claim:
+    found: dict[Claim, None] = {}
     for one in conditions:
         for part in one.parts if one.word == word else (one,):
             if part == decides or negation(part) in found:
@@ -191,45 +191,45 @@ def _joined(word: str, conditions: Iterable[Condition], decides: Condition, neut
     if len(found) < 2:
         return next(iter(found), neutral)
     parts = tuple(found)
-    return Condition(word, parts=parts, level=max(part.level for part in parts))
+    return Claim(word, parts=parts, level=max(part.level for part in parts))
 
 
 @dataclass(slots=True)
-class Pool:
+class SumPool:
     """The atoms of one proof. ``wraps``: quotients that are zero unless arithmetic wraps, with their lines.
 
     ``facts`` are conditions that hold of an atom wherever it is used.
     """
 
     atoms: dict[object, Atom] = field(default_factory=dict)
-    wraps: dict[Atom, tuple[Condition, int]] = field(default_factory=dict)
-    facts: dict[Atom, list[Condition]] = field(default_factory=dict)
+    wraps: dict[Atom, tuple[Claim, int]] = field(default_factory=dict)
+    facts: dict[Atom, list[Claim]] = field(default_factory=dict)
     count: int = 0
     known: dict[tuple[tuple[Atom, int], ...], tuple[int, int]] = field(default_factory=dict)  # bounds of sums
 
-    def symbol(self, name: str, level: Level, low: int, high: int, *, line: int = 0, why: str = "") -> Term:
+    def symbol(self, name: str, level: Level, low: int, high: int, *, line: int = 0, why: str = "") -> Sum:
         """Return the symbol of a name, the same for each call."""
         key = ("symbol", name)
         found = self.atoms.get(key)
         if found is None:
             found = self._new(key, Atom(self.count, name, level, low, high, line=line, why=why))
-        return Term(((found, 1),), 0)
+        return Sum(((found, 1),), 0)
 
-    def fresh(self, why: str, level: Level, low: int, high: int, line: int) -> Term:
+    def fresh(self, why: str, level: Level, low: int, high: int, line: int) -> Sum:
         """Return a new symbol for a value that is not modelled."""
         return self.symbol(f"{why}#{self.count}", level, low, high, line=line, why=why)
 
-    def fresh_fact(self, why: str, level: Level, line: int) -> Condition:
+    def fresh_fact(self, why: str, level: Level, line: int) -> Claim:
         """Return a new condition about which nothing is known."""
         term = self.fresh(why, level, 0, 1, line)
-        return Condition("fact", term, level=level)
+        return Claim("fact", term, level=level)
 
     def _new(self, key: object, atom: Atom) -> Atom:
         self.atoms[key] = atom
         self.count += 1
         return atom
 
-    def product(self, one: Term, other: Term, limit: tuple[int, int] | None = None) -> Term:
+    def product(self, one: Sum, other: Sum, limit: tuple[int, int] | None = None) -> Sum:
         """Return the product of two terms, constants among their summands multiplied out; ``limit`` bounds a new one."""
         if one.is_constant or other.is_constant:
             return other * one.constant if one.is_constant else one * other.constant
@@ -245,7 +245,7 @@ class Pool:
             if term.factors[0][1] < 0:
                 divisor = -divisor
             scale *= divisor
-            parts.append(Term(tuple([(a, f // divisor) for a, f in term.factors]), 0))
+            parts.append(Sum(tuple([(a, f // divisor) for a, f in term.factors]), 0))
         parts.sort(key=lambda term: [(a.number, f) for a, f in term.factors])
         key = ("product", *parts)
         found = self.atoms.get(key)
@@ -253,9 +253,9 @@ class Pool:
             ends = list(limit or [a * b for a in parts[0].limits() for b in parts[1].limits()])
             level = max(parts[0].level, parts[1].level)
             found = self._new(key, Atom(self.count, f"product#{self.count}", level, min(ends), max(ends), tuple(parts)))
-        return Term(((found, scale),), 0) + rest
+        return Sum(((found, scale),), 0) + rest
 
-    def quotient(self, term: Term, divisor: int) -> Term:
+    def quotient(self, term: Sum, divisor: int) -> Sum:
         """Return ``floor(term / divisor)`` for a positive divisor."""
         least, greatest = self.limits(term)
         if least // divisor == greatest // divisor:
@@ -270,7 +270,7 @@ class Pool:
         inner = _term(rest, term.constant % divisor)
         common = gcd(divisor, *(factor for _, factor in inner.factors))
         if common > 1:
-            inner = Term(tuple([(a, f // common) for a, f in inner.factors]), inner.constant // common)
+            inner = Sum(tuple([(a, f // common) for a, f in inner.factors]), inner.constant // common)
             divisor //= common
         low, high = self.limits(inner)
         if low // divisor == high // divisor:
@@ -290,11 +290,11 @@ class Pool:
                     divisor,
                 ),
             )
-        result = outer + Term(((found, 1),), 0)
+        result = outer + Sum(((found, 1),), 0)
         self.bound(result, *bounds)
         return result
 
-    def choice(self, test: Condition, yes: Term, no: Term) -> Term:
+    def choice(self, test: Claim, yes: Sum, no: Sum) -> Sum:
         """Return ``yes`` where the test holds, else ``no``."""
         if test == TRUE or yes == no:
             return yes
@@ -314,9 +314,9 @@ class Pool:
                     test=test,
                 ),
             )  # fmt: skip
-        return Term(((found, 1),), 0)
+        return Sum(((found, 1),), 0)
 
-    def wrapped(self, term: Term, bits: int, *, signed: bool, line: int = 0) -> Term:
+    def wrapped(self, term: Sum, bits: int, *, signed: bool, line: int = 0) -> Sum:
         """Return the value that ``bits`` of a register hold; with a line, wrapping there is counted as a mistake of the kernel."""
         low = -(1 << bits - 1) if signed else 0
         times = self.quotient(term - low, 1 << bits)
@@ -330,12 +330,12 @@ class Pool:
                     self.wraps.setdefault(atom, (equal(times, 0), line))
         return found
 
-    def bound(self, term: Term, low: int, high: int) -> None:
+    def bound(self, term: Sum, low: int, high: int) -> None:
         """Keep bounds of a sum that those of its atoms do not show."""
         least, greatest = self.limits(term)
         self.known[term.factors] = (max(low, least) - term.constant, min(high, greatest) - term.constant)
 
-    def limits(self, term: Term) -> tuple[int, int]:
+    def limits(self, term: Sum) -> tuple[int, int]:
         """Return bounds of the value by those of the atoms, and by what a register holds."""
         low, high = term.limits()
         known = self.known.get(term.factors)
@@ -343,7 +343,7 @@ class Pool:
             return low, high
         return max(low, known[0] + term.constant), min(high, known[1] + term.constant)
 
-    def masked(self, term: Term, mask: int, bits: int) -> Term | None:
+    def masked(self, term: Sum, mask: int, bits: int) -> Sum | None:
         """Return ``term & mask`` for a constant; None where the mask has many runs of ones."""
         runs: list[tuple[int, int]] = []
         at = 0
@@ -371,14 +371,14 @@ class Pool:
 
     # ---- substitution
 
-    def replaced(self, term: Term, exchange: Callable[[Atom], Term | None], known: dict[Atom, Term]) -> Term:
+    def replaced(self, term: Sum, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
         """Return a term with some of its atoms exchanged; ``known`` keeps what was exchanged."""
         found = number(term.constant)
         for atom, factor in term.factors:
             found = found + self._exchanged(atom, exchange, known) * factor
         return found
 
-    def _exchanged(self, atom: Atom, exchange: Callable[[Atom], Term | None], known: dict[Atom, Term]) -> Term:
+    def _exchanged(self, atom: Atom, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
         found = known.get(atom)
         if found is None:
             found = exchange(atom)
@@ -393,13 +393,11 @@ class Pool:
                 one, other = (self.replaced(part, exchange, known) for part in atom.parts)
                 found = self.product(one, other)
             else:
-                found = Term(((atom, 1),), 0)
+                found = Sum(((atom, 1),), 0)
             known[atom] = found
         return found
 
-    def replaced_in(
-        self, one: Condition, exchange: Callable[[Atom], Term | None], known: dict[Atom, Term]
-    ) -> Condition:
+    def replaced_in(self, one: Claim, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Claim:
         """Return a condition with some of its atoms exchanged."""
         match one.word:
             case "le":
@@ -408,7 +406,7 @@ class Pool:
                 return equal(self.replaced(one.term, exchange, known), 0)
             case "fact":
                 term = self.replaced(one.term, exchange, known)
-                return Condition("fact", term, level=term.level)
+                return Claim("fact", term, level=term.level)
             case "not":
                 return negation(self.replaced_in(one.parts[0], exchange, known))
             case "and":
@@ -418,13 +416,13 @@ class Pool:
         return one
 
 
-def atoms_of(*things: Term | Condition) -> Iterator[Atom]:
+def atoms_of(*things: Sum | Claim) -> Iterator[Atom]:
     """Yield every atom of terms and conditions, and of the parts of atoms, once."""
     seen: set[Atom] = set()
-    work: list[Term | Condition] = list(things)
+    work: list[Sum | Claim] = list(things)
     while work:
         one = work.pop()
-        if isinstance(one, Condition):
+        if isinstance(one, Claim):
             work += one.parts
             one = one.term
         for atom, _ in one.factors:

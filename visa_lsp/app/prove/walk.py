@@ -1,7 +1,7 @@
 """One symbolic work item on its way through a kernel: the accesses, barriers and conditions that it meets.
 
 Follows the structured statements of ``app/read``. A branch is walked both ways and joined by its condition. A loop is walked
-from a state that stands for any round of it (``loops``). Registers that other lanes or threads may have changed are new
+from a state that stands for any round of it (``loops``). ItemRegisters that other lanes or threads may have changed are new
 symbols. Invariant: whatever a work item can do in some launch is among the accesses, with a condition that then holds; what
 is not modelled is one with a reason.
 """
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic
 from visa_lsp.app.prove.payload import initial_registers, symbols_of
-from visa_lsp.app.prove.registers import Place, Registers, limits
+from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
 from visa_lsp.app.prove.terms import (
     FALSE,
     TRUE,
-    Condition,
+    Claim,
     Level,
-    Pool,
-    Term,
+    Sum,
+    SumPool,
     at_most,
     atoms_of,
     both,
@@ -43,6 +43,7 @@ from visa_lsp.app.read.model import (
     Invoke,
     JumpLabel,
     Lanes,
+    MemoryPlace,
     NamedCall,
     Repeat,
     Return,
@@ -65,7 +66,7 @@ from visa_lsp.sim.values import execution_type, extended_type, immediate, unpack
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.app.read.model import BranchTest, Expr, MemoryPlace, Reading, Statement
+    from visa_lsp.app.read.model import BranchTest, Expr, Reading, Statement
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Inst, Kernel, Value
@@ -91,7 +92,7 @@ class TooLong(Exception):  # noqa: N818 - a limit, not an error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Access:
+class ItemAccess:
     """An access of the work item: ``size`` bytes at ``offset`` of a memory, where ``path`` holds.
 
     ``intervals`` are the stretches between barriers that it may lie in. ``why``: its place or effect is not modelled.
@@ -102,9 +103,9 @@ class Access:
     write: bool
     atomic: bool
     space: Space
-    offset: Term
+    offset: Sum
     size: int
-    path: Condition
+    path: Claim
     intervals: frozenset[int]
     why: str = ""
 
@@ -115,8 +116,8 @@ class Meeting:
 
     instruction: int
     line: int
-    path: tuple[Condition, ...]
-    known: tuple[Condition, ...]
+    path: tuple[Claim, ...]
+    known: tuple[Claim, ...]
 
 
 @dataclass(slots=True)
@@ -126,12 +127,12 @@ class Way:
     ``known`` also holds, but excludes no work item: it relates symbols of loops to one another.
     """
 
-    registers: Registers
-    path: tuple[Condition, ...]
+    registers: ItemRegisters
+    path: tuple[Claim, ...]
     intervals: frozenset[int]
-    known: tuple[Condition, ...] = ()
+    known: tuple[Claim, ...] = ()
 
-    def copy(self, *passed: Condition) -> Way:
+    def copy(self, *passed: Claim) -> Way:
         """Return the same way behind further conditions."""
         more = tuple([one for one in passed if one != TRUE and one not in self.path])
         return Way(self.registers.copy(), (*self.path, *more), self.intervals, self.known)
@@ -151,16 +152,22 @@ class _Loop:
 
 
 class Walker:
-    """Walks a kernel and records what the work item does."""
+    """Walks a kernel and records what the work item does; ``walk_loop`` is ``loops.walk_loop``."""
 
-    def __init__(self, kernel: Kernel, info: KernelInfo, platform: Platform) -> None:
-        self.kernel, self.info, self.platform = kernel, info, platform
-        self.pool = Pool()
+    def __init__(
+        self,
+        kernel: Kernel,
+        info: KernelInfo,
+        platform: Platform,
+        walk_loop: Callable[[Walker, Repeat, Way], Way],
+    ) -> None:
+        self.kernel, self.info, self.platform, self._walk_loop = kernel, info, platform, walk_loop
+        self.pool = SumPool()
         simd = kernel.int_attribute("SimdSize") or info.env.simd_size or 16
         self.symbols = symbols_of(self.pool, info, simd)
         self.simd = simd
         self.reading: Reading = reading_of(kernel)
-        self.accesses: list[Access] = []
+        self.accesses: list[ItemAccess] = []
         self.meetings: list[Meeting] = []
         self.bindings = {one.bti_value: one.arg_index for one in info.bindings}
         self.images = {one.arg_index for one in info.payload if one.kind == "image"}
@@ -168,7 +175,7 @@ class Walker:
         self.records = True
         self.stops_at_barrier = False
         self.ignores_barriers = False
-        self.never: Callable[[Sequence[Condition]], bool] = lambda _: False  # whether conditions exclude one another
+        self.never: Callable[[Sequence[Claim]], bool] = lambda _: False  # whether conditions exclude one another
         self._interval = 0
         self._steps = 0
         self._depth = 0
@@ -233,9 +240,7 @@ class Walker:
             case If():
                 return self._if(statement, way)
             case Repeat():
-                from visa_lsp.app.prove.loops import walk_loop
-
-                return walk_loop(self, statement, way)
+                return self._walk_loop(self, statement, way)
             case Break():
                 self._loops[-1].left.append(way)
                 return self._dead(way)
@@ -318,7 +323,7 @@ class Walker:
         other = way.copy(negation(test))
         return self._joined([done, other]) if not other.is_dead else done
 
-    def forget_shared(self, code: Sequence[Statement], registers: Registers) -> None:
+    def forget_shared(self, code: Sequence[Statement], registers: ItemRegisters) -> None:
         """Forget what statements write for all lanes of the thread, whatever their own lanes are."""
         for place in places_in(code, self.reading):
             inst = self.kernel.instructions[place]
@@ -327,7 +332,7 @@ class Walker:
                 continue
             self.forget_writes(inst, registers)
 
-    def forget_writes(self, inst: Inst, registers: Registers) -> None:
+    def forget_writes(self, inst: Inst, registers: ItemRegisters) -> None:
         """Forget what an instruction writes."""
         for slot in inst.row.slots:
             value = inst.get(slot.name)
@@ -350,19 +355,19 @@ class Walker:
 
     # ---- conditions
 
-    def test(self, condition: BranchTest, way: Way, line: int) -> Condition:
+    def test(self, condition: BranchTest, way: Way, line: int) -> Claim:
         """Return the condition of a branch for the item's lane."""
         found = self._plain_test(condition, way, line)
         return negation(found) if condition.negated else found
 
-    def _plain_test(self, condition: BranchTest, way: Way, line: int) -> Condition:
+    def _plain_test(self, condition: BranchTest, way: Way, line: int) -> Claim:
         control, predicate = condition.control, condition.predicate
         if condition.index is not None:
             return equal(
                 self.source(condition.index, ExecControl(1, 0, no_mask=True), ty.D, way.registers, line), condition.case
             )
         if predicate is None:
-            found: Condition = TRUE
+            found: Claim = TRUE
         elif condition.whole or control.exec_size == 1 or predicate.combine is not Combine.NONE:
             found = self._whole_flag(predicate, control, way.registers, line)
         else:
@@ -371,11 +376,11 @@ class Walker:
             found = both(found, self._in_lanes(control))
         return found
 
-    def _in_lanes(self, control: ExecControl) -> Condition:
+    def _in_lanes(self, control: ExecControl) -> Claim:
         first = control.mask_offset
         return both(at_most(self.lane * -1 + first, 0), less(self.lane, first + control.exec_size))
 
-    def flag(self, predicate: Predicate, control: ExecControl, registers: Registers, line: int) -> Condition:
+    def flag(self, predicate: Predicate, control: ExecControl, registers: ItemRegisters, line: int) -> Claim:
         """Return a predicate as the item's lane sees it."""
         if predicate.combine is not Combine.NONE or control.exec_size == 1:
             return self._whole_flag(predicate, control, registers, line)
@@ -384,8 +389,8 @@ class Walker:
             found = self.pool.fresh_fact("a predicate", Level.ITEM, line)
         return negation(found) if predicate.inverse else found
 
-    def _whole_flag(self, predicate: Predicate, control: ExecControl, registers: Registers, line: int) -> Condition:
-        found: Condition | None
+    def _whole_flag(self, predicate: Predicate, control: ExecControl, registers: ItemRegisters, line: int) -> Claim:
+        found: Claim | None
         if predicate.combine is Combine.NONE:
             found = registers.flag(predicate.var, control.mask_offset, 1, whole=True)
         else:
@@ -405,7 +410,9 @@ class Walker:
 
     # ---- values
 
-    def source(self, operand: Expr, control: ExecControl, exec_type: DataType, registers: Registers, line: int) -> Term:
+    def source(
+        self, operand: Expr, control: ExecControl, exec_type: DataType, registers: ItemRegisters, line: int
+    ) -> Sum:
         """Return the value of an integer source in an execution type, with its modifier applied."""
         type_ = self.type_of(operand)
         signed = type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
@@ -432,8 +439,8 @@ class Walker:
         return ty.UD
 
     def _read(
-        self, operand: Expr, control: ExecControl, type_: DataType, registers: Registers, line: int, *, signed: bool
-    ) -> Term:
+        self, operand: Expr, control: ExecControl, type_: DataType, registers: ItemRegisters, line: int, *, signed: bool
+    ) -> Sum:
         low, high = limits(type_.size, signed=signed)
         if isinstance(operand, Immediate):
             return self._immediate(operand, control, line, signed=signed)
@@ -447,7 +454,7 @@ class Walker:
                 return registers.read(found, signed=signed, line=line)
         return self.pool.fresh("a register", Level.ITEM, low, high, line)
 
-    def _immediate(self, operand: Immediate, control: ExecControl, line: int, *, signed: bool) -> Term:
+    def _immediate(self, operand: Immediate, control: ExecControl, line: int, *, signed: bool) -> Sum:
         type_ = unpacked(operand.type)
         if type_.is_float:
             return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), line)
@@ -460,7 +467,7 @@ class Walker:
             return (self.lane + -control.mask_offset) * step + lanes[0]
         return self.pool.fresh("a packed constant", Level.ITEM, min(lanes), max(lanes), line)
 
-    def place(self, operand: General, control: ExecControl) -> Place | None:
+    def place(self, operand: General, control: ExecControl) -> LanePlace | None:
         """Return where the elements of an operand lie; None for a region that is no stride."""
         where = self.storage.general.get(operand.var)
         if where is None or not operand.var:
@@ -477,20 +484,22 @@ class Walker:
         stride = steps.pop() * where.element
         return self._strided(where.root, base, stride, where.element, control)
 
-    def _strided(self, root: int, base: int, stride: int, size: int, control: ExecControl) -> Place:
+    def _strided(self, root: int, base: int, stride: int, size: int, control: ExecControl) -> LanePlace:
         if not stride or control.exec_size == 1:
-            return Place(root, base, 0, size)
-        return Place(root, base - stride * control.mask_offset, stride, size, control.mask_offset, control.exec_size)
+            return LanePlace(root, base, 0, size)
+        return LanePlace(
+            root, base - stride * control.mask_offset, stride, size, control.mask_offset, control.exec_size
+        )
 
-    def _raw_place(self, operand: RawOperand, size: int, control: ExecControl) -> Place | None:
+    def _raw_place(self, operand: RawOperand, size: int, control: ExecControl) -> LanePlace | None:
         where = self.storage.general.get(operand.var)
         if where is None or not operand.var:
             return None
         return self._strided(where.root, where.offset + operand.offset, size, size, control)
 
     def _value(
-        self, value: Expr, control: ExecControl, registers: Registers, target: DataType, line: int
-    ) -> Term | None:
+        self, value: Expr, control: ExecControl, registers: ItemRegisters, target: DataType, line: int
+    ) -> Sum | None:
         """Return the value of an expression for a target type, cut to it; None where it is no integer."""
         if isinstance(value, Choose):
             types = [self.type_of(one) for one in (value.yes, value.no)]
@@ -533,9 +542,7 @@ class Walker:
         guard = self.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
         self.assign(target, found, guard, control, way, line)
 
-    def assign(
-        self, target: Value, value: Term | None, guard: Condition, control: ExecControl, way: Way, line: int
-    ) -> None:
+    def assign(self, target: Value, value: Sum | None, guard: Claim, control: ExecControl, way: Way, line: int) -> None:
         """Write a value, or what is not known, to a destination, where a guard holds."""
         registers = way.registers
         if not isinstance(target, General) or target.var in self._taken:
@@ -554,9 +561,9 @@ class Walker:
 
     def put(
         self,
-        place: Place,
-        value: Term | None,
-        guard: Condition,
+        place: LanePlace,
+        value: Sum | None,
+        guard: Claim,
         control: ExecControl,
         way: Way,
         line: int,
@@ -608,7 +615,7 @@ class Walker:
     ) -> None:
         registers, at, lanes = way.registers, control.mask_offset, control.exec_size
         whole = lanes == 1
-        args: list[Condition] = []
+        args: list[Claim] = []
         for one in value.args:
             assert isinstance(one, PredicateOperand)
             found = registers.flag(one.var, at, lanes, whole=whole)
@@ -657,7 +664,7 @@ class Walker:
             guard=guard, way=way, why=why,
         )  # fmt: skip
 
-    def _address(self, statement: Transfer, control: ExecControl, registers: Registers, line: int) -> Term:
+    def _address(self, statement: Transfer, control: ExecControl, registers: ItemRegisters, line: int) -> Sum:
         type_ = self.type_of(statement.address)
         address = (
             self._read(statement.address, control, type_, registers, line, signed=type_.is_signed) * statement.scale
@@ -672,7 +679,7 @@ class Walker:
             )  # fmt: skip
         return self.pool.wrapped(address, 32, signed=False) if statement.wraps else address
 
-    def _loaded(self, statement: Transfer, guard: Condition, way: Way, line: int) -> None:
+    def _loaded(self, statement: Transfer, guard: Claim, way: Way, line: int) -> None:
         control = statement.control
         where = self.storage.general.get(statement.data.var)
         if where is None or not statement.data.var or statement.data.var in self._taken:
@@ -681,7 +688,9 @@ class Walker:
         if statement.single:
             for at in range(len(statement.elements)):
                 value = self.pool.fresh("a loaded value", Level.THREAD, low, high, line)
-                place = Place(where.root, where.offset + statement.data.offset + at * statement.cell, 0, statement.cell)
+                place = LanePlace(
+                    where.root, where.offset + statement.data.offset + at * statement.cell, 0, statement.cell
+                )
                 self.put(place, value, guard, ExecControl(1, 0, no_mask=True), way, line)
             return
         grf = self.platform.grf_bytes
@@ -695,8 +704,8 @@ class Walker:
                 self.put(found, value * (1 << 16) if statement.high else value, guard, control, way, line)
 
     def _access(
-        self, place: int, line: int, *, write: bool, atomic: bool, memory: MemoryPlace, address: Term, size: int,
-        guard: Condition, way: Way, why: str = "",
+        self, place: int, line: int, *, write: bool, atomic: bool, memory: MemoryPlace, address: Sum, size: int,
+        guard: Claim, way: Way, why: str = "",
     ) -> None:  # fmt: skip
         space, offset, more = self._space(memory, address, way.registers)
         why = why or more
@@ -714,15 +723,15 @@ class Walker:
         )
 
     def record(
-        self, place: int, line: int, *, write: bool, atomic: bool, space: Space, offset: Term, size: int, guard: Condition,
+        self, place: int, line: int, *, write: bool, atomic: bool, space: Space, offset: Sum, size: int, guard: Claim,
         way: Way, why: str = "",
     ) -> None:  # fmt: skip
         """Keep an access of the work item."""
         path = both(*way.path, *way.known, guard)
         if self.records and path != FALSE:
-            self.accesses.append(Access(place, line, write, atomic, space, offset, size, path, way.intervals, why))
+            self.accesses.append(ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, why))
 
-    def _space(self, memory: MemoryPlace, address: Term, registers: Registers) -> tuple[Space, Term, str]:
+    def _space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
         """Return the memory of an access, the offset in it, and the reason where it is not known."""
         if memory.shared:
             return self._shared(address)
@@ -751,7 +760,7 @@ class Walker:
             return (BUFFER, index), address, ""
         return (UNKNOWN, 0), address, "its surface is not known"
 
-    def _shared(self, address: Term) -> tuple[Space, Term, str]:
+    def _shared(self, address: Sum) -> tuple[Space, Sum, str]:
         for index, symbol in self.symbols.shared.items():
             atom = symbol.factors[0][0]
             if any(one is atom and factor == 1 for one, factor in address.factors):
@@ -764,18 +773,18 @@ class Walker:
             return (SHARED, local[0].arg_index), address + -first, ""
         return (SHARED, -1), address, ""
 
-    def _untagged(self, address: Term) -> Term:
+    def _untagged(self, address: Sum) -> Sum:
         """Return an address of shared local memory without the bits that mark it as one."""
         return address - self.pool.quotient(address, SLM_MASK + 1) * (SLM_MASK + 1)
 
-    def _flat(self, address: Term) -> tuple[Space, Term, str]:
+    def _flat(self, address: Sum) -> tuple[Space, Sum, str]:
         for index, symbol in self.symbols.pointers.items():
             atom = symbol.factors[0][0]
             if any(one is atom and factor == 1 for one, factor in address.factors):
                 rest = address - symbol
                 # Addresses have 64 bits: multiples of 2^64 make no difference to an offset of less than 2^63.
                 kept = tuple([(one, factor) for one, factor in rest.factors if factor % (1 << 64)])
-                rest = Term(kept, rest.constant)
+                rest = Sum(kept, rest.constant)
                 low, high = rest.limits()
                 if low >= -(1 << 63) and high < 1 << 63 and not any(one is atom for one in atoms_of(rest)):
                     return (BUFFER, index), rest, ""
@@ -831,7 +840,7 @@ class Walker:
         self._interval += 1
         return self._interval
 
-    def _carry(self, inst: Inst, name: str, held: Condition, control: ExecControl, way: Way, line: int) -> None:
+    def _carry(self, inst: Inst, name: str, held: Claim, control: ExecControl, way: Way, line: int) -> None:
         one, other = (self.source(inst.get(n), control, ty.UD, way.registers, line) for n in ("src0", "src1"))
         one, other = (self.pool.wrapped(term, 32, signed=False) for term in (one, other))
         total = one + other if name == "addc" else one - other
@@ -840,7 +849,7 @@ class Walker:
         self.assign(inst.get("dst"), total - carry * (1 << 32), held, control, way, line)
         self.assign(extra, carry if name == "addc" else carry * -1, held, control, way, line)
 
-    def _bfn(self, inst: Inst, held: Condition, control: ExecControl, way: Way, line: int) -> None:
+    def _bfn(self, inst: Inst, held: Claim, control: ExecControl, way: Way, line: int) -> None:
         target, table = inst.get("dst"), inst.get("func")
         sources = [inst.get(f"src{i}") for i in range(3)]
         types = [self.type_of(one) for one in sources]
@@ -870,7 +879,7 @@ class Walker:
         found = self.pool.fresh_fact("a predicate", Level.ITEM, line)
         way.registers.set_flag(target.var, at, lanes, found, by_all=False)
 
-    def _memory_call(self, inst: Inst, name: str, place: int, held: Condition, control: ExecControl, way: Way) -> None:
+    def _memory_call(self, inst: Inst, name: str, place: int, held: Claim, control: ExecControl, way: Way) -> None:
         line = self.line(place)
         if "atomic" in name:
             self._atomic(inst, name, place, held, control, way)
@@ -900,14 +909,12 @@ class Walker:
             why=why,
         )
 
-    def _forget_all(self, registers: Registers) -> None:
+    def _forget_all(self, registers: ItemRegisters) -> None:
         registers.cells.clear()
         registers.flags.clear()
         registers.surfaces.clear()
 
-    def _atomic(self, inst: Inst, name: str, place: int, held: Condition, control: ExecControl, way: Way) -> None:
-        from visa_lsp.app.read.model import MemoryPlace
-
+    def _atomic(self, inst: Inst, name: str, place: int, held: Claim, control: ExecControl, way: Way) -> None:
         line, registers = self.line(place), way.registers
         memory, field_, type_, size, offset = MemoryPlace(), "off", ty.UD, 4, number(0)
         wraps = True
@@ -961,7 +968,7 @@ def replace_lanes(control: ExecControl) -> ExecControl:
     return ExecControl(1, control.mask_offset, no_mask=True)
 
 
-def _shared_beginning(lists: Sequence[tuple[Condition, ...]]) -> tuple[Condition, ...]:
+def _shared_beginning(lists: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:
     found = []
     for parts in zip(*lists, strict=False):
         if any(part != parts[0] for part in parts):
@@ -970,7 +977,7 @@ def _shared_beginning(lists: Sequence[tuple[Condition, ...]]) -> tuple[Condition
     return tuple(found)
 
 
-def _relation(code: int, left: Term, right: Term) -> Condition:
+def _relation(code: int, left: Sum, right: Sum) -> Claim:
     match code:
         case 0:
             return equal(left, right)
