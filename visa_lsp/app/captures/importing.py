@@ -83,7 +83,7 @@ def read_capture(path: str) -> Capture:
     inside = [name for below in ("", "Replay/") for name in _captures_in(folder, below)]
     if inside:
         more = f" and {len(inside) - _MAX_NAMES} more" if len(inside) > _MAX_NAMES else ""
-        raise folder.problem(f"holds {len(inside)} captures, name one: {', '.join(inside[:_MAX_NAMES])}{more}")
+        raise folder.problem(f"is a directory with captures inside, name one: {', '.join(inside[:_MAX_NAMES])}{more}")
     raise folder.problem(
         f"is a directory, but no capture: expected {MARKS[0]} and {MARKS[1]} (opencl-intercept-layer), or {MARK} (SPIRVRunner)"
     )
