@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.modes import Modes
 
 MOST_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some six seconds
-WAIT_SECONDS: Final = 0.01  # for code that is being made, between slices of the interpreter of some 2 ms
+WAIT_SECONDS: Final = 0.02  # for code that is being made, between slices of the interpreter of some 2 ms
 # Of a body that holds registers, and what else a thread has, in values of its own: each way out stores them. In one of 3,500
 # instructions that takes LLVM 4.8 seconds instead of 1.3.
 MOST_HELD_INSTRUCTIONS: Final = 500
