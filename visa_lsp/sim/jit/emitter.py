@@ -107,9 +107,7 @@ class Emitter(Writer):
         self.reaches_shared = False  # an instruction may touch the memory of the group
         self.pc = 0
         self.held = plan.held
-        self._held: list[
-            Node
-        ] = []  # arrays for the held pieces, of which LLVM makes values: of a vector it makes worse ones
+        self._held: list[Node] = []  # arrays for the pieces: LLVM makes worse values of vectors
         for piece in self.held.pieces:
             place = self.builder.alloca(ir.ArrayType(ir.IntType(8), piece.size))
             place.align = 64
