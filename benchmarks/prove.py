@@ -21,6 +21,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.inputs import CORPUS
 from visa_lsp.app.compile.build import built, device_of, read_source
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.document import ProofOptions, prove_data
@@ -28,7 +29,6 @@ from visa_lsp.app.prove.document import ProofOptions, prove_data
 if TYPE_CHECKING:
     from visa_lsp.app.prove.document import ProofResult
 
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "run"
 _ANNOTATIONS = """\
 #define __assert(...)
 #define __requires(...)
@@ -201,7 +201,7 @@ def _share(part: list[Any], whole: list[Any]) -> str:
 def corpus(only: str, jobs: int, seconds: float, *, table: bool) -> None:
     """Print what the kernels of the corpus get."""
     files = [
-        path for path in sorted(CORPUS.glob("*/*/*.visaasm")) if only in str(path) and "Void_Program" not in path.name
+        path for path in sorted((CORPUS / "run").glob("*/*/*.visaasm")) if only in str(path) and "Void_Program" not in path.name
     ]
 
     def prove(path: Path) -> tuple[Path, list[ProofResult], float]:

@@ -101,6 +101,8 @@ OTHERS = (
     ("expressions.py", {"min", "max"}, "functions of a debugger's expressions"),
     ("profile.py", {"line", "file"}, "keys of the profile that speedscope reads"),
     ("stats", {"line", "max"}, "keys of the figures"),
+    ("prove", EFFECTS.keys(), "names of effects: those of one work item are computed on symbols"),
+    ("prove", VOCABULARY.keys(), "words of isa.lane, and of conditions between symbols"),
     ("hooks.py", {"do"}, "English: what several lanes do"),
 )
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import z3
 
 from visa_lsp.app.prove.payload import AXES, size_of
-from visa_lsp.app.prove.solve import Answer, Question, Solver, SymbolicItem, wraps_of
+from visa_lsp.app.prove.solve import Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
 from visa_lsp.app.prove.terms import TRUE, Level, Sum, at_most, atoms_of, both, equal, negation, number
-from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN
+from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN, memory_of
 from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
@@ -183,7 +183,7 @@ class Prover:
     ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
         """Return ``no``, with the assumptions that it needs, ``yes`` or ``unknown``."""
 
-        def ask(soft: Sequence[tuple[str, Claim]], *, minimal: bool) -> Answer:
+        def ask(soft: Sequence[tuple[str, Claim]], *, minimal: bool) -> SolverAnswer:
             question = self.solver.question()
             hard = [*build(question), *self._base(question, items)]
             marks = [z3.And([question.condition(one, item) for item in items]) for _, one in soft]
@@ -480,7 +480,37 @@ class Prover:
             if result.answer != PROVED:
                 return self._explained(result, [a.offset, b.offset, a.path, b.path])
             needs.update(dict.fromkeys(result.assumptions))
+        unfenced = self._unfenced_items(a, b)
+        if unfenced is not None:
+            result = self._meet(a, b, unfenced, lines, search=False)
+            if result.answer != PROVED:
+                memory = "shared local memory" if a.space[0] == SHARED else "global memory"
+                why = f"a barrier without a fence of {memory} before it comes between it and line {b.line}"
+                return replace(result, reason=why)
+            needs.update(dict.fromkeys(result.assumptions))
         return Result("race", a.line, PROVED, tuple(needs))
+
+    def _unfenced_items(self, a: ItemAccess, b: ItemAccess) -> tuple[SymbolicItem, SymbolicItem] | None:
+        """Return two work items of a group between whose accesses no fence and barrier may lie; None where they do."""
+        at = memory_of(a.space)
+        carried = [self._carried(one.fences.pending, at) for one in (a, b)]
+        if a.fences.now & carried[1] or b.fences.now & carried[0]:
+            is_fixed = not any(has_moment(atom) for atom in atoms_of(a.offset, b.offset, a.path, b.path))
+            return None if is_fixed and a.intervals & b.intervals else (SymbolicItem(1, 0, 1), SymbolicItem(2, 0, 2))
+        if not a.intervals & b.intervals and (a.fences.now & b.fences.pending or b.fences.now & a.fences.pending):
+            return SymbolicItem(1, 0), SymbolicItem(2, 0)
+        return None
+
+    def _carried(self, pending: frozenset[int], memory: int) -> frozenset[int]:
+        """Return the stretches of earlier rounds among pending ones."""
+        found: set[int] = set()
+        work = [one for one in pending if one in self.walker.carried]
+        while work:
+            for one in self.walker.carried[work.pop()][memory] - found:
+                found.add(one)
+                if one in self.walker.carried:
+                    work.append(one)
+        return frozenset(found)
 
     def _is_inside(self, access: ItemAccess) -> bool:
         """Return whether an access is proved to stay in its memory."""
@@ -489,7 +519,9 @@ class Prover:
             found = self._inside[access] = self._bounds(access, search=False).answer == PROVED
         return found
 
-    def _meet(self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int]) -> Result:
+    def _meet(
+        self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int], *, search: bool = True
+    ) -> Result:  # fmt: skip
         first, second = items
         same = first.group == second.group
         ids = self.symbols.ids if same else self.symbols.groups
@@ -508,6 +540,8 @@ class Prover:
             return Result("race", a.line, PROVED, needs)
         if word == "vacuous":
             return Result("race", a.line, UNKNOWN_ANSWER, reason="its index arithmetic wraps around")
+        if not search:
+            return Result("race", a.line, UNKNOWN_ANSWER)
 
         def inside(question: Question) -> list[object]:
             x, y = question.term(a.offset, first), question.term(b.offset, second)
@@ -585,7 +619,7 @@ _REGISTERS: Final = frozenset({RegisterSpace.GENERAL, RegisterSpace.PREDICATE})
 def _grouped(accesses: Sequence[ItemAccess]) -> list[_Group]:
     found: dict[object, _Group] = {}
     for one in accesses:
-        key = (one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.why)
+        key = (one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.fences, one.why)
         group = found.setdefault(key, _Group(one))
         if one.line not in group.lines:
             group.lines.append(one.line)

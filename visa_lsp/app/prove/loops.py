@@ -8,12 +8,14 @@ same for a group, is shared.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.registers import Cell, LanePlace, limits
 from visa_lsp.app.prove.terms import FALSE, TRUE, Level, Sum, at_most, atoms_of, both, either, equal, negation, number
-from visa_lsp.app.prove.walk import MAX_ROUNDS, Walker, Way, places_in
+from visa_lsp.app.prove.walk import FENCES, MAX_ROUNDS, Walker, Way, places_in
 from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.model import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +32,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     """Walk a loop; return the way behind it."""
     places = places_in(loop.body, walker.reading)
     instructions = [walker.kernel.instructions[place] for place in places]
-    has_barrier = any(isinstance(i.row.meaning, Effect) and i.row.meaning.name == "barrier" for i in instructions)
+    has_barrier = any(i.row.has(Trait.BARRIER) for i in instructions)
     line = min((walker.line(place) for place in (*places, *loop.first_places, *loop.last_places)), default=0)
     if has_barrier and not walker.ignores_barriers and _may_pass_none(walker, loop, way):
         # Work items may be in different rounds between two barriers: all of the loop is one stretch.
@@ -39,12 +41,16 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
         walker.ignores_barriers = False
         return found
     has_barrier = has_barrier and not walker.ignores_barriers
+    has_fence = any(isinstance(i.row.meaning, Effect) and i.row.meaning.name in FENCES for i in instructions)
+    mark = walker.new_interval()
+    order = way.order.begin_round(mark, has_fence=has_fence) if has_barrier or has_fence else way.order
     head, facts = _Head(walker, loop, way, line, has_barrier=has_barrier).any_round()
     exits: list[Way] = []
     before = walker.departures
     if not has_barrier:
-        start = Way(head.copy(), way.path, way.intervals, (*way.known, *facts))
-        _round(walker, loop, start, exits)
+        start = Way(head.copy(), way.path, way.intervals, (*way.known, *facts), order)
+        end = _round(walker, loop, start, exits)
+        _carry(walker, mark, end)
         return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
     # Accesses before the loop meet those of its first round, those at the end of a round the beginning of the next one.
     outer = walker.stops_at_barrier
@@ -54,15 +60,22 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     if outer:
         return _behind(walker, loop, exits, way, all_leave=False)
     first = walker.new_interval()
-    start = Way(head.copy(), way.path, frozenset({first}), (*way.known, *facts))
+    start = Way(head.copy(), way.path, frozenset({first}), (*way.known, *facts), order)
     inner: list[Way] = []
     end = _round(walker, loop, start, inner)
+    _carry(walker, mark, end)
     exits += [one for one in inner if one.intervals != {first}]
     if not end.is_dead:
         walker.stops_at_barrier = True
         _round(walker, loop, end, exits)
         walker.stops_at_barrier = outer
     return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
+
+
+def _carry(walker: Walker, mark: int, end: Way) -> None:
+    """Keep what is pending behind a round: the accesses of earlier rounds that any round may meet."""
+    if not end.is_dead:
+        walker.carried[mark] = tuple([one.pending for one in end.order.memories])
 
 
 def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
@@ -80,14 +93,14 @@ def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
 def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_leave: bool) -> Way:
     """Return the way behind a loop; with ``all_leave`` all work items that came to it also come there."""
     if not exits:
-        return Way(way.registers, (*way.path, FALSE), way.intervals)
+        return replace(way, path=(*way.path, FALSE), known=())
     for one in exits:
         # Lanes that left earlier see what the thread goes on to compute for all lanes.
         if any(part.level > Level.THREAD for part in one.path[len(way.path) :]):
             walker.forget_shared(loop.body, one.registers)
     found = walker.joined(exits)
     if all_leave:
-        found = Way(found.registers, way.path, found.intervals, (*found.known, *found.path[len(way.path) :]))
+        found = replace(found, path=way.path, known=(*found.known, *found.path[len(way.path) :]))
     return found
 
 

@@ -9,11 +9,12 @@ is not modelled is one with a reason.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic
+from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, FenceOrder, Stretches, join_orders
 from visa_lsp.app.prove.payload import initial_registers, symbols_of
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
 from visa_lsp.app.prove.terms import (
@@ -54,13 +55,14 @@ from visa_lsp.app.read.structure import reading_of
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import FlowClass, Role
+from visa_lsp.isa.model import FlowClass, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.model import Combine, General, Immediate, Indirect, Predicate, PredicateOperand, RawOperand, State
 from visa_lsp.sim.lanes import words_of
 from visa_lsp.sim.messages import SLM_MASK
+from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.values import execution_type, extended_type, immediate, unpacked
 
 if TYPE_CHECKING:
@@ -85,6 +87,7 @@ _SLM_SURFACE: Final = 0
 _SCRATCH_SURFACE: Final = 5
 _STATELESS: Final = (253, 255)
 _ROUNDED: Final = frozenset({"oword_ld", "oword_st"})
+FENCES: Final = frozenset({"fence", "fence_global", "fence_shared"})
 
 
 class TooLong(Exception):  # noqa: N818 - a limit, not an error
@@ -95,7 +98,8 @@ class TooLong(Exception):  # noqa: N818 - a limit, not an error
 class ItemAccess:
     """An access of the work item: ``size`` bytes at ``offset`` of a memory, where ``path`` holds.
 
-    ``intervals`` are the stretches between barriers that it may lie in. ``why``: its place or effect is not modelled.
+    ``intervals`` are the stretches between barriers that it may lie in, ``fences`` those between fences of its memory.
+    ``why``: its place or effect is not modelled.
     """
 
     instruction: int
@@ -107,6 +111,7 @@ class ItemAccess:
     size: int
     path: Claim
     intervals: frozenset[int]
+    fences: Stretches
     why: str = ""
 
 
@@ -131,11 +136,12 @@ class Way:
     path: tuple[Claim, ...]
     intervals: frozenset[int]
     known: tuple[Claim, ...] = ()
+    order: FenceOrder = field(default_factory=FenceOrder)
 
     def copy(self, *passed: Claim) -> Way:
         """Return the same way behind further conditions."""
         more = tuple([one for one in passed if one != TRUE and one not in self.path])
-        return Way(self.registers.copy(), (*self.path, *more), self.intervals, self.known)
+        return Way(self.registers.copy(), (*self.path, *more), self.intervals, self.known, self.order)
 
     @property
     def is_dead(self) -> bool:
@@ -176,6 +182,7 @@ class Walker:
         self.stops_at_barrier = False
         self.ignores_barriers = False
         self.never: Callable[[Sequence[Claim]], bool] = lambda _: False  # whether conditions exclude one another
+        self.carried: dict[int, tuple[frozenset[int], ...]] = {}  # mark of a loop -> pending stretches behind a round
         self._interval = 0
         self._steps = 0
         self._depth = 0
@@ -224,7 +231,7 @@ class Walker:
         return way
 
     def _dead(self, way: Way) -> Way:
-        return Way(way.registers, (*way.path, FALSE), way.intervals, way.known)
+        return replace(way, path=(*way.path, FALSE))
 
     def _one(self, statement: Statement, way: Way) -> Way:
         self._steps += 1
@@ -295,7 +302,8 @@ class Walker:
         path = (*common, whole) if whole != TRUE else common
         if any(len(way.known) > len(known) for way in alive) and learnt not in (TRUE, whole):
             known = (*known, learnt)
-        return Way(found, path, frozenset().union(*(way.intervals for way in alive)), known)
+        intervals = frozenset().union(*(way.intervals for way in alive))
+        return Way(found, path, intervals, known, join_orders([way.order for way in alive]))
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -729,7 +737,10 @@ class Walker:
         """Keep an access of the work item."""
         path = both(*way.path, *way.known, guard)
         if self.records and path != FALSE:
-            self.accesses.append(ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, why))
+            fences = way.order.memories[memory_of(space)]
+            self.accesses.append(
+                ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why)
+            )
 
     def _space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
         """Return the memory of an access, the offset in it, and the reason where it is not known."""
@@ -805,9 +816,10 @@ class Walker:
         held = self.flag(guard, lanes, registers, line) if isinstance(guard, Predicate) else TRUE
         if name == "barrier":
             return self._barrier(place, line, way)
-        if name in ("addc", "subb"):
-            self._carry(inst, name, held, lanes, way, line)
-            return way
+        if name in FENCES:
+            is_shared = name == "fence_shared" or (name == "fence" and inst.get("sfid") == codes.SFID_SLM)
+            order = way.order.add_fence(SHARED_MEMORY if is_shared else GLOBAL_MEMORY, self.new_interval())
+            return replace(way, order=order)
         if name == "bfn":
             self._bfn(inst, held, lanes, way, line)
             return way
@@ -833,21 +845,15 @@ class Walker:
             return way
         if self.stops_at_barrier:
             return self._dead(way)
-        return Way(way.registers, way.path, frozenset({self.new_interval()}), way.known)
+        number_ = self.new_interval()
+        orders_shared = self.platform.generation <= LAST_WITH_ORDERED_SHARED
+        order = way.order.add_barrier(number_, orders_shared=orders_shared)
+        return Way(way.registers, way.path, frozenset({number_}), way.known, order)
 
     def new_interval(self) -> int:
         """Return the number of a new stretch between barriers."""
         self._interval += 1
         return self._interval
-
-    def _carry(self, inst: Inst, name: str, held: Claim, control: ExecControl, way: Way, line: int) -> None:
-        one, other = (self.source(inst.get(n), control, ty.UD, way.registers, line) for n in ("src0", "src1"))
-        one, other = (self.pool.wrapped(term, 32, signed=False) for term in (one, other))
-        total = one + other if name == "addc" else one - other
-        carry = self.pool.quotient(total, 1 << 32)
-        extra = next((inst.get(n) for n in ("carry", "borrow", "dst1") if n in inst.row.index), None)
-        self.assign(inst.get("dst"), total - carry * (1 << 32), held, control, way, line)
-        self.assign(extra, carry if name == "addc" else carry * -1, held, control, way, line)
 
     def _bfn(self, inst: Inst, held: Claim, control: ExecControl, way: Way, line: int) -> None:
         target, table = inst.get("dst"), inst.get("func")
@@ -881,17 +887,16 @@ class Walker:
 
     def _memory_call(self, inst: Inst, name: str, place: int, held: Claim, control: ExecControl, way: Way) -> None:
         line = self.line(place)
-        if "atomic" in name:
+        if inst.row.has(Trait.ATOMIC):
             self._atomic(inst, name, place, held, control, way)
         elif inst.row.flow is not FlowClass.NEXT:
             self._uncovered(place, line, f"{inst.row.mnemonic} calls a function, which is not followed", way)
             self._forget_all(way.registers)
-        elif inst.row.family in _MEMORY_FAMILIES and name not in _QUIET:
-            writes = inst.row.family != "sampler" and (inst.get("dst") is None or "atomic" in inst.row.mnemonic)
-            images = inst.row.family == "sampler" or "typed" in inst.row.mnemonic or "media" in inst.row.mnemonic
+        elif inst.row.family in _MEMORY_FAMILIES:
+            images = inst.row.family == "sampler" or inst.row.has(Trait.IMAGE)
             space: Space = (IMAGE, -1) if images else (UNKNOWN, 0)
             self.record(
-                place, line, write=writes or not images, atomic=False, space=space, offset=number(0), size=1, guard=held,
+                place, line, write=inst.row.has(Trait.WRITES) or not images, atomic=False, space=space, offset=number(0), size=1, guard=held,
                 way=way, why="images are not modelled" if images else f"{inst.row.mnemonic} is not modelled",
             )  # fmt: skip
 
@@ -952,8 +957,12 @@ class Walker:
         )
 
 
-_QUIET: Final = frozenset({"fence"})
 _MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "sampler", "media"})
+
+
+def memory_of(space: Space) -> int:
+    """Return the memory that a fence has to cover for accesses of a space."""
+    return SHARED_MEMORY if space[0] == SHARED else GLOBAL_MEMORY
 
 
 def _integer(inst: Inst, name: str, default: int = 0) -> int:
