@@ -54,9 +54,10 @@ class FenceOrder:
         left = _NONE if orders_shared or not self.has_fence else shared.open
         return FenceOrder((Stretches(at, left | at), Stretches(at, other.open | at)))
 
-    def begin_round(self, mark: int, *, has_fence: bool) -> FenceOrder:
-        """Return the order at the beginning of any round of a loop; ``mark`` is the stretch of all earlier rounds."""
-        shared, other = (replace(one, open=one.open | {mark}) for one in self.memories)
+    def begin(self, stretch: int, *, has_fence: bool = False) -> FenceOrder:
+        """Return the order where a stretch of its own begins, as at the beginning of any round of a loop and behind the loop."""
+        at = frozenset({stretch})
+        shared, other = (replace(one, now=at, open=one.open | at) for one in self.memories)
         return FenceOrder((shared, other), has_fence=self.has_fence or has_fence)
 
 

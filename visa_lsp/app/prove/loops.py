@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.app.prove.fences import join_orders
 from visa_lsp.app.prove.registers import Cell, LanePlace, limits
 from visa_lsp.app.prove.terms import FALSE, TRUE, Level, Sum, at_most, atoms_of, both, either, equal, negation, number
 from visa_lsp.app.prove.walk import FENCES, MAX_ROUNDS, Walker, Way, places_in
@@ -43,7 +44,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     has_barrier = has_barrier and not walker.ignores_barriers
     has_fence = any(isinstance(i.row.meaning, Effect) and i.row.meaning.name in FENCES for i in instructions)
     mark = walker.new_interval()
-    order = way.order.begin_round(mark, has_fence=has_fence) if has_barrier or has_fence else way.order
+    order = way.order.begin(mark, has_fence=has_fence)
     head, facts = _Head(walker, loop, way, line, has_barrier=has_barrier).any_round()
     exits: list[Way] = []
     before = walker.departures
@@ -55,10 +56,11 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     # Accesses before the loop meet those of its first round, those at the end of a round the beginning of the next one.
     outer = walker.stops_at_barrier
     walker.stops_at_barrier = True
-    _round(walker, loop, way.copy(), exits)
+    repeated: list[Way] = []
+    _round(walker, loop, way.copy(), repeated)
     walker.stops_at_barrier = outer
     if outer:
-        return _behind(walker, loop, exits, way, all_leave=False)
+        return _behind(walker, loop, repeated, way, all_leave=False)
     first = walker.new_interval()
     start = Way(head.copy(), way.path, frozenset({first}), (*way.known, *facts), order)
     inner: list[Way] = []
@@ -67,15 +69,17 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     exits += [one for one in inner if one.intervals != {first}]
     if not end.is_dead:
         walker.stops_at_barrier = True
-        _round(walker, loop, end, exits)
+        _round(walker, loop, end, repeated)
         walker.stops_at_barrier = outer
+    orders = [one.order for one in inner if one.intervals == {first}]
+    exits += [replace(one, order=join_orders([one.order, *orders])) for one in repeated]
     return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
 
 
-def _carry(walker: Walker, mark: int, end: Way) -> None:
+def _carry(walker: Walker, stretch: int, end: Way) -> None:
     """Keep what is pending behind a round: the accesses of earlier rounds that any round may meet."""
     if not end.is_dead:
-        walker.carried[mark] = tuple([one.pending for one in end.order.memories])
+        walker.carried[stretch] = tuple([one.pending for one in end.order.memories])
 
 
 def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
@@ -99,6 +103,7 @@ def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_lea
         if any(part.level > Level.THREAD for part in one.path[len(way.path) :]):
             walker.forget_shared(loop.body, one.registers)
     found = walker.joined(exits)
+    found = replace(found, order=found.order.begin(walker.new_interval()))
     if all_leave:
         found = replace(found, path=way.path, known=(*found.known, *found.path[len(way.path) :]))
     return found

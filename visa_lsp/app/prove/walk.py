@@ -87,6 +87,7 @@ _SLM_SURFACE: Final = 0
 _SCRATCH_SURFACE: Final = 5
 _STATELESS: Final = (253, 255)
 _ROUNDED: Final = frozenset({"oword_ld", "oword_st"})
+_REPEATED: Final = Stretches(frozenset(), frozenset())
 FENCES: Final = frozenset({"fence", "fence_global", "fence_shared"})
 
 
@@ -182,7 +183,7 @@ class Walker:
         self.stops_at_barrier = False
         self.ignores_barriers = False
         self.never: Callable[[Sequence[Claim]], bool] = lambda _: False  # whether conditions exclude one another
-        self.carried: dict[int, tuple[frozenset[int], ...]] = {}  # mark of a loop -> pending stretches behind a round
+        self.carried: dict[int, tuple[frozenset[int], ...]] = {}  # stretch of any round -> pending ones behind it
         self._interval = 0
         self._steps = 0
         self._depth = 0
@@ -737,7 +738,8 @@ class Walker:
         """Keep an access of the work item."""
         path = both(*way.path, *way.known, guard)
         if self.records and path != FALSE:
-            fences = way.order.memories[memory_of(space)]
+            # What is walked as far as the next barrier is part of any round, which knows the fences of all rounds.
+            fences = _REPEATED if self.stops_at_barrier else way.order.memories[memory_of(space)]
             self.accesses.append(
                 ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why)
             )
