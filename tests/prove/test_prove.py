@@ -81,6 +81,13 @@ CASES = {
         "    cmp.lt (M1_NM, 16) P1 step(0,0)<0;1,0> 0x100:d\n    (P1) goto (M1, 16) again\n",
         ["bounds proved", "race refuted"],
     ),
+    "a bound with a carry": (
+        "    addc (M1_NM, 1) bound(0,0)<1> carry(0,0)<1> local_size(0,0)<0;1,0> 0xffffffff:ud\n"
+        "    mul (M1_NM, 1) step(0,0)<1> bound(0,0)<0;1,0> carry(0,0)<0;1,0>\n"
+        "    cmp.gt (M1, 16) P1 step(0,0)<0;1,0> lid(0,0)<1;1,0>\n    (!P1) goto (M1, 16) out\n"
+        "    add (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> 0x1:d\n" + INDEX.format("gid") + STORE.format("y", "at") + "out:\n",
+        ["bounds proved", "race proved"],
+    ),
     "an address from memory": (
         INDEX.format("gid") + "    gather4_scaled.R (M1, 16) y 0x0:ud at.0 at.0\n" + STORE.format("%slm", "at"),
         ["bounds proved", "bounds unknown", "race proved", "race refuted"],

@@ -14,6 +14,8 @@ HEAD = """.version 4.1
 .decl y v_type=T num_elts=1
 .decl base v_type=G type=d num_elts=1 align=dword
 .decl step v_type=G type=d num_elts=1 align=dword
+.decl bound v_type=G type=ud num_elts=1 align=dword
+.decl carry v_type=G type=ud num_elts=1 align=dword
 .decl lid v_type=G type=d num_elts=16 align=GRF
 .decl gid v_type=G type=d num_elts=16 align=GRF
 .decl at v_type=G type=d num_elts=16 align=GRF

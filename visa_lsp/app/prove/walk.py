@@ -453,6 +453,10 @@ class Walker:
         low, high = limits(type_.size, signed=signed)
         if isinstance(operand, Immediate):
             return self._immediate(operand, control, line, signed=signed)
+        if isinstance(operand, Calc | Choose):
+            value = self._value(operand, control, registers, type_, line)
+            if value is not None:
+                return self.pool.wrapped(value, type_.bits, signed=signed)
         if isinstance(operand, Lanes):
             place = self._raw_place(operand.operand, type_.size, control)
             if place is not None:
