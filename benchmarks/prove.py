@@ -1,4 +1,4 @@
-"""What `prove` answers: on GPUVerify's test suite, on the kernels of the corpus, and on kernels with planted faults.
+"""Answers of `prove` on GPUVerify's test suite, on the kernels of the corpus, and on kernels with planted faults.
 
 --gpuverify FOLDER: a checkout of mc-imperial/gpuverify (its OpenCL tests are compiled by ocloc; nothing of them is kept). The first line
 of a test says whether it passes, the second the sizes; a fault that a header names is compared with what was refuted. --corpus: every
@@ -78,7 +78,7 @@ def assumptions(source: str) -> list[str]:
     return [*found, *("?" + one.replace("&&", " and ").replace("||", " or ") for one in conditions)]
 
 
-def expected(source: str) -> tuple[str, str]:
+def read_verdict(source: str) -> tuple[str, str]:
     """Return ``pass`` or ``fail``, and the kind of fault that the header names."""
     head = "\n".join(line for line in source.splitlines()[:12] if line.startswith("//"))
     first = source.splitlines()[0].lower()
@@ -119,7 +119,7 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
     """Compile and prove a test; return what came of it."""
     source = path.read_text(errors="replace")
     name = str(path.relative_to(root).parent)
-    verdict, kind = expected(source)
+    verdict, kind = read_verdict(source)
     row: dict[str, Any] = {"name": name, "expected": verdict, "kind": kind, "answers": {}, "seconds": 0.0}
     place = folder / name.replace("/", "+")
     place.mkdir(exist_ok=True)
@@ -155,7 +155,7 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
 def gpuverify(root: Path, only: str, marked: str, jobs: int, seconds: float, *, table: bool) -> None:
     """Print what GPUVerify's tests say and what is answered."""
     tests = [path for path in sorted(root.rglob("*.cl")) if only in str(path)]
-    tests = [path for path in tests if marked in expected(path.read_text(errors="replace"))[0]]
+    tests = [path for path in tests if marked in read_verdict(path.read_text(errors="replace"))[0]]
     folder = Path(tempfile.mkdtemp(prefix="prove-"))
     with ThreadPoolExecutor(jobs) as pool:
         rows = list(pool.map(lambda path: one_test(path, root, folder, seconds), tests))
@@ -243,7 +243,7 @@ def corpus(only: str, jobs: int, seconds: float, *, table: bool) -> None:
     print(f"seconds a kernel: median {statistics.median(times):.1f}, greatest {max(times):.1f}")
 
 
-def planted(seconds: float) -> None:
+def prove_planted(seconds: float) -> None:
     """Print how many planted faults are refuted, and how many of the right kernels are proved."""
 
     def answers(text: str, assume: tuple[str, ...], properties: tuple[str, ...]) -> set[str]:
@@ -449,7 +449,7 @@ def random_kernels(count: int, launches: int, seed: int, seconds: float) -> None
 
 
 def main() -> None:
-    """Run what is asked for."""
+    """Run the benchmarks that the options name."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--gpuverify", type=Path)
     parser.add_argument("--corpus", action="store_true")
@@ -468,7 +468,7 @@ def main() -> None:
     if args.corpus:
         corpus(args.only, args.jobs, args.timeout, table=args.table)
     if args.planted:
-        planted(args.timeout)
+        prove_planted(args.timeout)
     if args.random:
         random_kernels(args.random, args.launches, args.seed, args.timeout)
 

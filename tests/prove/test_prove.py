@@ -226,14 +226,14 @@ def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
 
 def test_halves_of_addresses_add_up():
     pool = SumPool()
-    at = pool.wrapped(pool.symbol("i", Level.ITEM, 0, 1 << 40), 32, signed=True)
+    at = pool.wrap(pool.symbol("i", Level.ITEM, 0, 1 << 40), 32, signed=True)
     pointer = pool.symbol("pointer", Level.LAUNCH, 0, 1 << 47)
     low, high = pool.quotient(pointer, 1), pool.quotient(pointer, 1 << 32)
-    low = pool.wrapped(low, 32, signed=False)
-    low_sum = low + pool.wrapped(at * 4, 32, signed=False)
+    low = pool.wrap(low, 32, signed=False)
+    low_sum = low + pool.wrap(at * 4, 32, signed=False)
     carry = pool.quotient(low_sum, 1 << 32)
     sign = pool.quotient(at, 1 << 32)
-    top = pool.quotient(pool.wrapped(at, 32, signed=False), 1 << 30)
+    top = pool.quotient(pool.wrap(at, 32, signed=False), 1 << 30)
     high_sum = high + sign * 4 + top + carry
     whole = low_sum - carry * (1 << 32) + high_sum * (1 << 32)
     assert whole == pointer + at * 4

@@ -1,6 +1,6 @@
-"""The proof of a text or object: what the command shows.
+"""The proof of a text or object, as the command prints it.
 
-The work is done in a process of its own, whose memory and time are limited, because a hostile text may ask for any amount
+The work is done in a process of its own, whose memory and time are limited, because a hostile text may need any amount
 of both. A process that is ended by its limits leaves every answer unknown.
 """
 
@@ -49,7 +49,7 @@ class ProofResult(Struct, frozen=True):
 
 
 class ProofOptions(Struct, frozen=True):
-    """What to prove: properties, the user's assumptions, the seconds for a kernel, and one kernel or all."""
+    """The task: properties, the user's assumptions, the seconds for a kernel, and one kernel or all."""
 
     properties: tuple[str, ...] = PROPERTIES
     assume: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
     if not data.startswith(OBJECT_MAGIC):
-        decode(name, data)  # raises for what is no text, without a process
+        decode(name, data)  # raises for other data than text, without a process
     job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
     child = _ProofProcess(options)
     try:

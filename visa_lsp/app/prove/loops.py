@@ -102,7 +102,7 @@ def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_lea
         # Lanes that left earlier see what the thread goes on to compute for all lanes.
         if any(part.level > Level.THREAD for part in one.path[len(way.path) :]):
             walker.forget_shared(loop.body, one.registers)
-    found = walker.joined(exits)
+    found = walker.join(exits)
     found = replace(found, order=found.order.begin(walker.new_interval()))
     if all_leave:
         found = replace(found, path=way.path, known=(*found.known, *found.path[len(way.path) :]))
@@ -169,7 +169,7 @@ class _Head:
         head = entry.copy()
         symbols: dict[_Key, Sum] = {}
         walker = self.walker
-        changed = self._changed()
+        changed = self._find_changes()
         for root in changed:
             cells: list[Cell] = []
             for cell in entry.cells.get(root, ()):
@@ -180,7 +180,7 @@ class _Head:
                 if key not in self.constant:
                     if key in self.steps:
                         value = value + self.pool.product(self.steps[key], self.trip)
-                        value = self.pool.wrapped(value, 8 * cell.place.size, signed=cell.signed, line=self.line)
+                        value = self.pool.wrap(value, 8 * cell.place.size, signed=cell.signed, line=self.line)
                     else:
                         lowest = self.lowest if not cell.place.stride else Level.ITEM
                         level = self.levels.setdefault(key, max(min(value.level, Level.ITEM), lowest))
@@ -189,28 +189,28 @@ class _Head:
                         symbols[key] = value
                 cells.append(Cell(cell.place, value, cell.signed, cell.by_all, cell.bits))
             head.cells[root] = tuple(cells)
-        for var in self._changed_flags():
+        for var in self._find_changed_flags():
             head.flags.pop(var, None)
-        for var in self._changed_surfaces():
+        for var in self._find_changed_surfaces():
             head.surfaces[var] = None
         start = Way(head.copy(), self.way.path, self.way.intervals, self.way.known)
         end = _round(walker, self.loop, start, [])
         return head, symbols, end
 
-    def _changed(self) -> set[int]:
+    def _find_changes(self) -> set[int]:
         probe = self.way.registers.copy()
         before = dict(probe.cells)
         for place in places_in(self.loop.body, self.walker.reading):
             self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
         return {root for root in before if probe.cells.get(root, ()) != before[root]}
 
-    def _changed_flags(self) -> set[int]:
+    def _find_changed_flags(self) -> set[int]:
         probe = self.way.registers.copy()
         for place in places_in(self.loop.body, self.walker.reading):
             self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
         return {var for var in self.way.registers.flags if var not in probe.flags}
 
-    def _changed_surfaces(self) -> set[int]:
+    def _find_changed_surfaces(self) -> set[int]:
         probe = self.way.registers.copy()
         for place in places_in(self.loop.body, self.walker.reading):
             self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
@@ -222,7 +222,7 @@ class _Head:
         if end.is_dead:
             return False
         inner = {atom for value in symbols.values() for atom, _ in value.factors} | {self.trip.factors[0][0]}
-        for root in self._changed():
+        for root in self._find_changes():
             for cell in head.cells.get(root, ()):
                 key = (root, cell.place)
                 after = end.registers.find(cell.place, signed=cell.signed)
@@ -265,12 +265,12 @@ class _Head:
         return Sum(tuple(kept), step.constant) if len(kept) <= 2 else None
 
     def _facts(self, symbols: dict[_Key, Sum], end: Way) -> tuple[Claim, ...]:
-        """Return what holds at the beginning of a round: it is the first, or the round before went on to it."""
+        """Return the facts at the beginning of a round: it is the first, or the round before continued."""
         if end.is_dead:
             return (equal(self.trip, 0),)
         earlier = self._round_before(symbols)
         known: dict[Atom, Sum] = {}
-        went_on = self.pool.replaced_in(self._continued(end), earlier, known)
+        went_on = self.pool.replace_in(self._get_continuation(end), earlier, known)
         ties = []
         first = []
         for (_, place), value in symbols.items():
@@ -278,19 +278,19 @@ class _Head:
             after = end.registers.find(place, signed=signed)
             start = self.way.registers.find(place, signed=signed)
             if after is not None:
-                ties.append(equal(value, self.pool.replaced(after, earlier, known)))
+                ties.append(equal(value, self.pool.replace_atoms(after, earlier, known)))
             if start is not None:
                 first.append(equal(value, start))
         again = both(negation(equal(self.trip, 0)), went_on, *ties)
         fact = either(both(equal(self.trip, 0), *first), again)
         return (fact,) if fact != TRUE else ()
 
-    def _continued(self, end: Way) -> Claim:
-        """Return what holds when a round goes on to the next one."""
+    def _get_continuation(self, end: Way) -> Claim:
+        """Return the condition under which a round continues with the next one."""
         return both(*end.path[len(self.way.path) :], *end.known[len(self.way.known) :])
 
     def _round_before(self, symbols: dict[_Key, Sum]) -> Callable[[Atom], Sum | None]:
-        """Return what replaces atoms of a round by those of the round before."""
+        """Return a function that replaces atoms of a round by those of the round before."""
         exchanged: dict[Atom, Sum] = {}
         own = {value.factors[0][0] for value in symbols.values()}
         trip = self.trip.factors[0][0]
@@ -310,7 +310,7 @@ class _Head:
         return earlier
 
     def _invariants(self, symbols: dict[_Key, Sum], end: Way) -> tuple[Claim, ...]:
-        """Return which of some bounds of the symbols hold before the loop and are kept by each round."""
+        """Return the bounds of the symbols that hold before the loop and that each round keeps."""
         before: list[Claim] = [*self.way.path, *self.way.known]
         candidates: list[tuple[Claim, Claim]] = []
         for (_, place), value in symbols.items():
@@ -325,8 +325,8 @@ class _Head:
                     candidates.append((test(value, bound), test(after, bound)))
         if not end.is_dead:
             # The round before went on by whole numbers: arithmetic of all rounds so far has not wrapped around.
-            plain = self.pool.replaced_in(self._continued(end), self._unwrapped, {})
-            earlier = self.pool.replaced_in(plain, self._round_before(symbols), {})
+            plain = self.pool.replace_in(self._get_continuation(end), self._drop_wrap, {})
+            earlier = self.pool.replace_in(plain, self._round_before(symbols), {})
             candidates.append((either(equal(self.trip, 0), earlier), plain))
         candidates = list(dict.fromkeys(one for one in candidates if one[0] != TRUE))
         round_ = [*end.path, *end.known]
@@ -340,7 +340,7 @@ class _Head:
             candidates = kept
         return tuple([one[0] for one in candidates])
 
-    def _unwrapped(self, atom: Atom) -> Sum | None:
+    def _drop_wrap(self, atom: Atom) -> Sum | None:
         return number(0) if atom in self.pool.wraps else None
 
     def _atoms_before(self) -> set[Atom]:

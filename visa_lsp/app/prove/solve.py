@@ -115,7 +115,7 @@ class Question:
         return z3.And(parts) if one.word == "and" else z3.Or(parts)
 
     def lemmas(self) -> list[Any]:
-        """Return what monotony says of products, or the products themselves."""
+        """Return the consequences of monotony for products, or the products themselves."""
         if self.exact:
             return [whole == one * other for whole, one, other in self.products]
         found = []

@@ -215,7 +215,7 @@ class Walker:
         for one in self._returned:
             if not self._is_common(one):
                 self.forget_shared(routine.body, one.registers)
-        end = self._joined([end, *self._returned])
+        end = self._join([end, *self._returned])
         self._loops, self._parked, self._returned = kept
         return end
 
@@ -226,7 +226,7 @@ class Walker:
                 for one in waiting:
                     if not self._is_common(one):
                         self.forget_shared(code[:at], one.registers)
-                way = self._joined([way, *waiting])
+                way = self._join([way, *waiting])
             elif not way.is_dead:
                 way = self._one(statement, way)
         return way
@@ -244,7 +244,7 @@ class Walker:
             case Transfer():
                 self._transfer(statement, way)
             case NamedCall(inst, places):
-                return self._named(inst, places[0], way)
+                return self._call(inst, places[0], way)
             case If():
                 return self._if(statement, way)
             case Repeat():
@@ -273,7 +273,7 @@ class Walker:
         self._loops.append(loop)
         end = self._list(code, way)
         self._loops.pop()
-        return self._joined([end, *loop.again]), loop.left
+        return self._join([end, *loop.again]), loop.left
 
     def _if(self, statement: If, way: Way) -> Way:
         test = self.test(statement.condition, way, self.line(statement.places[0]))
@@ -286,19 +286,19 @@ class Walker:
         other = self._list(statement.otherwise, other)
         if shared:
             self.forget_shared(statement.otherwise, then.registers)
-        return self._joined([then, other])
+        return self._join([then, other])
 
-    def _joined(self, ways: Sequence[Way]) -> Way:
+    def _join(self, ways: Sequence[Way]) -> Way:
         alive = [way for way in ways if not way.is_dead]
         if len(alive) < 2:
             return alive[0] if alive else ways[0]
-        common = _shared_beginning([way.path for way in alive])
-        known = _shared_beginning([way.known for way in alive])
+        common = _common_beginning([way.path for way in alive])
+        known = _common_beginning([way.known for way in alive])
         rests = [both(*way.path[len(common) :]) for way in alive]
         learnt = either(*(both(rest, *way.known[len(known) :]) for rest, way in zip(rests, alive, strict=True)))
         found = alive[-1].registers
         for rest, way in zip(reversed(rests[:-1]), reversed(alive[:-1]), strict=True):
-            found = way.registers.merged(found, rest)
+            found = way.registers.merge(found, rest)
         whole = either(*rests)
         path = (*common, whole) if whole != TRUE else common
         if any(len(way.known) > len(known) for way in alive) and learnt not in (TRUE, whole):
@@ -318,9 +318,9 @@ class Walker:
             self.records, self.stops_at_barrier, self.departures, self._returned = kept
             self._parked = parked
 
-    def joined(self, ways: Sequence[Way]) -> Way:
+    def join(self, ways: Sequence[Way]) -> Way:
         """Return the way behind several that meet."""
-        return self._joined(ways)
+        return self._join(ways)
 
     def _invoke(self, statement: Invoke, way: Way) -> Way:
         test = self.test(statement.condition, way, self.line(statement.places[0]))
@@ -330,7 +330,7 @@ class Walker:
         done = self._routine(statement.routine, way.copy(test))
         self._depth -= 1
         other = way.copy(negation(test))
-        return self._joined([done, other]) if not other.is_dead else done
+        return self._join([done, other]) if not other.is_dead else done
 
     def forget_shared(self, code: Sequence[Statement], registers: ItemRegisters) -> None:
         """Forget what statements write for all lanes of the thread, whatever their own lanes are."""
@@ -356,10 +356,10 @@ class Walker:
             elif isinstance(value, State):
                 registers.surfaces[value.var] = None
         if any(isinstance(value, Indirect) for value in inst.values):
-            for root in self._taken_roots():
+            for root in self._get_taken_roots():
                 registers.forget(root)
 
-    def _taken_roots(self) -> set[int]:
+    def _get_taken_roots(self) -> set[int]:
         return {self.storage.root(number_) for number_ in self._taken}
 
     # ---- conditions
@@ -456,7 +456,7 @@ class Walker:
         if isinstance(operand, Calc | Choose):
             value = self._value(operand, control, registers, type_, line)
             if value is not None:
-                return self.pool.wrapped(value, type_.bits, signed=signed)
+                return self.pool.wrap(value, type_.bits, signed=signed)
         if isinstance(operand, Lanes):
             place = self._raw_place(operand.operand, type_.size, control)
             if place is not None:
@@ -473,7 +473,7 @@ class Walker:
             return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), line)
         lanes = [int(one) for one in immediate(operand, control.exec_size)]
         if len(set(lanes)) == 1:
-            return self.pool.wrapped(number(lanes[0]), 8 * type_.size, signed=signed)
+            return self.pool.wrap(number(lanes[0]), 8 * type_.size, signed=signed)
         steps = {b - a for a, b in pairwise(lanes)}
         if len(steps) == 1:
             step = steps.pop()
@@ -481,7 +481,7 @@ class Walker:
         return self.pool.fresh("a packed constant", Level.ITEM, min(lanes), max(lanes), line)
 
     def place(self, operand: General, control: ExecControl) -> LanePlace | None:
-        """Return where the elements of an operand lie; None for a region that is no stride."""
+        """Return the place of the elements of an operand; None for a region without a single stride."""
         where = self.storage.general.get(operand.var)
         if where is None or not operand.var:
             return None
@@ -495,9 +495,9 @@ class Walker:
         if len(steps) > 1:
             return None
         stride = steps.pop() * where.element
-        return self._strided(where.root, base, stride, where.element, control)
+        return self._make_place(where.root, base, stride, where.element, control)
 
-    def _strided(self, root: int, base: int, stride: int, size: int, control: ExecControl) -> LanePlace:
+    def _make_place(self, root: int, base: int, stride: int, size: int, control: ExecControl) -> LanePlace:
         if not stride or control.exec_size == 1:
             return LanePlace(root, base, 0, size)
         return LanePlace(
@@ -508,12 +508,12 @@ class Walker:
         where = self.storage.general.get(operand.var)
         if where is None or not operand.var:
             return None
-        return self._strided(where.root, where.offset + operand.offset, size, size, control)
+        return self._make_place(where.root, where.offset + operand.offset, size, size, control)
 
     def _value(
         self, value: Expr, control: ExecControl, registers: ItemRegisters, target: DataType, line: int
     ) -> Sum | None:
-        """Return the value of an expression for a target type, cut to it; None where it is no integer."""
+        """Return the value of an expression for a target type, cut to it; None for other than an integer."""
         if isinstance(value, Choose):
             types = [self.type_of(one) for one in (value.yes, value.no)]
             exec_type = execution_type(types)
@@ -521,7 +521,7 @@ class Walker:
                 return None
             yes, no = (self.source(one, control, exec_type, registers, line) for one in (value.yes, value.no))
             found = self.pool.choice(self.flag(value.condition, control, registers, line), yes, no)
-            return self.pool.wrapped(found, target.bits, signed=target.is_signed)
+            return self.pool.wrap(found, target.bits, signed=target.is_signed)
         if not isinstance(value, Calc):
             return None
         types = [self.type_of(one) for one in value.args]
@@ -534,7 +534,7 @@ class Walker:
         found = Arithmetic(self.pool, exec_type, line, wide_count=target.size == 8).value(value.meaning, sources)
         # Signed sums and all products are index arithmetic that programmers take for whole numbers.
         counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
-        return self.pool.wrapped(
+        return self.pool.wrap(
             found, target.bits, signed=target.is_signed, line=line if counts and target.size == 4 else 0
         )
 
@@ -560,7 +560,7 @@ class Walker:
         registers = way.registers
         if not isinstance(target, General) or target.var in self._taken:
             if isinstance(target, Indirect):
-                for root in self._taken_roots():
+                for root in self._get_taken_roots():
                     registers.forget(root)
             return
         where = self.storage.general.get(target.var)
@@ -663,7 +663,7 @@ class Walker:
         address = self._address(statement, address_control, registers, line)
         guard = self.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
         if not statement.write:
-            self._loaded(statement, guard, way, line)
+            self._load(statement, guard, way, line)
         why = ""
         if control.no_mask and control.exec_size > 1 and not statement.single:
             why = "all lanes of the thread, active or not, access memory"
@@ -690,9 +690,9 @@ class Walker:
                 statement.memory.operand, ExecControl(1, 0, no_mask=True), self.type_of(statement.memory.operand), registers,
                 line, signed=False,
             )  # fmt: skip
-        return self.pool.wrapped(address, 32, signed=False) if statement.wraps else address
+        return self.pool.wrap(address, 32, signed=False) if statement.wraps else address
 
-    def _loaded(self, statement: Transfer, guard: Claim, way: Way, line: int) -> None:
+    def _load(self, statement: Transfer, guard: Claim, way: Way, line: int) -> None:
         control = statement.control
         where = self.storage.general.get(statement.data.var)
         if where is None or not statement.data.var or statement.data.var in self._taken:
@@ -751,12 +751,12 @@ class Walker:
     def _space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
         """Return the memory of an access, the offset in it, and the reason where it is not known."""
         if memory.shared:
-            return self._shared(address)
+            return self._find_shared(address)
         surface: int | None = None
         if memory.variable >= 0:
             surface = registers.surfaces.get(memory.variable)
             if memory.variable == _SLM_SURFACE or surface == 254:
-                return self._shared(address)
+                return self._find_shared(address)
             if memory.variable == _SCRATCH_SURFACE:
                 return (PRIVATE, 0), address, "private memory is not modelled"
         elif memory.model == codes.ADDRTYPE_BTI and isinstance(memory.operand, Immediate):
@@ -777,12 +777,12 @@ class Walker:
             return (BUFFER, index), address, ""
         return (UNKNOWN, 0), address, "its surface is not known"
 
-    def _shared(self, address: Sum) -> tuple[Space, Sum, str]:
+    def _find_shared(self, address: Sum) -> tuple[Space, Sum, str]:
         for index, symbol in self.symbols.shared.items():
             atom = symbol.factors[0][0]
             if any(one is atom and factor == 1 for one, factor in address.factors):
-                return (SHARED, index), self._untagged(address - symbol), ""
-        address = self._untagged(address)
+                return (SHARED, index), self._remove_tag(address - symbol), ""
+        address = self._remove_tag(address)
         # The memory of a kernel's only local argument begins where its own arrays end.
         local = [one for one in self.info.payload if one.kind == "local"]
         first = self.info.env.slm_size
@@ -790,7 +790,7 @@ class Walker:
             return (SHARED, local[0].arg_index), address + -first, ""
         return (SHARED, -1), address, ""
 
-    def _untagged(self, address: Sum) -> Sum:
+    def _remove_tag(self, address: Sum) -> Sum:
         """Return an address of shared local memory without the bits that mark it as one."""
         return address - self.pool.quotient(address, SLM_MASK + 1) * (SLM_MASK + 1)
 
@@ -812,7 +812,7 @@ class Walker:
 
     # ---- named operations
 
-    def _named(self, inst: Inst, place: int, way: Way) -> Way:
+    def _call(self, inst: Inst, place: int, way: Way) -> Way:
         line, registers = self.line(place), way.registers
         meaning = inst.row.meaning
         name = meaning.name if isinstance(meaning, Effect) else ""
@@ -871,7 +871,7 @@ class Walker:
             args = [self.source(one, control, exec_type, way.registers, line) for one in sources]
             own = self.type_of(target)
             found = Arithmetic(self.pool, exec_type, line, wide_count=False).bitwise(table, args)
-            value = self.pool.wrapped(found, own.bits, signed=own.is_signed) if own.is_int else None
+            value = self.pool.wrap(found, own.bits, signed=own.is_signed) if own.is_int else None
         self.assign(target, value, held, control, way, line)
 
     def _set_predicate(self, inst: Inst, control: ExecControl, way: Way, line: int) -> None:
@@ -896,7 +896,7 @@ class Walker:
         if inst.row.has(Trait.ATOMIC):
             self._atomic(inst, name, place, held, control, way)
         elif inst.row.flow is not FlowClass.NEXT:
-            self._uncovered(place, line, f"{inst.row.mnemonic} calls a function, which is not followed", way)
+            self._record_uncovered(place, line, f"{inst.row.mnemonic} calls a function, which is not followed", way)
             self._forget_all(way.registers)
         elif inst.row.family in _MEMORY_FAMILIES:
             images = inst.row.family == "sampler" or inst.row.has(Trait.IMAGE)
@@ -906,7 +906,7 @@ class Walker:
                 way=way, why="images are not modelled" if images else f"{inst.row.mnemonic} is not modelled",
             )  # fmt: skip
 
-    def _uncovered(self, place: int, line: int, why: str, way: Way) -> None:
+    def _record_uncovered(self, place: int, line: int, why: str, way: Way) -> None:
         self.record(
             place,
             line,
@@ -940,7 +940,7 @@ class Walker:
             offset = number(_integer(inst, "immoffset"))
             wraps = type_ is not ty.UQ
             if _integer(inst, "immscale", 1) not in (0, 1):
-                self._uncovered(place, line, "the scale of the address is not modelled", way)
+                self._record_uncovered(place, line, "the scale of the address is not modelled", way)
                 return
         elif name == "svm_atomic":
             memory, field_, type_, size, wraps = MemoryPlace(model=codes.ADDRTYPE_FLAT), "address", ty.UQ, 8, False
@@ -950,14 +950,14 @@ class Walker:
             surface = inst.get("surface")
             memory = MemoryPlace(variable=surface if isinstance(surface, int) else -1)
         else:
-            self._uncovered(place, line, f"{inst.row.mnemonic} is not modelled", way)
+            self._record_uncovered(place, line, f"{inst.row.mnemonic} is not modelled", way)
             return
         raw = inst.get(field_)
         if not isinstance(raw, RawOperand):
-            self._uncovered(place, line, "the operand of its address is not modelled", way)
+            self._record_uncovered(place, line, "the operand of its address is not modelled", way)
             return
         address = self._read(Lanes(raw, type_), control, type_, registers, line, signed=type_.is_signed) + offset
-        address = self.pool.wrapped(address, 32, signed=False) if wraps else address
+        address = self.pool.wrap(address, 32, signed=False) if wraps else address
         self._access(
             place, line, write=True, atomic=True, memory=memory, address=address, size=size, guard=held, way=way
         )
@@ -983,7 +983,7 @@ def replace_lanes(control: ExecControl) -> ExecControl:
     return ExecControl(1, control.mask_offset, no_mask=True)
 
 
-def _shared_beginning(lists: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:
+def _common_beginning(lists: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:
     found = []
     for parts in zip(*lists, strict=False):
         if any(part != parts[0] for part in parts):
