@@ -164,6 +164,40 @@ def test_a_barrier_orders_what_a_fence_has_covered(name):
     assert all("without a fence of" in one.reason for one in found if one.answer == "unknown")
 
 
+def test_a_loop_without_a_proof_is_bounded():
+    code = """    mov (M1_NM, 1) step(0,0)<1> 0x1:d
+again:
+    shl (M1, 16) at(0,0)<1> step(0,0)<0;1,0> 0x2:d
+    gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0
+    mul (M1_NM, 1) step(0,0)<1> step(0,0)<0;1,0> 0x3:d
+    cmp.ne (M1_NM, 1) P1 step(0,0)<0;1,0> 0x51:d
+    (P1) jmp (M1, 1) again
+"""
+    (found,) = answers(code, properties=("bounds",))
+    assert found.answer == "bounded"
+    assert "up to 4 rounds of a loop" in found.reason
+    (found,) = answers(code.replace("0x3:d", "0x400:d"), properties=("bounds",))
+    assert found.answer == "refuted"
+
+
+def test_lanes_of_one_thread_may_be_taken_for_ordered():
+    code = "    and (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> -0x2:d\n" + INDEX.format("at") + STORE.format("y", "at")
+    assert words(code, properties=("race",), assume=("groups == 1",)) == ["race refuted"]
+    assert words(code, properties=("race",), assume=("groups == 1",), item_races=False) == ["race proved"]
+    assert words(code.replace("-0x2:d", "-0x20:d"), properties=("race",), item_races=False) == ["race refuted"]
+
+
+def test_a_text_that_takes_too_long_is_unknown():
+    heads = "".join(f"again{n}:\n" for n in range(12))
+    ends = "".join(
+        f"    cmp.lt (M1_NM, 16) P1 step(0,0)<0;1,0> 0x{n}:d\n    (P1) goto (M1, 16) again{n}\n"
+        for n in range(12)[::-1]
+    )
+    found = answers(heads + INDEX.format("gid") + STORE.format("y", "at") + ends, seconds=0.1)
+    assert {one.answer for one in found} == {"unknown"}
+    assert all("time" in one.reason for one in found)
+
+
 def test_assumptions_narrow_the_launches():
     code = INDEX.format("lid") + STORE.format("y", "at")
     assert words(code, properties=("race",), assume=("groups == 1",)) == ["race proved"]

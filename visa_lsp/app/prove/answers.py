@@ -85,11 +85,12 @@ class Prover:
 
     def __init__(
         self, walker: Walker, seconds: float, given: Sequence[tuple[str, Claim]],
-        confirm: Callable[[str, Sequence[int], Mapping[str, int]], str | None],
+        confirm: Callable[[str, Sequence[int], Mapping[str, int]], str | None], *, item_races: bool = True,
     ) -> None:  # fmt: skip
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
+        self._thread = None if item_races else self._number_of_thread()
         self._missed: list[str] | None = None
         self._contracts: dict[tuple[Space, bool, frozenset[Atom]], tuple[_Contract, ...]] = {}
         self._inside: dict[ItemAccess, bool] = {}
@@ -512,6 +513,13 @@ class Prover:
                     work.append(one)
         return frozenset(found)
 
+    def _number_of_thread(self) -> Sum:
+        """Return the number of the hardware thread of a work item in its group."""
+        at = number(0)
+        for axis in reversed(self.walker.info.env.walk_order):
+            at = self.pool.product(at, self.symbols.local[axis]) + self.symbols.ids[axis]
+        return self.pool.quotient(at, self.walker.simd)
+
     def _is_inside(self, access: ItemAccess) -> bool:
         """Return whether an access is proved to stay in its memory."""
         found = self._inside.get(access)
@@ -524,7 +532,7 @@ class Prover:
     ) -> Result:  # fmt: skip
         first, second = items
         same = first.group == second.group
-        ids = self.symbols.ids if same else self.symbols.groups
+        ids = self.symbols.groups if not same else [self._thread] if self._thread is not None else self.symbols.ids
 
         def path(question: Question) -> list[object]:
             apart = z3.Or([question.term(one, first) != question.term(one, second) for one in ids])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove.terms import Atom, Claim
     from visa_lsp.app.read.model import Repeat
 
+BOUNDED_ROUNDS: Final = 4  # of a loop without a proof; its body is walked as often for each loop around it
 MAX_TRIPS: Final = (1 << 31) - 1
 _Key = tuple[int, LanePlace]
 
@@ -73,6 +74,17 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
         walker.stops_at_barrier = outer
     orders = [one.order for one in inner if one.intervals == {first}]
     exits += [replace(one, order=join_orders([one.order, *orders])) for one in repeated]
+    return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
+
+
+def unroll_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
+    """Walk the first rounds of a loop one after the other; what would need more rounds is left out."""
+    exits: list[Way] = []
+    before = walker.departures
+    end = way.copy()
+    for _ in range(BOUNDED_ROUNDS):
+        if not end.is_dead:
+            end = _round(walker, loop, end, exits)
     return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic
@@ -180,6 +182,7 @@ class Walker:
         self.images = {one.arg_index for one in info.payload if one.kind == "image"}
         self.left_out: list[tuple[int, str]] = []  # lines with an effect that no answer covers
         self.records = True
+        self.deadline = inf  # of the walk, by ``time.monotonic``
         self.stops_at_barrier = False
         self.ignores_barriers = False
         self.never: Callable[[Sequence[Claim]], bool] = lambda _: False  # whether conditions exclude one another
@@ -238,6 +241,8 @@ class Walker:
         self._steps += 1
         if self._steps > MAX_STATEMENTS:
             raise TooLong("it has more statements, loops counted several times, than a proof follows")
+        if monotonic() > self.deadline:
+            raise TooLong("following its statements takes longer than the time allows")
         match statement:
             case Set():
                 self._set(statement, way)
@@ -1005,6 +1010,14 @@ def _relation(code: int, left: Sum, right: Sum) -> Claim:
         case 4:
             return less(left, right)
     return at_most(left, right)
+
+
+def has_loop(code: Sequence[Statement]) -> bool:
+    """Return whether statements have a loop among them."""
+    return any(
+        isinstance(one, Repeat) or (isinstance(one, If) and (has_loop(one.then) or has_loop(one.otherwise)))
+        for one in code
+    )
 
 
 def places_in(code: Sequence[Statement], reading: Reading) -> set[int]:
