@@ -66,7 +66,8 @@ class Launches(Target):
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="attack-"))
         for path in EXAMPLES.iterdir():
-            shutil.copy(path, self.folder)
+            if path.is_file():
+                shutil.copy(path, self.folder)
         np.save(self.folder / "x.npy", np.arange(100, dtype=np.float32))
         self.text = (EXAMPLES / "saxpy.visaasm").read_text("utf-8")
 
