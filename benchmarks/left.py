@@ -19,7 +19,7 @@ from visa_lsp.app.launch.program import module_of_text
 from visa_lsp.app.launch.runner import ReadyRun, ready
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.jit import engine
-from visa_lsp.sim.jit.making import Making
+from visa_lsp.sim.jit.code_cache import Making
 
 _GROUPS: Final = 4
 _STEPS: Final = 3_000_000
