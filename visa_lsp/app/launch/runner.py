@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.faults import Fault
-    from visa_lsp.sim.jit.making import Makings
+    from visa_lsp.sim.jit.code_cache import Makings
     from visa_lsp.sim.launch.config import Arg, Array
     from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
@@ -453,7 +453,7 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
 
 def makings() -> Makings:
     """Return a cache of compiled code of one program, for ``RunOptions``."""
-    from visa_lsp.sim.jit.making import Makings
+    from visa_lsp.sim.jit.code_cache import Makings
 
     return Makings(open_for_user("native", ()))
 
@@ -466,8 +466,8 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
     if name not in ENGINES:
         raise LaunchError(f"unknown engine '{name}'; known engines: {', '.join(ENGINES)}")
     if name != "interp" and find_spec("llvmlite") is not None:
+        from visa_lsp.sim.jit.code_cache import Making
         from visa_lsp.sim.jit.engine import run
-        from visa_lsp.sim.jit.making import Making
 
         making = Making(open_for_user("native", ()))
         return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making, at_once=name == "jit")

@@ -24,7 +24,7 @@ CARRIES: Final = {"addc": ("carry", lane.S0 + lane.S1, 32), "subb": ("borrow", l
 
 
 def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfer | NamedCall, ...]:
-    """Return what an instruction does: one statement, or one for each of its results."""
+    """Return the statements of an instruction: one, or one for each of its results."""
     return _with_carry(kernel, inst, place) or (statement_of(kernel, inst, place),)
 
 

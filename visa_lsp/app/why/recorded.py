@@ -65,8 +65,8 @@ class LaunchRecorder:
         large = len(self._dispatch.kernel.instructions) > _LARGE
         if self._steps <= SMALL or large or find_spec("llvmlite") is None:
             return self._interpreted()
+        from visa_lsp.sim.jit.code_cache import Making
         from visa_lsp.sim.jit.late import GroupReplay
-        from visa_lsp.sim.jit.making import Making
 
         self._replay = GroupReplay(self._dispatch, self._before, Making(open_for_user("native", ())))
         number = self._number(group) if group is not None else self._writer(needed)
