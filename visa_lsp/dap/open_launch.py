@@ -16,12 +16,12 @@ from visa_lsp.app.inputs import foreign
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.printing import Outcome, text_lines
-from visa_lsp.app.launch.program import decoded, module_of_text, sources_of
+from visa_lsp.app.launch.program import decode_object, module_of_text, sources_of
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.proposal import proposed
-from visa_lsp.app.launch.report import titled
+from visa_lsp.app.launch.report import name_of
 from visa_lsp.app.why.report import text_lines as why_lines
-from visa_lsp.app.why.standing import explain_standing
+from visa_lsp.app.why.stopped_run import explain_standing
 from visa_lsp.companions import kernels_in
 from visa_lsp.dap.launch_values import Launched, LaunchRefused
 from visa_lsp.debug.cells import LaunchArgument
@@ -165,7 +165,7 @@ def _written(
     data = runner.read_bytes(path, named=True)
     _refuse_foreign(str(path), data)
     if data[:4] == b"CISA" or path.suffix == ".isa":
-        return runner.ready(decoded(data, path), launch, options), (), name
+        return runner.ready(decode_object(data, path), launch, options), (), name
     text = runner.text_of(data, path)
     notes: list[str] = []
     module = module_of_text(text, path, platform_told(launch, options, kernels_in(text)), notes)
@@ -186,7 +186,7 @@ def _argument(ready: ReadyRun, key: int | str) -> LaunchArgument:
 
 
 def _title(ready: ReadyRun, key: int | str) -> str:
-    return titled(key, ready.prepared.names.get(key, ""))
+    return name_of(key, ready.prepared.names.get(key, ""))
 
 
 def _named(key: int | str) -> str:

@@ -38,7 +38,7 @@ def page(documents: Sequence[GenDocument], source: str | None = None) -> str:
 
 
 def page_of(subject: str, sections: Sequence[tuple[str, Iterable[str]]]) -> str:
-    """Return a page of sections, each of a text with a name, of which one is shown at a time."""
+    """Return a page of sections, each a text with a name; one is shown at a time."""
     names = ", ".join(dict.fromkeys(name for name, _ in sections))
     out = [
         "<!DOCTYPE html>",
