@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.mcp.pages import Answer, item_ids
-from visa_lsp.mcp.programs import chosen_platform, given_program, nonempty, text_errors
+from visa_lsp.mcp.programs import chosen_platform, nonempty, program_from, text_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ def diff(args: arguments.DiffArguments, roots: Roots) -> Answer:
     platform = chosen_platform(args.platform)
     name = platform.name if platform is not None else None
     if args.a_text or args.b_text:
-        sides = [given_program(args.a, args.a_text, roots), given_program(args.b, args.b_text, roots)]
+        sides = [program_from(args.a, args.a_text, roots), program_from(args.b, args.b_text, roots)]
         comparison = compared_data([(side.name, side.data) for side in sides], name, said.append)
     else:
         comparison = compared(roots.path(args.a), roots.path(args.b), name, None, _NoProgress(), None, said.append)
@@ -88,9 +88,9 @@ def stats(args: arguments.StatsArguments, roots: Roots) -> Answer:
     name = platform.name if platform is not None else None
     folder = roots.path(args.path) if args.path and not args.text else ""
     if folder and is_folder(folder):
-        programs = [given_program(os.path.join(args.path, file), "", roots) for file in files_of(folder)]  # noqa: PTH118
+        programs = [program_from(os.path.join(args.path, file), "", roots) for file in files_of(folder)]  # noqa: PTH118
     else:
-        programs = [given_program(args.path, args.text, roots)]
+        programs = [program_from(args.path, args.text, roots)]
     kernels, unreadable = [], []
     for program in programs:
         found = figures_of_data(program.name, program.data, name, say=said.append)
@@ -130,7 +130,7 @@ def gen(args: arguments.GenArguments, roots: Roots) -> Answer:
     from visa_lsp.toolchain.process import ToolError
     from visa_lsp.toolchain.tools import FINALIZER, find_tool
 
-    program, platform = given_program(args.path, args.text, roots), chosen_platform(args.platform)
+    program, platform = program_from(args.path, args.text, roots), chosen_platform(args.platform)
     source = source_of(program.name, program.data, platform.name if platform is not None else None, str(program.place))
     try:
         # The tool on PATH, because settings of a folder that an agent works on must not name programs to run.

@@ -11,7 +11,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.mcp.pages import Answer, item_ids
-from visa_lsp.mcp.programs import chosen_platform, given_program, lines_of_page, nonempty, text_errors, with_ids
+from visa_lsp.mcp.programs import chosen_platform, lines_of_page, nonempty, program_from, text_errors, with_ids
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.options import RunOptions
@@ -28,7 +28,7 @@ def run(args: arguments.RunArguments, roots: Roots) -> Answer:
     """Run a program on the simulator. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.launch.unit import LaunchJob, perform
 
-    program = given_program(args.path, args.text, roots)
+    program = program_from(args.path, args.text, roots)
     options = _run_options(program, args.platform)
     if args.budget:
         options = replace(options, budget=args.budget)
@@ -141,7 +141,7 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> Answer:
     from visa_lsp.app.launch.unit import program_of
     from visa_lsp.sim.launch.config import LaunchError
 
-    program = given_program(args.path, args.text, roots)
+    program = program_from(args.path, args.text, roots)
     if reason := foreign(program.name, program.data):
         raise UserError(f"{program.name}: {reason}")
     options = _run_options(program, args.platform)

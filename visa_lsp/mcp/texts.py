@@ -11,9 +11,9 @@ from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.mcp.pages import Answer, item_ids
 from visa_lsp.mcp.programs import (
     chosen_platform,
-    given_program,
     lines_of_page,
     nonempty,
+    program_from,
     text_errors,
     with_ids,
     write_output,
@@ -53,7 +53,7 @@ def check(args: arguments.CheckArguments, roots: Roots) -> Answer:
         return Task(path, path, name, selection, fix=args.fix, write=args.fix, source=source, named=False)
 
     if args.text or not args.path:
-        program = given_program(args.path, args.text, roots)
+        program = program_from(args.path, args.text, roots)
         tasks = [task(str(program.place), SourceText(program.name, program.text))]
     else:
         tasks = [task(path) for path in collect([roots.path(args.path)], finder).files]
@@ -121,7 +121,7 @@ def read(args: arguments.ReadArguments, roots: Roots) -> Answer:
     """Show kernels as pseudo-code. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.read.document import chosen, read_data
 
-    program, platform, said = given_program(args.path, args.text, roots), chosen_platform(args.platform), list[str]()
+    program, platform, said = program_from(args.path, args.text, roots), chosen_platform(args.platform), list[str]()
     found = read_data(str(program.place), program.data, platform.name if platform else None, say=said.append)
     if found is None:
         raise UserError(text_errors(said))
@@ -141,7 +141,7 @@ def assemble(args: arguments.AssembleArguments, roots: Roots) -> Answer:
     from visa_lsp.app.assemble import assemble_text
     from visa_lsp.app.check.report import findings_of
 
-    program, platform = given_program(args.path, args.text, roots), chosen_platform(args.platform)
+    program, platform = program_from(args.path, args.text, roots), chosen_platform(args.platform)
     made = assemble_text(program.text, platform.name if platform is not None else None)
     found = _findings(findings_of(str(program.place), program.text, made.diagnostics))
     found.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
@@ -164,7 +164,7 @@ def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> Answer:
     from visa_lsp.app.zebins import visa_text, zebin_of, zebin_text
     from visa_lsp.zeinfo.zebin import is_elf
 
-    program, platform = given_program(args.path, "", roots), chosen_platform(args.platform)
+    program, platform = program_from(args.path, "", roots), chosen_platform(args.platform)
     if is_elf(program.data):
         zebin = zebin_of(program.name, program.data)
         text = zebin_text(program.name, zebin, platform, comments=True, summary=False)

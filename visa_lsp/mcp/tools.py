@@ -119,7 +119,7 @@ def _short(schema: dict[str, Any]) -> dict[str, Any]:
         name: {key: value for key, value in member.items() if key != "default" or value}
         for name, member in schema["properties"].items()
     }
-    # What all tools have stands last.
+    # Arguments that all tools have come last.
     last = {name: members.pop(name) for name in ("cursor", "max_tokens") if name in members}
     more: dict[str, Any] = {
         key: schema[key] for key in ("required", "additionalProperties") if key in schema and schema[key] != []

@@ -77,7 +77,7 @@ class Worker:
 
 
 def _words(message: str) -> str:
-    """Return a message for an agent: printable, not too long, and without the folder of texts that are no files."""
+    """Return a message for an agent: printable, not too long, and without the folder that stands for texts without a file."""
     return printable(message).replace(os.path.join(os.devnull, ""), "")[:2000]  # noqa: PTH118
 
 
