@@ -27,7 +27,7 @@ NOTABLE: Final = 0.05  # a share above which instructions are worth a compiled f
 
 
 def instructions_left(run: ReadyRun) -> tuple[Counter[str], int]:
-    """Return how often each opcode was left to the interpreter, and how many instructions were executed."""
+    """Return the interpreted executions of each opcode, and the number of all executed instructions."""
     making = Making()
     result = engine.run(run.dispatch(_STEPS), making=making, at_once=True)
     left = Counter[str]()

@@ -351,7 +351,7 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
     for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
         if name == "-" or (Path(name).exists() and not is_regular(name)):
             raise UserError(f"{name}: --cluster takes files, because workers read them themselves")
-    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _lost, as_it_is)
+    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _report_lost, as_it_is)
     with Progress() as line:
         for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
             if line.is_due():
@@ -367,7 +367,7 @@ def _launch_there(args: Namespace, several: bool, task: Input) -> Outcome:
     return _launch(name, args, more, several=several)
 
 
-def _lost(task: Input, why: str) -> Said[Outcome]:
+def _report_lost(task: Input, why: str) -> Said[Outcome]:
     name, _ = task
     return Said(Outcome(name, error=f"{name}: {why}", status=2), "")
 

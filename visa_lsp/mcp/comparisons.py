@@ -24,7 +24,7 @@ _GEN_SECONDS: Final = 60.0
 
 def diff(args: arguments.DiffArguments, roots: Roots) -> Answer:
     """Compare two programs or two folders of them. Raises UserError for arguments and files that cannot be used."""
-    from visa_lsp.app.diff.compared import compared, compared_data
+    from visa_lsp.app.diff.comparison import compare_data, compared
     from visa_lsp.app.diff.text import figure_rows
 
     said: list[str] = []
@@ -32,7 +32,7 @@ def diff(args: arguments.DiffArguments, roots: Roots) -> Answer:
     name = platform.name if platform is not None else None
     if args.a_text or args.b_text:
         sides = [program_from(args.a, args.a_text, roots), program_from(args.b, args.b_text, roots)]
-        comparison = compared_data([(side.name, side.data) for side in sides], name, said.append)
+        comparison = compare_data([(side.name, side.data) for side in sides], name, said.append)
     else:
         comparison = compared(roots.path(args.a), roots.path(args.b), name, None, _NoProgress(), None, said.append)
     if not comparison.files:

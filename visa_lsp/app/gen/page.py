@@ -131,10 +131,10 @@ def _gen(columns: Columns) -> Iterator[str]:
     for block in blocks:
         yield f'<div class="head">{_text(block.head)}</div>'
         timed = any(line.bar for line in block.lines)
-        yield from (line_of(line, _living(block), _bar(line.bar) if timed else "") for line in block.lines)
+        yield from (line_of(line, _titles(block), _bar(line.bar) if timed else "") for line in block.lines)
 
 
-def _living(block: GenBlock) -> Callable[[str, str], str]:
+def _titles(block: GenBlock) -> Callable[[str, str], str]:
     def title(kind: str, text: str) -> str:
         row = row_of(text) if kind == "reg" else None
         return "" if row is None else block.living.get(row, "")

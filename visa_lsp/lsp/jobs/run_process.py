@@ -54,7 +54,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     if find_spec("numpy") is None:
         return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
     if "why" in options:
-        return _explained(text, Path(path) if path else None, options)
+        return _explain_value(text, Path(path) if path else None, options)
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.proposal import proposed
 
@@ -113,7 +113,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     return {**_report(report, options.get("head", _HEAD), whole=options.get("data") == "base64"), **more}
 
 
-def _explained(text: str | None, source: Path | None, options: dict[str, Any]) -> Result:
+def _explain_value(text: str | None, source: Path | None, options: dict[str, Any]) -> Result:
     """Return the answer of ``visa-lsp why --format json`` for a program."""
     from visa_lsp.app.compare_runs.programs import ComparedProgram
     from visa_lsp.app.errors import UserError
