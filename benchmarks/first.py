@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ALLOWED: Final = 1.2  # CPU time of auto to that of the better engine
 ALLOWED_SECONDS: Final = 1.0
-LONG_TEXT_LINES: Final = (1_000, 12_000)
+LINES_OF_LONG_TEXTS: Final = (1_000, 12_000)
 _MAX_LONG_TEXTS: Final = 10
 _STEPS: Final = 3_000_000  # some 20 s of the interpreter: a launch that was made up may never end
 
@@ -43,7 +43,7 @@ def long_texts(folder: Path) -> Iterator[tuple[str, Path]]:
     by_lines = {}
     for path in sorted(CORPUS.glob("run*/*/*/*.visaasm")):
         text = path.read_text("utf-8")
-        if ".kernel " in text and LONG_TEXT_LINES[0] <= (lines := text.count("\n")) <= LONG_TEXT_LINES[1]:
+        if ".kernel " in text and LINES_OF_LONG_TEXTS[0] <= (lines := text.count("\n")) <= LONG_TEXT_LINES[1]:
             by_lines[lines] = path
     chosen = sorted(by_lines.items())
     if len(chosen) >= _MAX_LONG_TEXTS:
@@ -52,7 +52,7 @@ def long_texts(folder: Path) -> Iterator[tuple[str, Path]]:
             yield f"{path.parts[-3]} {path.stem}, {lines} lines", path
         return
     for number in range(1, _MAX_LONG_TEXTS + 1):
-        lines = LONG_TEXT_LINES[1] * number // _MAX_LONG_TEXTS
+        lines = LINES_OF_LONG_TEXTS[1] * number // _MAX_LONG_TEXTS
         path = folder / f"long{lines}.visaasm"
         path.write_text(kernel(lines), "utf-8")
         yield f"{lines} lines", path

@@ -31,7 +31,7 @@ _MAX_LIST_ITEMS: Final = 32
 _CURSOR: Final = re.compile(r"([0-9]{1,9})-([0-9a-f]{12})")
 
 
-class Answer(Struct, frozen=True):
+class ToolAnswer(Struct, frozen=True):
     """An answer: the values of every page, and the items of the one member that is divided into pages.
 
     ``is_text``: the items are lines, and a page has them as one string.
@@ -49,7 +49,7 @@ def tokens_of(text: str) -> int:
     return len(_TOKEN.findall(text)) + (0 if text.isascii() else 2 * sum(not char.isascii() for char in text))
 
 
-def page(answer: Answer, cursor: str, max_tokens: int) -> dict[str, Any]:
+def page(answer: ToolAnswer, cursor: str, max_tokens: int) -> dict[str, Any]:
     """Return the page at a cursor, the first for an empty one.
 
     Raises UserError for a cursor of another answer.
@@ -103,7 +103,7 @@ def _start(cursor: str, digest: str) -> int:
     return int(match[1])
 
 
-def _digest(answer: Answer) -> str:
+def _digest(answer: ToolAnswer) -> str:
     text = _json([answer.head, answer.items])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 

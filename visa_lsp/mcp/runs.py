@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.mcp.pages import Answer, item_ids
+from visa_lsp.mcp.pages import ToolAnswer, item_ids
 from visa_lsp.mcp.programs import chosen_platform, lines_of_page, nonempty, program_from, text_errors, with_ids
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _HEAD_VALUES: Final = 8
 
 
-def run(args: arguments.RunArguments, roots: Roots) -> Answer:
+def run(args: arguments.RunArguments, roots: Roots) -> ToolAnswer:
     """Run a program on the simulator. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.launch.unit import LaunchJob, perform
 
@@ -45,7 +45,7 @@ def run(args: arguments.RunArguments, roots: Roots) -> Answer:
         raise UserError(outcome.error)
     head = _run_head(outcome.report)
     if not args.buffer:
-        return Answer(head, "faults", with_ids(_faults(outcome.report), args.ids))
+        return ToolAnswer(head, "faults", with_ids(_faults(outcome.report), args.ids))
     from visa_lsp.app.launch.comparison import finite, numbers
 
     found = next((b for b in outcome.report.buffers if args.buffer in (str(b.arg), b.name)), None)
@@ -54,7 +54,7 @@ def run(args: arguments.RunArguments, roots: Roots) -> Answer:
         raise UserError(f"no buffer {args.buffer!r}{did_you_mean(args.buffer, known)} (there: {', '.join(known)})")
     keys = ("ok", "verdict", "kernel", "platform", "engine", "groups", "threads", "instructions")
     short = {key: head[key] for key in keys}
-    return Answer(short, "values", [finite(value) for value in numbers(found.array)])
+    return ToolAnswer(short, "values", [finite(value) for value in numbers(found.array)])
 
 
 def _run_options(program: GivenProgram, platform: str) -> RunOptions:
@@ -130,7 +130,7 @@ def _severity(report: RunReport, fault: Fault) -> str:
     return "expected" if fault.kind.value in report.expected_faults else "note"
 
 
-def launch_template(args: arguments.TemplateArguments, roots: Roots) -> Answer:
+def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnswer:
     """Return a launch file for a kernel, and write it where an output is given.
 
     Raises UserError for arguments and files that cannot be used.
@@ -161,4 +161,4 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> Answer:
         raise UserError(text_errors(problems.lines)) from None
     except (LaunchError, OSError, ValueError) as error:
         raise UserError(str(error)) from None
-    return Answer(written, "text", lines_of_page(launch_text(proposal)), is_text=True)
+    return ToolAnswer(written, "text", lines_of_page(launch_text(proposal)), is_text=True)

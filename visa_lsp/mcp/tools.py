@@ -15,7 +15,7 @@ from visa_lsp.mcp import answers, arguments, comparisons, runs, texts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.mcp.pages import Answer
+    from visa_lsp.mcp.pages import ToolAnswer
     from visa_lsp.mcp.places import Roots
 
 
@@ -29,7 +29,7 @@ class AgentTool(Struct, frozen=True):
     description: str
     arguments: type[arguments.PagedArguments]
     answer: type
-    work: Callable[[Any, Roots], Answer]
+    work: Callable[[Any, Roots], ToolAnswer]
     reads: bool = True
     writes: bool = False
 
