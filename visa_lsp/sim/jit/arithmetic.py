@@ -42,7 +42,7 @@ def in_double(function: Callable[..., Node]) -> Callable[..., Node]:
 
 
 def quiet(e: Emitter, value: Node) -> Node:
-    """Return lanes with quiet NaNs, as a conversion gives them; LLVM deletes a conversion there and back."""
+    """Return lanes with quiet NaNs, as after a conversion there and back, which LLVM would delete."""
     return mul(e, value, splat(value.type.element, 1.0, lanes_of(value)))
 
 

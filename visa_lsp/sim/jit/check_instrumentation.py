@@ -68,7 +68,7 @@ def access(e: Emitter, place: SpacePlace, use: int) -> None:
 
 
 def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Callable[..., None]) -> None:
-    """Suspect the lanes for which a function of the module returns true; ``body`` writes it once for all instructions."""
+    """Suspect by a function of the module, which ``body`` writes once for all instructions that call it."""
 
     def write_body(launch: Node, *own: Node) -> Node:
         before = e.launch, e.suspected
@@ -85,7 +85,7 @@ def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Cal
 
 
 def mark(e: Emitter, place: SpacePlace, first: Node, dwords: int, use: int, *, shared: bool) -> None:
-    """Suspect what is in no order with a use of dwords that lie side by side from an offset on, and leave its own marks."""
+    """Suspect uses without an order to that of contiguous dwords from an offset on, and set the marks of this use."""
 
     def body(marks: Node, stride: Node, at: Node) -> None:
         _mark(e, marks, stride, at, dwords, use, shared=shared)

@@ -107,9 +107,8 @@ class Emitter(Writer):
         self.reaches_shared = False  # an instruction may touch the memory of the group
         self.pc = 0
         self.held = plan.held
-        self._held: list[
-            Node
-        ] = []  # arrays for the held pieces, because LLVM promotes arrays to better values than vectors
+        # Arrays for the held pieces, because LLVM promotes arrays to better values than vectors.
+        self._held: list[Node] = []
         for piece in self.held.pieces:
             place = self.builder.alloca(ir.ArrayType(ir.IntType(8), piece.size))
             place.align = 64

@@ -115,7 +115,7 @@ class _Nodes:
     of_bits = _unary(lambda nodes, a: nodes.e.builder.bitcast(a, vector(F64, nodes.count)))
 
     def entries(self, rows: LaneNumbers) -> Sequence[LaneNumbers]:
-        """Nearly always all lanes need the first row, which is a constant, so that the table is not read."""
+        """Return the entries of rows; nearly always all lanes need the first row, a constant, so that the table is not read."""
         e, builder = self.e, self.e.builder
         first = [splat(F64, number, self.count) for number in QUARTERS[0]]
         far = any_of(e, builder.icmp_unsigned("!=", rows.node, splat(I64, 0, self.count)))

@@ -67,7 +67,7 @@ def run_unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunRe
 
 
 def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
-    """Run without checkers on several threads of the host, or say in words why that cannot be."""
+    """Run without checkers on several threads of the host, or return the reason against it in words."""
     runner = runner_of(CompiledMachine(dispatch, making, RunMode(side_by_side=True), at_once=True))
     return runner if isinstance(runner, str) else run_side_by_side(dispatch, runner)
 

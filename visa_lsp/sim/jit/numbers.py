@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.writer import Node
     from visa_lsp.sim.operands import Site
 
-# Return the form of a data type in registers; bf is the upper half of a float, which LLVM's operations do not know.
+# The form of a data type in registers; bf is the upper half of a float, which LLVM's operations do not know.
 STORAGE: Final = {
     ty.UD: I32, ty.D: I32, ty.UW: I16, ty.W: I16, ty.UB: I8, ty.B: I8, ty.BOOL: I8, ty.UQ: I64, ty.Q: I64,
     ty.F: F32, ty.DF: F64, ty.HF: F16, ty.BF: I16,

@@ -80,13 +80,13 @@ class Replay:
         self._listen(barriers)
 
     def _listen(self, barriers: int) -> None:
-        """Announce events to the observers again, and an earlier barrier if there was one."""
+        """Announce events to the observers again; after a barrier, take the findings that it would have ended."""
         self._machine.heard_by(self._observers)
         if self._machine.result.barriers > barriers:
             self._machine.take_findings()
 
     def _replay(self, first: int, group: int | None) -> int:
-        """Interpret the group that was struck, the checkpoint being at ``first``; where to go on."""
+        """Interpret the group that a test has struck; ``first`` is the group of the checkpoint. Return the group to continue with."""
         machine, result = self._machine, self._machine.result
         self._left -= 8 * self._bytes  # buffers and their marks, back to a checkpoint and into the next one
         if group is None or self._left < 0:

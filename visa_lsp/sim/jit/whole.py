@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.groups import GroupField
     from visa_lsp.sim.jit.machine import CompiledMachine
 
-_MAX_THREAD_NUMBERS: Final = (
-    1 << 30
-)  # of threads between barriers: marks have 32 bits, and a step is far below what is left
+# Of threads between barriers: marks have 32 bits, and a step needs far fewer numbers than the rest.
+_MAX_THREAD_NUMBERS: Final = 1 << 30
 _MAX_SLICE_SECONDS: Final = 0.1  # seconds that compiled code may run before Python can be interrupted
 
 
 class Suspicion(Exception):  # noqa: N818 - no error: a checker may have something to say
-    """A watched run has come to something that the interpreter has to look at: in ``group``, or None where that is not enough."""
+    """A possible finding of a watched run: the interpreter has to run ``group`` again, or all groups if it is None."""
 
     def __init__(self, group: int | None = None) -> None:
         super().__init__(group)
