@@ -43,7 +43,7 @@ def long_texts(folder: Path) -> Iterator[tuple[str, Path]]:
     by_lines = {}
     for path in sorted(CORPUS.glob("run*/*/*/*.visaasm")):
         text = path.read_text("utf-8")
-        if ".kernel " in text and LINES_OF_LONG_TEXTS[0] <= (lines := text.count("\n")) <= LONG_TEXT_LINES[1]:
+        if ".kernel " in text and LINES_OF_LONG_TEXTS[0] <= (lines := text.count("\n")) <= LINES_OF_LONG_TEXTS[1]:
             by_lines[lines] = path
     chosen = sorted(by_lines.items())
     if len(chosen) >= _MAX_LONG_TEXTS:
