@@ -78,7 +78,6 @@ def test_inside_the_extension_host(window: Window, project: Path):
         "status",
         "squiggle",
         "quick fix",
-        "several selections are formatted at once",
         "snippets",
         "code lens",
         "run results",

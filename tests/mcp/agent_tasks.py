@@ -305,6 +305,16 @@ async def a_fault_is_found_again_by_its_id(agent: Agent) -> None:
 
 
 @task
+async def the_cause_of_a_fault_is_explained(agent: Agent) -> None:
+    nodes = (await agent.call("why", path="average.visaasm"))["nodes"]
+    line = 1 + text_of(agent, "average.visaasm")[
+        : text_of(agent, "average.visaasm").index("gather4_scaled.R (M1, 16) x 0x0:ud next")
+    ].count("\n")
+    assert (nodes[0]["path"], nodes[0]["line"]) == ("average.visaasm", line)
+    assert {node["id"] for node in nodes} >= {cause for node in nodes for cause in node["causes"]}
+
+
+@task
 async def average_is_mended_and_runs_without_faults(agent: Agent) -> None:
     """Each work item averages two of its own elements, so that none reads what another writes."""
     text = text_of(agent, "average.visaasm")

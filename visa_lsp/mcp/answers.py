@@ -163,6 +163,41 @@ class RunAnswer(PagedAnswer):
     values: NotRequired[list[Any]]
 
 
+class WhyCause(TypedDict):
+    """An instruction behind the value, or an input or memory that nothing recorded wrote; causes are ids of others."""
+
+    id: int
+    kind: str
+    text: str
+    values: dict[str, Any]
+    causes: list[int]
+    distance: int
+    times: int
+    path: str | None
+    line: int | None
+    lane: int | None
+    thread: int | None
+    group: list[int] | None
+    lanes: NotRequired[list[int]]
+    reads: NotRequired[dict[str, Any]]
+    races: NotRequired[list[int]]
+    differs: NotRequired[bool]
+    first_difference: NotRequired[bool]
+    reference: NotRequired[dict[str, Any]]
+
+
+class WhyAnswer(PagedAnswer):
+    """The value or fault, and the causes, the most telling first; ``more`` counts those that are left out."""
+
+    value: str
+    now: Any
+    expected: NotRequired[Any]
+    against: NotRequired[str]
+    more: NotRequired[int]
+    notes: NotRequired[list[str]]
+    nodes: list[WhyCause]
+
+
 class DifferentKernel(TypedDict):
     """A kernel that differs, with figures of both sides."""
 

@@ -94,6 +94,22 @@ class RunArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only=
     ] = ""
 
 
+class WhyArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``why``."""
+
+    path: Annotated[str, Meta(description="a text, an object, or a launch file (.launch.yaml) that names one")]
+    value: Annotated[
+        str,
+        Meta(description="an element of a buffer, such as y[37]; default: the first failed expectation, else a fault"),
+    ] = ""
+    fault: Annotated[int, Meta(ge=0, description="explain this fault of the run, counted from 1")] = 0
+    launch: Annotated[
+        str, Meta(description="launch file; default: NAME.launch.yaml beside it, else a generated one")
+    ] = ""
+    against: Annotated[str, Meta(description="reference program, such as the text before a change")] = ""
+    platform: _Platform = ""
+
+
 class DiffArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of ``diff``."""
 

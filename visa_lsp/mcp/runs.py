@@ -1,4 +1,4 @@
-"""Tools for runs on the simulator: run, launch_template."""
+"""Tools for runs on the simulator: run, why, launch_template."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.faults import Fault
 
 _HEAD_VALUES: Final = 8
+_MAX_CAUSES: Final = 200
 
 
 def run(args: arguments.RunArguments, roots: Roots) -> ToolAnswer:
@@ -128,6 +129,31 @@ def _severity(report: RunReport, fault: Fault) -> str:
     if fault in report.faults:
         return "fault"
     return "expected" if fault.kind.value in report.expected_faults else "note"
+
+
+def why(args: arguments.WhyArguments, roots: Roots) -> ToolAnswer:
+    """Explain a value or fault of a run. Raises UserError for arguments and files that cannot be used."""
+    from visa_lsp.app.launch.program import TextProblems
+    from visa_lsp.app.why.answer import WhyQuestion, answer
+    from visa_lsp.app.why.report import as_json
+    from visa_lsp.sim.launch.config import LaunchError
+
+    program = program_from(args.path, "", roots)
+    options = _run_options(program, args.platform)
+    launch, against = (roots.path(name) if name else None for name in (args.launch, args.against))
+    question = WhyQuestion(
+        str(program.place), args.value or None, args.fault or None, launch, against, options.platform, most=_MAX_CAUSES
+    )
+    try:
+        values = as_json(answer(question))
+    except TextProblems as problems:
+        raise UserError(text_errors(problems.lines)) from None
+    except (LaunchError, OSError, ValueError) as error:
+        raise UserError(str(error)) from None
+    nodes = values.pop("nodes")
+    for node in nodes:
+        node["path"] = node["path"] and roots.shown(node["path"])
+    return ToolAnswer(values, "nodes", nodes)
 
 
 def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnswer:

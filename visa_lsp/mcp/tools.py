@@ -88,6 +88,12 @@ TOOLS: Final = (
         arguments.RunArguments, answers.RunAnswer, runs.run,
     ),
     AgentTool(
+        "why",
+        "Explain how a value of a run came about, such as `y[37]`, or its first failed expectation or fault: the instructions behind "
+        "it with lanes and values, the most telling first; compared with a reference program if `against` is given.",
+        arguments.WhyArguments, answers.WhyAnswer, runs.why,
+    ),
+    AgentTool(
         "assemble",
         "Assemble a text to an object.",
         arguments.AssembleArguments, answers.AssembleAnswer, texts.assemble, writes=True,

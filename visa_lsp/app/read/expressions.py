@@ -341,6 +341,12 @@ class Printer:
         """Return an argument with the conversion to a type where C would not do the same; ``exact``: its sign counts."""
         own = self.type_of(value)
         text = self.value(skip_widening(value, self) if own is ty.D and wanted.is_int else value, control)
+        if exact and own.size < ty.D.size and (inner := self._other_sign_of(value)) is not None:
+            # C extends a narrow value by its sign.
+            if isinstance(inner, Calc) and not inner.saturate and inner.modifier is OperandModifier.NONE:
+                text = self.value(replace(inner, type=own), control)
+            else:
+                text = _cast(own, self.value(inner, control))
         if wanted.is_float:
             return text if own is wanted or (own.is_float and own.size < wanted.size) else _cast(wanted, text)
         if own is wanted or (own.size < min(4, wanted.size) and not (exact and own.is_signed and not wanted.is_signed)):
@@ -350,6 +356,18 @@ class Printer:
         if own.size == wanted.size:
             return _cast(wanted, text) if exact and own.is_signed != wanted.is_signed else text
         return _cast(wanted, text)
+
+    def _other_sign_of(self, value: Expr) -> Expr | None:
+        """Return the operand of a conversion that only changes the signedness of a value; None for other values."""
+        if (
+            not isinstance(value, Calc)
+            or value.meaning != S0
+            or value.saturate
+            or value.modifier is not OperandModifier.NONE
+        ):
+            return None
+        own = self.type_of(value.args[0])
+        return value.args[0] if _same(own, value.type) and own is not value.type else None
 
     def _calc(self, value: Calc, control: ExecControl) -> RankedText:
         args = value.args

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.effects import Bits, Effects, mask_of
 from visa_lsp.app.read.lines import CodePrinter
-from visa_lsp.app.read.lower import CARRIES
+from visa_lsp.app.read.lower import CARRIES, effect_of
 from visa_lsp.app.read.model import (
     Both,
     Calc,
@@ -178,7 +178,7 @@ class _Folder:
 
     def _writes(self, statement: Plain, place: int) -> Bits:
         """Return the bits that a statement writes; an instruction with two results has a statement for each."""
-        if isinstance(statement, Set) and self.kernel.instructions[place].row.mnemonic in CARRIES:
+        if isinstance(statement, Set) and effect_of(self.kernel.instructions[place]) in CARRIES:
             found = (
                 self.effects.place_bytes(statement.target, statement.control.exec_size)
                 if isinstance(statement.target, General)

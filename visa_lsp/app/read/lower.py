@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel, Value
 
 
+# By effect: the field of the second result, the whole sum, and the bit of the sum that this result is.
 CARRIES: Final = {"addc": ("carry", lane.S0 + lane.S1, 32), "subb": ("borrow", lane.S0 - lane.S1, 63)}
+
+
+def effect_of(inst: Inst) -> str:
+    """Return the name of an instruction's effect, empty for one that computes lane by lane."""
+    return inst.row.meaning.name if isinstance(inst.row.meaning, lane.Effect) else ""
 
 
 def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfer | NamedCall, ...]:
@@ -30,7 +36,7 @@ def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfe
 
 def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     """Return the assignments of the carry and of the sum; none where the first could change what the second reads."""
-    name, meaning, bit = CARRIES.get(inst.row.mnemonic, ("", lane.S0, 0))
+    name, meaning, bit = CARRIES.get(effect_of(inst), ("", lane.S0, 0))
     control, target, carry, guard = inst.get("exec"), inst.get("dst"), inst.get(name), inst.get("pred")
     sources = operands_of(inst)
     plain = all(

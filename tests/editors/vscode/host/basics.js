@@ -40,19 +40,6 @@ module.exports = {
     await until('no finding', () => vscode.languages.getDiagnostics(document.uri).length === 0);
     assert.ok(document.getText().includes('mad (M1, 16)'));
   },
-  async 'several selections are formatted at once'() {
-    const editor = await vscode.window.showTextDocument(document);
-    const before = document.getText().split('\n');
-    const lines = ['.decl V0061', '_main_0:', 'ret (M1'].map((words) => at(words).line);
-    await editor.edit((edit) => lines.forEach((line) => edit.insert(new vscode.Position(line, 0), '  ')));
-    editor.selections = [lines[0], lines[2]].map((line) => new vscode.Selection(line, 0, line, 4));
-    await run('editor.action.formatSelection');
-    const left = () => document.getText().split('\n').flatMap((line, number) => (line === before[number] ? [] : [line]));
-    await until('two lines in shape', () => left().length === 1);
-    assert.deepEqual(left().map((line) => line.trim()), ['_main_0:']);
-    await editor.edit((edit) => edit.delete(new vscode.Range(lines[1], 0, lines[1], 2)));
-    assert.deepEqual(left(), []);
-  },
   async snippets() {
     const scratch = await vscode.workspace.openTextDocument({ language: 'visa', content: '' });
     await vscode.window.showTextDocument(scratch);
