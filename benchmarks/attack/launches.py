@@ -65,7 +65,7 @@ class Launches(Target):
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="attack-"))
-        for path in EXAMPLES.iterdir():
+        for path in filter(Path.is_file, EXAMPLES.iterdir()):
             shutil.copy(path, self.folder)
         np.save(self.folder / "x.npy", np.arange(100, dtype=np.float32))
         self.text = (EXAMPLES / "saxpy.visaasm").read_text("utf-8")
