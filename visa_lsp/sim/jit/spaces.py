@@ -54,7 +54,7 @@ class Found(NamedTuple):
     shared: bool = False
 
 
-class _SpaceEntry(NamedTuple):
+class _RangeEntry(NamedTuple):
     """The numbers of one entry of a table (``state.ENTRY``), and the address of its last."""
 
     first: Node
@@ -92,11 +92,11 @@ def _compare_surfaces(e: Emitter, value: Node, lowest: int) -> Found:
     if len(candidates) > _MAX_COMPARED_SURFACES:
         raise Uncompiled
     zero = ir.Constant(I64, 0)
-    entry = _SpaceEntry(zero, zero, zero, zero, zero, e.address(e.launch, state.SCRAP))
+    entry = _RangeEntry(zero, zero, zero, zero, zero, e.address(e.launch, state.SCRAP))
     for number in candidates:
         same = e.builder.icmp_unsigned("==", value, ir.Constant(I64, number))
         pairs = zip(_entry(e, number)[1:], entry[1:], strict=True)
-        entry = _SpaceEntry._make([zero, *(e.builder.select(same, own, other) for own, other in pairs)])
+        entry = _RangeEntry._make([zero, *(e.builder.select(same, own, other) for own, other in pairs)])
     return Found(lambda at: at, partial(entry.place, e))
 
 
@@ -111,11 +111,11 @@ def by_value(e: Emitter, value: int) -> Found:
     raise Uncompiled
 
 
-def _entry(e: Emitter, value: int) -> _SpaceEntry:
+def _entry(e: Emitter, value: int) -> _RangeEntry:
     """Return the entry of a surface, loaded where the function begins."""
     table, start = e.table(state.SURFACES), state.ENTRY * e.surface_values.index(value)
     words = (e.constant(table, start + 8 * k) for k in range(1, 5))
-    return _SpaceEntry._make([ir.Constant(I64, 0), *words, e.address(table, start + state.WRITTEN)])
+    return _RangeEntry._make([ir.Constant(I64, 0), *words, e.address(table, start + state.WRITTEN)])
 
 
 def find_shared(e: Emitter) -> Found:
@@ -129,7 +129,7 @@ def find_shared(e: Emitter) -> Found:
 
     host, size, marks = (e.word(e.block, at) for at in (state.SLM, state.SLM_SIZE, state.SLM_MARKS))
     zero = ir.Constant(I64, 0)
-    entry = _SpaceEntry(zero, size, host, marks, zero, e.address(e.launch, state.SCRAP))
+    entry = _RangeEntry(zero, size, host, marks, zero, e.address(e.launch, state.SCRAP))
     return Found(offsets, partial(entry.place, e), shared=True)
 
 
@@ -145,7 +145,7 @@ def flat(e: Emitter) -> Found:
         number = b.phi(I64)
         number.add_incoming(ir.Constant(I64, 0), before)
         row = b.gep(table, [b.mul(number, ir.Constant(I64, state.ENTRY))], source_etype=I8)
-        entry = _SpaceEntry._make([*(e.word(row, 8 * k) for k in range(5)), e.address(row, state.WRITTEN)])
+        entry = _RangeEntry._make([*(e.word(row, 8 * k) for k in range(5)), e.address(row, state.WRITTEN)])
         found = entry.place(e, low, end)
         b.cbranch(b.or_(found.inside, b.icmp_unsigned("==", number, count)), done, onward)
         b.position_at_end(onward)
