@@ -1,4 +1,4 @@
-"""Where a compiled message goes: a surface, shared local memory, the flat address space. The host's addresses stay here.
+"""The memory of a compiled message: a surface, shared local memory, the flat address space. The host's addresses stay here.
 
 A ``SpacePlace`` is the host address of a space's first byte and its size, for the addresses of one message. What lies outside of
 it, or is bound to nothing, is left to the interpreter before anything is done.
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from visa_lsp.sim.operands import Site
 
 _SLM_INDEX = 0xFE
-_MOST_COMPARED = 16  # surfaces that a surface variable of unknown value is compared with
+_MAX_COMPARED_SURFACES = 16  # surfaces that a surface variable of unknown value is compared with
 
 
 class SpacePlace(NamedTuple):
-    """The host address of byte 0 of a space, and whether all offsets that were asked for lie inside.
+    """The host address of byte 0 of a space, and whether all requested offsets lie inside.
 
     ``wrote`` is the address of a word that says whether something was stored. Where checkers watch: the host address of the
-    first mark of byte 0, the bytes between marks of different kinds, and what is forbidden (``watching``).
+    first mark of byte 0, the bytes between marks of different kinds, and what is forbidden (``check_instrumentation``).
     """
 
     base: Node
@@ -83,13 +83,13 @@ def surface(e: Emitter, site: Site) -> Found:
     if known is not None:
         return by_value(e, known)
     e.reaches_shared |= cell not in e.given_surfaces
-    return _compared(e, e.surface(cell), 0)
+    return _compare_surfaces(e, e.surface(cell), 0)
 
 
-def _compared(e: Emitter, value: Node, lowest: int) -> Found:
+def _compare_surfaces(e: Emitter, value: Node, lowest: int) -> Found:
     """Return the bound surface whose number, ``lowest`` or above, is a value. Raises Uncompiled where they are too many."""
     candidates = [number for number in e.surface_values if number >= lowest]
-    if len(candidates) > _MOST_COMPARED:
+    if len(candidates) > _MAX_COMPARED_SURFACES:
         raise Uncompiled
     zero = ir.Constant(I64, 0)
     entry = _RangeEntry(zero, zero, zero, zero, zero, e.address(e.launch, state.SCRAP))
@@ -103,7 +103,7 @@ def _compared(e: Emitter, value: Node, lowest: int) -> Found:
 def by_value(e: Emitter, value: int) -> Found:
     """Return the space that a surface variable's value stands for. Raises Uncompiled where there is no compiled form."""
     if value in (SLM_SURFACE, _SLM_INDEX):
-        return shared(e)
+        return find_shared(e)
     if value in e.surface_values:
         return Found(lambda at: at, partial(_entry(e, value).place, e))
     if value in (STATELESS_SURFACE, 0xFD):
@@ -118,7 +118,7 @@ def _entry(e: Emitter, value: int) -> _RangeEntry:
     return _RangeEntry._make([ir.Constant(I64, 0), *words, e.address(table, start + state.WRITTEN)])
 
 
-def shared(e: Emitter) -> Found:
+def find_shared(e: Emitter) -> Found:
     """Shared local memory of the group."""
     e.reaches_shared = True
 
@@ -165,7 +165,7 @@ def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
     kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
     operand = site.inst.get("surface")
     if site.integer("sfid") == codes.SFID_SLM:
-        return shared(e), None
+        return find_shared(e), None
     if kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
         if not isinstance(operand, General):
             return flat(e), None
@@ -175,5 +175,5 @@ def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
     if isinstance(operand, General) and kind in (codes.ADDRTYPE_BSS, codes.ADDRTYPE_SURF):
         # A handle of anything else, such as scratch space, matches none, so that the interpreter finds it.
         handle = e.builder.and_(scalar(e, site, "surface"), ir.Constant(I64, 0xFFFFFFFF))
-        return _compared(e, handle, FIRST_HANDLE), None
+        return _compare_surfaces(e, handle, FIRST_HANDLE), None
     raise Uncompiled
