@@ -25,7 +25,7 @@ from corpus_launches import CASES, FILES, prepare, prepare_file
 
 from visa_lsp.app.read.document import Kept, read_data
 from visa_lsp.app.read.evaluate import evaluate
-from visa_lsp.app.read.fold import folded
+from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.sim.machine import run
@@ -41,7 +41,7 @@ _STEPS = 50_000_000
 
 def _by_pseudo_code(ready: ReadyRun, dispatch: Dispatch) -> RunResult:
     return evaluate(
-        dispatch, lambda kernel: folded(reading_of(kernel), kernel, names_for(kernel, ready.platform, None))
+        dispatch, lambda kernel: fold_reading(reading_of(kernel), kernel, names_for(kernel, ready.platform, None))
     )
 
 

@@ -191,7 +191,7 @@ def test_a_text_that_takes_too_long_is_unknown():
         f"    cmp.lt (M1_NM, 16) P1 step(0,0)<0;1,0> 0x{n}:d\n    (P1) goto (M1, 16) again{n}\n"
         for n in range(12)[::-1]
     )
-    found = answers(heads + INDEX.format("gid") + STORE.format("y", "at") + ends, seconds=0.1)
+    found = answers(heads + INDEX.format("gid") + STORE.format("y", "at") + ends, seconds=0.0)
     assert {one.answer for one in found} == {"unknown"}
     assert all("time" in one.reason for one in found)
 
