@@ -11,7 +11,9 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import run_launch
 from visa_lsp.program.elements import cl_element, element_bytes
+from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import LaunchError
+from visa_lsp.zeinfo.write import scalar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +38,13 @@ _CHECKS: Final = {
     "divergence": "barriers",
     "uninitialised": "uninitialised",
 }
+_ITEM_CHECKS: Final = "all,item-races"  # for races that the default checks omit: lanes of one thread
 _CONTENTS: Final = ("{random: 1}", "arange", "zeros")
+
+
+def program_line(path: str) -> str:
+    """Return the line of a launch file that names its program."""
+    return f"file: {scalar(path)}"
 
 
 class Confirmer:
@@ -53,24 +61,31 @@ class Confirmer:
             if text is None:
                 return None
             with suppress(LaunchError, UserError):
-                launch = parse_launch(text, self.path.with_name(f"{self.path.name}.launch.yaml"))
-                options = RunOptions(
-                    self.path,
-                    self.walker.platform.name,
-                    "interp",
-                    _CHECKS[property_],
-                    budget=_STEPS,
-                    finder=self.finder,
-                )
-                report = run_launch(launch, options, self.data)
-                for fault in report.faults:
-                    if fault.kind.value == _FAULTS[property_] and {fault.line + 1, fault.other_line + 1} & set(lines):
-                        return self._with_file(text)
+                found, is_cut = self._run(text, property_, lines, _CHECKS[property_])
+                if found:
+                    options = f" --budget {_STEPS}" if is_cut else ""
+                    if property_ == "race" and not self._run(text, property_, lines, "races")[0]:
+                        options = f" --checks {_ITEM_CHECKS}{options}"
+                    note = f"# run with{options}\n" if options else ""
+                    return note + self._with_file(text)
         return None
+
+    def _run(self, text: str, property_: str, lines: Sequence[int], checks: str) -> tuple[bool, bool]:
+        """Return whether a run has the fault at one of the lines, and whether it ended at the limit of steps."""
+        launch = parse_launch(text, self.path.with_name(f"{self.path.name}.launch.yaml"))
+        options = RunOptions(
+            self.path, self.walker.platform.name, "interp", checks, budget=_STEPS, finder=self.finder
+        )  # fmt: skip
+        faults = run_launch(launch, options, self.data).faults
+        found = any(
+            fault.kind.value == _FAULTS[property_] and {fault.line + 1, fault.other_line + 1} & set(lines)
+            for fault in faults
+        )
+        return found, any(fault.kind is FaultKind.BUDGET for fault in faults)
 
     def _with_file(self, text: str) -> str:
         """Return a launch file that names the program, where that is a file."""
-        return text.replace("\n", f"\nfile: {self.path.name}\n", 1) if self.path.is_file() else text
+        return text.replace("\n", f"\n{program_line(self.path.name)}\n", 1) if self.path.is_file() else text
 
     def launch_text(self, values: Mapping[str, int], contents: str) -> str | None:
         """Return a launch file; None where an argument is of a kind that a counterexample has no value for."""
