@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ROOM_BYTES: Final = 1 << 16  # of a buffer whose size does not matter
 _SHARED_BYTES: Final = 4096
-_STEPS: Final = 1_000_000
+_STEPS: Final = 200_000  # some 15 seconds of the interpreter
 _MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
 _FAULTS: Final = {
     "race": "data-race",
@@ -52,6 +52,7 @@ class Confirmer:
 
     def __init__(self, walker: Walker, path: Path, data: bytes, finder: Beside, *, named: bool = False) -> None:
         self.walker, self.path, self.data, self.finder = walker, path, data, finder
+        self.shown: dict[tuple[str, str], set[int]] = {}  # by property and launch, the lines with the fault
         self.named = named  # there is no ze_info: arguments go by the names of inputs
 
     def confirm(self, property_: str, lines: Sequence[int], values: Mapping[str, int]) -> str | None:
@@ -61,27 +62,23 @@ class Confirmer:
             if text is None:
                 return None
             with suppress(LaunchError, UserError):
-                found, is_cut = self._run(text, property_, lines, _CHECKS[property_])
-                if found:
+                shown, is_cut = self._run(text, property_, _CHECKS[property_])
+                if shown & set(lines):
                     options = f" --budget {_STEPS}" if is_cut else ""
-                    if property_ == "race" and not self._run(text, property_, lines, "races")[0]:
+                    if property_ == "race" and not self._run(text, property_, "races")[0] & set(lines):
                         options = f" --checks {_ITEM_CHECKS}{options}"
-                    note = f"# run with{options}\n" if options else ""
-                    return note + self._with_file(text)
+                    launch = (f"# run with{options}\n" if options else "") + self._with_file(text)
+                    self.shown[property_, launch] = shown
+                    return launch
         return None
 
-    def _run(self, text: str, property_: str, lines: Sequence[int], checks: str) -> tuple[bool, bool]:
-        """Return whether a run has the fault at one of the lines, and whether it ended at the limit of steps."""
+    def _run(self, text: str, property_: str, checks: str) -> tuple[set[int], bool]:
+        """Return the lines at which a run has the fault, and whether it ended at the limit of steps."""
         launch = parse_launch(text, self.path.with_name(f"{self.path.name}.launch.yaml"))
-        options = RunOptions(
-            self.path, self.walker.platform.name, "interp", checks, budget=_STEPS, finder=self.finder
-        )  # fmt: skip
+        options = RunOptions(self.path, self.walker.platform.name, "interp", checks, budget=_STEPS, finder=self.finder)
         faults = run_launch(launch, options, self.data).faults
-        found = any(
-            fault.kind.value == _FAULTS[property_] and {fault.line + 1, fault.other_line + 1} & set(lines)
-            for fault in faults
-        )
-        return found, any(fault.kind is FaultKind.BUDGET for fault in faults)
+        shown = [(one.line + 1, one.other_line + 1) for one in faults if one.kind.value == _FAULTS[property_]]
+        return {line for lines in shown for line in lines if line}, any(one.kind is FaultKind.BUDGET for one in faults)
 
     def _with_file(self, text: str) -> str:
         """Return a launch file that names the program, where that is a file."""

@@ -20,7 +20,7 @@ from visa_lsp.app.inputs import OBJECT_MAGIC, decode
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from visa_lsp.program.model import Kernel, Module
 
@@ -222,10 +222,34 @@ def prove_kernel(
         return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply")
     confirmer = Confirmer(walker, path or Path(name), data, finder, named=found.path is None)
     prover = Prover(walker, max(1.0, end - monotonic()), given, confirmer.confirm)
-    return [
+    results = [
         ProofResult(one.property, kernel.name, one.line, one.answer, one.assumptions, one.launch, one.reason)
         for one in prover.results(options.properties)
     ]
+    return with_shown_lines(results, confirmer.shown)
+
+
+def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]]) -> list[ProofResult]:
+    """Return the answers with each line refuted by a launch that has the fault at this very line, or unknown.
+
+    Instructions for other lanes of one statement have one answer, but a launch may fault in some of the lanes alone.
+    """
+    launches: dict[tuple[str, int], str] = {}
+    for (property_, launch), lines in shown.items():
+        for line in lines:
+            launches.setdefault((property_, line), launch)
+    found = []
+    for one in results:
+        own = launches.get((one.property, one.line))
+        if one.answer != "proved" and own is not None:
+            one = structs.replace(one, answer="refuted", launch=own, reason=None)  # noqa: PLW2901
+        elif one.launch is not None:
+            others = sorted(shown[one.property, one.launch])
+            places = f"line{'s' if len(others) > 1 else ''} {', '.join(map(str, others))}"
+            why = f"the launch that has the fault at {places} does not have it here"
+            one = structs.replace(one, answer="unknown", launch=None, reason=why)  # noqa: PLW2901
+        found.append(one)
+    return found
 
 
 if __name__ == "__main__":
