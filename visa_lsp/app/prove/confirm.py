@@ -65,7 +65,7 @@ class Confirmer:
                 shown, is_cut = self._run(text, property_, _CHECKS[property_])
                 if shown & set(lines):
                     options = f" --budget {_STEPS}" if is_cut else ""
-                    if property_ == "race" and not self._run(text, property_, "races")[0] & set(lines):
+                    if property_ == "race" and self._run(text, property_, "races")[0] != shown:
                         options = f" --checks {_ITEM_CHECKS}{options}"
                     launch = (f"# run with{options}\n" if options else "") + self._with_file(text)
                     self.shown[property_, launch] = shown
