@@ -111,10 +111,10 @@ def _measure(paths: Sequence[Path], workers: int) -> float:
 
 
 def _run(crew, work, items, guesses=None):  # noqa: ANN001, ANN202
-    def lost(item: object, why: str) -> None:
+    def fail(item: object, why: str) -> None:
         raise SystemExit(f"{item}: {why}")
 
-    return list(job.results(crew, work, items, guesses or [0.02] * len(items), lost, lambda item: item, 300.0))
+    return list(job.results(crew, work, items, guesses or [0.02] * len(items), fail, lambda item: item, 300.0))
 
 
 def _task(path: Path) -> Task:

@@ -102,7 +102,7 @@ def _runs(path: Path, rounds: int) -> list[list[object]]:
     from visa_lsp.sim.machine import run
     from visa_lsp.sim.observers.checkers import checkers
 
-    def debugged(line: str, condition: str = "") -> float:
+    def time_stop(line: str, condition: str = "") -> float:
         debugger = open_launch({"program": str(path)}, lambda _words: None).debugger
         lines = path.read_text(encoding="utf-8").splitlines()
         at, places = debugger.places.at_line(str(path), next(n for n, text in enumerate(lines) if line in text))
@@ -117,8 +117,8 @@ def _runs(path: Path, rounds: int) -> list[list[object]]:
     found: dict[str, list[float]] = {"plain": [], "never reached": [], "never true": []}
     for _ in range(rounds):
         found["plain"].append(plain())
-        found["never reached"].append(debugged("ret (M1, 1)", "n[0] < 0"))
-        found["never true"].append(debugged("cmp.lt", "n[0] < 0"))
+        found["never reached"].append(time_stop("ret (M1, 1)", "n[0] < 0"))
+        found["never true"].append(time_stop("cmp.lt", "n[0] < 0"))
     base = min(found["plain"])
     return [[f"a run, {what}", min(costs), min(costs) / base] for what, costs in found.items()]
 

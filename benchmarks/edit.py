@@ -107,7 +107,7 @@ class Session:
 
     # ---- where ----
 
-    def typed(self, lines: list[int], letters: str) -> Edit:
+    def type_letter(self, lines: list[int], letters: str) -> Edit:
         """Return the typing of a character in one of ``lines``."""
         at = self.pick.choice(lines)
         column = self.pick.randrange(len(self.lines[at]))
@@ -129,18 +129,18 @@ class Session:
         at = self.pick.choice(lines[: max(1, len(lines) - many - 2)])
         return (at, 0), (min(at + many, len(self.lines) - 1), 0), ""
 
-    def pasted(self) -> Edit:
+    def paste(self) -> Edit:
         """500 lines once more."""
         at = self.pick.choice(self.code[: max(1, len(self.code) - 510)])
         return (at, 0), (at, 0), "\n".join(self.lines[at : at + 500]) + "\n"
 
-    def deleted(self, lines: list[int]) -> Edit:
+    def delete(self, lines: list[int]) -> Edit:
         """Return the deletion of a character in one of ``lines``."""
         at = self.pick.choice(lines)
         column = self.pick.randrange(len(self.lines[at]))
         return (at, column), (at, column + 1), ""
 
-    def resized(self) -> Edit:
+    def resize(self) -> Edit:
         """Return a digit more in the size of a declaration."""
         at = self.pick.choice(self.decls)
         column = self.lines[at].index("num_elts=") + 9
@@ -156,15 +156,15 @@ def kinds(session: Session) -> dict[str, tuple[Callable[[], Edit], int]]:
     """Return every kind of edit, with the factor by which it is rarer."""
     code, decls = session.code, session.decls
     some = {
-        "instruction: type a character": lambda: session.typed(code, "x1V,(."),
-        "instruction: delete a character": lambda: session.deleted(code),
+        "instruction: type a character": lambda: session.type_letter(code, "x1V,(."),
+        "instruction: delete a character": lambda: session.delete(code),
         "instruction: begin a comment": lambda: session.behind(code, "  //"),
         "instruction: type in a comment": lambda: session.behind(code, "  // a note"),
         "instruction: new line": lambda: session.behind(code, "\n"),
         "instruction: delete the line": lambda: session.cut(code),
         "instruction: insert a line": lambda: session.before(code, "    mov (M1, 1) V0(0,0)<1> V0(0,0)<0;1,0>\n"),
-        "declaration: type a character": lambda: session.typed(decls, "x1V,("),
-        "declaration: change the size": session.resized,
+        "declaration: type a character": lambda: session.type_letter(decls, "x1V,("),
+        "declaration: change the size": session.resize,
         "declaration: delete the line": lambda: session.cut(decls),
         "declaration: a new one": lambda: session.before(decls, _DECL),
         "label: rename": lambda: session.before(session.labels, "x"),
@@ -173,7 +173,7 @@ def kinds(session: Session) -> dict[str, tuple[Callable[[], Edit], int]]:
         "scope: { in the declarations": lambda: session.before(decls, "{\n"),
     }
     seldom = {
-        "paste and cut 500 lines": session.pasted,
+        "paste and cut 500 lines": session.paste,
         "cut and paste 500 lines": lambda: session.cut(code, 500),
         "cut and paste 500 declarations": lambda: session.cut(decls, 500),
         "remove the most used declaration": lambda: ((session.most_used, 0), (session.most_used + 1, 0), ""),

@@ -90,10 +90,10 @@ class Room:
             definition = waiting.pop()
             if definition not in found:
                 found.add(definition)
-                waiting.extend(self._asked(definition))
+                waiting.extend(self._find_uses(definition))
         return found
 
-    def _asked(self, definition: Definition) -> list[Definition]:
+    def _find_uses(self, definition: Definition) -> list[Definition]:
         module, found = definition.module, list[Definition]()
         if "." in definition.name:
             found.append(self.top[module, definition.name.split(".")[0]])

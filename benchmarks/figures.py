@@ -73,7 +73,7 @@ def _dumps(tool: str, texts: Sequence[tuple[str, Path]], wanted: int) -> int:
         if done == wanted:
             break
         with tempfile.TemporaryDirectory() as folder:
-            dump = _finalized(tool, platform, path, Path(folder))
+            dump = _finalize(tool, platform, path, Path(folder))
         if not dump:
             continue  # the finalizer crashes, or gives a function no listing of its own
         done += 1
@@ -88,7 +88,7 @@ def _dumps(tool: str, texts: Sequence[tuple[str, Path]], wanted: int) -> int:
     return wrong
 
 
-def _finalized(tool: str, platform: str, path: Path, folder: Path, *options: str) -> str:
+def _finalize(tool: str, platform: str, path: Path, folder: Path, *options: str) -> str:
     """Return the listing of a text, made in a folder; empty without one."""
     text = _OUTPUT.sub("", path.read_text(encoding="utf-8"))
     (folder / "k.visaasm").write_text(text, encoding="utf-8")
@@ -142,7 +142,7 @@ def _schedules(tool: str, platform: str, texts: Sequence[tuple[str, Path]], want
             break
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
-            if not _finalized(tool, platform, path, folder, "-dumpSchedule", "-printregusage"):
+            if not _finalize(tool, platform, path, folder, "-dumpSchedule", "-printregusage"):
                 continue
             table = {
                 (int(file.name.split(".bb")[1].split(".")[0]), row)

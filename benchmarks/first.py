@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 ALLOWED: Final = 1.2  # CPU time of auto to that of the better engine
 ALLOWED_SECONDS: Final = 1.0
-LONG_LINES: Final = (1_000, 12_000)
-_LONG_TEXTS: Final = 10
+LINES_OF_LONG_TEXTS: Final = (1_000, 12_000)
+_MAX_LONG_TEXTS: Final = 10
 _STEPS: Final = 3_000_000  # some 20 s of the interpreter: a launch that was made up may never end
 
 
@@ -43,16 +43,16 @@ def long_texts(folder: Path) -> Iterator[tuple[str, Path]]:
     by_lines = {}
     for path in sorted(CORPUS.glob("run*/*/*/*.visaasm")):
         text = path.read_text("utf-8")
-        if ".kernel " in text and LONG_LINES[0] <= (lines := text.count("\n")) <= LONG_LINES[1]:
+        if ".kernel " in text and LINES_OF_LONG_TEXTS[0] <= (lines := text.count("\n")) <= LINES_OF_LONG_TEXTS[1]:
             by_lines[lines] = path
     chosen = sorted(by_lines.items())
-    if len(chosen) >= _LONG_TEXTS:
-        step = (len(chosen) - 1) / (_LONG_TEXTS - 1)
-        for lines, path in (chosen[round(step * number)] for number in range(_LONG_TEXTS)):
+    if len(chosen) >= _MAX_LONG_TEXTS:
+        step = (len(chosen) - 1) / (_MAX_LONG_TEXTS - 1)
+        for lines, path in (chosen[round(step * number)] for number in range(_MAX_LONG_TEXTS)):
             yield f"{path.parts[-3]} {path.stem}, {lines} lines", path
         return
-    for number in range(1, _LONG_TEXTS + 1):
-        lines = LONG_LINES[1] * number // _LONG_TEXTS
+    for number in range(1, _MAX_LONG_TEXTS + 1):
+        lines = LINES_OF_LONG_TEXTS[1] * number // _MAX_LONG_TEXTS
         path = folder / f"long{lines}.visaasm"
         path.write_text(kernel(lines), "utf-8")
         yield f"{lines} lines", path
@@ -70,7 +70,7 @@ def launch_of(path: Path, number: int, groups: int, folder: Path) -> Path | str:
     return where
 
 
-def measured(path: Path, launch: Path, checks: str, rounds: int) -> dict[str, Cost]:
+def measure(path: Path, launch: Path, checks: str, rounds: int) -> dict[str, Cost]:
     """Return the cost of the first run with each engine."""
     command = product(
         "run", str(path), "--launch", str(launch), "--checks", checks, "--budget", str(_STEPS), "--engine"
@@ -99,7 +99,7 @@ def main() -> None:
             if isinstance(launch, str):
                 rows.append([words, launch])
                 continue
-            costs = measured(path, launch, asked.checks, asked.rounds)
+            costs = measure(path, launch, asked.checks, asked.rounds)
             auto, best = costs["auto"].cpu, min(costs["jit"].cpu, costs["interp"].cpu)
             over = auto > max(ALLOWED * best, ALLOWED_SECONDS)
             late += over

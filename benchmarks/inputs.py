@@ -85,14 +85,14 @@ def kernel(lines: int, seed: int = 1) -> str:
     while len(head) + len(out_decls) + len(attributes) + len(out_code) < 0.95 * lines:
         copy += 1
 
-        def renamed(match: re.Match[str], copy: int = copy) -> str:
+        def rename(match: re.Match[str], copy: int = copy) -> str:
             name = match.group()
             if name[0] == "_":
                 return f"{name}_{copy}" if name in labels else name
             return name if name in fixed else f"{name[0]}{copy * 10000 + int(name[1:])}"
 
-        out_decls += [_NAME.sub(renamed, line) for line in decls if line.split()[1] not in fixed]
-        out_code += [_NAME.sub(renamed, line) for line in _without_return(code) if line[0] != "."]
+        out_decls += [_NAME.sub(rename, line) for line in decls if line.split()[1] not in fixed]
+        out_code += [_NAME.sub(rename, line) for line in _without_return(code) if line[0] != "."]
     return "\n".join([*head, *out_decls, *attributes, *out_code, "    ret (M1, 1)", ""])
 
 

@@ -19,7 +19,7 @@ from visa_lsp.app.launch.program import module_of_text
 from visa_lsp.app.launch.runner import ReadyRun, ready
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.jit import engine
-from visa_lsp.sim.jit.making import Making
+from visa_lsp.sim.jit.code_cache import Making
 
 _GROUPS: Final = 4
 _STEPS: Final = 3_000_000
@@ -27,7 +27,7 @@ NOTABLE: Final = 0.05  # a share above which instructions are worth a compiled f
 
 
 def instructions_left(run: ReadyRun) -> tuple[Counter[str], int]:
-    """Return how often each opcode was left to the interpreter, and how many instructions were executed."""
+    """Return the interpreted executions of each opcode, and the number of all executed instructions."""
     making = Making()
     result = engine.run(run.dispatch(_STEPS), making=making, at_once=True)
     left = Counter[str]()

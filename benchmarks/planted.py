@@ -180,7 +180,7 @@ def _plant(kind: str, text: str, draw: random.Random, *, disguise: bool) -> tupl
         return None
     after = "\n".join(edited) + "\n"
     if disguise:
-        after, where = disguise(after, draw)
+        after, where = disguise_text(after, draw)
         b = {where[line] for line in b}
     sides = side_of_text("a", text, None), side_of_text("b", after, None)
     if not (isinstance(sides[0], Side) and isinstance(sides[1], Side)):

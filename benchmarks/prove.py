@@ -1,9 +1,10 @@
-"""What `prove` answers: on GPUVerify's test suite, on the kernels of the corpus, and on kernels with planted faults.
+"""Answers of `prove` on GPUVerify's test suite, on the kernels of the corpus, and on kernels with planted faults.
 
 --gpuverify FOLDER: a checkout of mc-imperial/gpuverify (its OpenCL tests are compiled by ocloc; nothing of them is kept). The first line
 of a test says whether it passes, the second the sizes; a fault that a header names is compared with what was refuted. --corpus: every
-kernel of the launches of the corpus. --planted: the repository's own kernels with faults put in. Usage: python -m benchmarks.prove
-[--gpuverify FOLDER] [--corpus] [--planted] [--only WORD] [--jobs N] [--timeout S] [--table].
+kernel of the launches of the corpus. --planted: right kernels of the tests, and 30 faults planted in them. --random N: proofs of random
+kernels against launches that keep the assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--corpus] [--planted]
+[--random N] [--only WORD] [--jobs N] [--timeout S] [--table].
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
+
+from planted_faults import RIGHT
+
+from benchmarks.inputs import CORPUS
 from visa_lsp.app.compile.build import built, device_of, read_source
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.document import ProofOptions, prove_data
@@ -28,7 +34,6 @@ from visa_lsp.app.prove.document import ProofOptions, prove_data
 if TYPE_CHECKING:
     from visa_lsp.app.prove.document import ProofResult
 
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "run"
 _ANNOTATIONS = """\
 #define __assert(...)
 #define __requires(...)
@@ -73,7 +78,7 @@ def assumptions(source: str) -> list[str]:
     return [*found, *("?" + one.replace("&&", " and ").replace("||", " or ") for one in conditions)]
 
 
-def expected(source: str) -> tuple[str, str]:
+def read_verdict(source: str) -> tuple[str, str]:
     """Return ``pass`` or ``fail``, and the kind of fault that the header names."""
     head = "\n".join(line for line in source.splitlines()[:12] if line.startswith("//"))
     first = source.splitlines()[0].lower()
@@ -114,7 +119,7 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
     """Compile and prove a test; return what came of it."""
     source = path.read_text(errors="replace")
     name = str(path.relative_to(root).parent)
-    verdict, kind = expected(source)
+    verdict, kind = read_verdict(source)
     row: dict[str, Any] = {"name": name, "expected": verdict, "kind": kind, "answers": {}, "seconds": 0.0}
     place = folder / name.replace("/", "+")
     place.mkdir(exist_ok=True)
@@ -150,7 +155,7 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
 def gpuverify(root: Path, only: str, marked: str, jobs: int, seconds: float, *, table: bool) -> None:
     """Print what GPUVerify's tests say and what is answered."""
     tests = [path for path in sorted(root.rglob("*.cl")) if only in str(path)]
-    tests = [path for path in tests if marked in expected(path.read_text(errors="replace"))[0]]
+    tests = [path for path in tests if marked in read_verdict(path.read_text(errors="replace"))[0]]
     folder = Path(tempfile.mkdtemp(prefix="prove-"))
     with ThreadPoolExecutor(jobs) as pool:
         rows = list(pool.map(lambda path: one_test(path, root, folder, seconds), tests))
@@ -201,7 +206,9 @@ def _share(part: list[Any], whole: list[Any]) -> str:
 def corpus(only: str, jobs: int, seconds: float, *, table: bool) -> None:
     """Print what the kernels of the corpus get."""
     files = [
-        path for path in sorted(CORPUS.glob("*/*/*.visaasm")) if only in str(path) and "Void_Program" not in path.name
+        path
+        for path in sorted((CORPUS / "run").glob("*/*/*.visaasm"))
+        if only in str(path) and "Void_Program" not in path.name
     ]
 
     def prove(path: Path) -> tuple[Path, list[ProofResult], float]:
@@ -234,6 +241,29 @@ def corpus(only: str, jobs: int, seconds: float, *, table: bool) -> None:
     print("accesses:", dict(sorted((" ".join(key), n) for key, n in answers.items())))
     print("kernels:", dict(sorted(whole.items())))
     print(f"seconds a kernel: median {statistics.median(times):.1f}, greatest {max(times):.1f}")
+
+
+def prove_planted(seconds: float) -> None:
+    """Print how many planted faults are refuted, and how many of the right kernels are proved."""
+
+    def answers(text: str, assume: tuple[str, ...], properties: tuple[str, ...]) -> set[str]:
+        results = prove_data("k.visaasm", None, text.encode(), ProofOptions(properties, assume, seconds)).results
+        return {one.answer for one in results}
+
+    proved = refuted = wrong = 0
+    for name, right in RIGHT.items():
+        is_proved = answers(right.text, right.assume, right.properties) == {"proved"}
+        proved += is_proved
+        if not is_proved:
+            print(f"not proved: {name}")
+        for fault, (property_, _, _) in right.faults.items():
+            found = answers(right.faulty(fault), right.assume, (property_,))
+            refuted += "refuted" in found
+            wrong += found == {"proved"}
+            if "refuted" not in found:
+                print(f"not refuted: {name}, {fault}: {', '.join(sorted(found))}")
+    count = sum(len(right.faults) for right in RIGHT.values())
+    print(f"{proved} of {len(RIGHT)} right kernels proved; {refuted} of {count} planted faults refuted, {wrong} proved")
 
 
 # ---- random kernels
@@ -401,7 +431,7 @@ def random_kernels(count: int, launches: int, seed: int, seconds: float) -> None
                 found.add(f"launch: {error}")
                 continue
             ran += 1
-            for fault in report.faults:
+            for fault in (*report.faults, *report.findings):
                 kind = kinds.get(fault.kind.value)
                 found.add(str(kind))
                 one = proved.get((kind or "", fault.line + 1))
@@ -419,10 +449,11 @@ def random_kernels(count: int, launches: int, seed: int, seconds: float) -> None
 
 
 def main() -> None:
-    """Run what is asked for."""
+    """Run the benchmarks that the options name."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--gpuverify", type=Path)
     parser.add_argument("--corpus", action="store_true")
+    parser.add_argument("--planted", action="store_true")
     parser.add_argument("--random", type=int, default=0, metavar="KERNELS")
     parser.add_argument("--launches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
@@ -436,6 +467,8 @@ def main() -> None:
         gpuverify(args.gpuverify, args.only, args.marked, args.jobs, args.timeout, table=args.table)
     if args.corpus:
         corpus(args.only, args.jobs, args.timeout, table=args.table)
+    if args.planted:
+        prove_planted(args.timeout)
     if args.random:
         random_kernels(args.random, args.launches, args.seed, args.timeout)
 

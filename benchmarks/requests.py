@@ -93,7 +93,7 @@ class Server(Client):
         capabilities: dict[str, Any] = answer["capabilities"]
         return capabilities
 
-    def timed(self, method: str, params: object) -> tuple[float, float, bytes]:
+    def time_request(self, method: str, params: object) -> tuple[float, float, bytes]:
         """Return milliseconds waited, milliseconds of CPU, and the message with the answer."""
         clock = (~self._process.pid << 3) | 2  # the process' CPU clock, as clock_getcpuclockid(3) makes it
         self._next += 1
@@ -268,7 +268,7 @@ class Bench:
             lenses = self.server.request("textDocument/codeLens", {"textDocument": {"uri": URI}})
             self.lens = next(lens for lens in lenses if "data" in lens)
         name = method if "/" in method and not method.startswith("semantic") else f"textDocument/{method}"
-        found = self.server.timed(name, self.params(method, remark))
+        found = self.server.time_request(name, self.params(method, remark))
         if method.startswith("semanticTokens/full"):
             match = re.search(rb'"resultId":\s*"([^"]*)"', found[2][:200])
             self.result_id = match.group(1).decode() if match else ""

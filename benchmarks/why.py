@@ -126,7 +126,7 @@ def race_is_named() -> bool:
 
 
 # Ten million instructions: 720,000 groups, and one group of one thread.
-LARGE: Final = {
+TEN_MILLION_STEPS: Final = {
     "saxpy": (
         _ROOT / "examples" / "saxpy.visaasm",
         """\
@@ -156,7 +156,7 @@ args:
 
 def large_costs(name: str) -> tuple[Cost, Cost]:
     """Return the costs of ``why`` and of ``run --checks none`` for a launch of ten million instructions."""
-    path, launch, value = LARGE[name]
+    path, launch, value = TEN_MILLION_STEPS[name]
     with TemporaryDirectory() as folder:
         file = Path(folder) / "large.launch.yaml"
         file.write_text(launch, encoding="utf-8")
@@ -198,7 +198,7 @@ def main() -> int:
         print(f"  {kind:<10} {sum(0 < one.rank <= FIRST for one in some)} of {len(some)}")
     race = race_is_named()
     print(f"race of examples/average.visaasm: {'both parties are named' if race else 'A PARTY IS MISSING'}")
-    for name in () if args.quick else LARGE:
+    for name in () if args.quick else TEN_MILLION_STEPS:
         cost, plain = large_costs(name)
         print(f"{name}: 10 million instructions: {cost.cpu:.2f} s CPU, {cost.peak_mb:.0f} MB"
               f" (run --checks none: {plain.cpu:.2f} s, {plain.peak_mb:.0f} MB), status {cost.status}")  # fmt: skip

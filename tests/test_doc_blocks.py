@@ -166,13 +166,16 @@ def check_settings(block: Block) -> None:
 
 
 def check_keys(block: Block) -> None:
-    """The shape of a finding, or of a comparison: every key is one of what is printed."""
+    """Check the shape of an answer in JSON: a command prints every key."""
     Path("wrong.visaasm").write_text(Path("saxpy.visaasm").read_text().replace("shl (", "shll ("))
     marks = Path("saxpy.visaasm").read_text().replace("    add (", '    FILE "k.cl"\n    LOC 7\n    add (', 1)
     Path("marked.visaasm").write_text(marks)
-    commands = (["check", "wrong.visaasm"], ["diff", "saxpy.visaasm", "average.visaasm"], ["read", "marked.visaasm"])
+    commands = (
+        ["check", "wrong.visaasm"], ["diff", "saxpy.visaasm", "average.visaasm"], ["read", "marked.visaasm"],
+        ["why", "saxpy.visaasm", "--value", "y[37]"],
+    )  # fmt: skip
     said = [set(re.findall(r'"(\w+)":', printed(*command, "--format", "json"))) for command in commands]
-    keys = set(re.findall(r'"(\w+)"(?=[:,}])', block.text)) - {"k", "change", "kernel", "saxpy"}
+    keys = set(re.findall(r'"(\w+)"(?=[:,}])', block.text)) - {"k", "change", "kernel", "saxpy", "instruction"}
     assert keys
     assert any(keys <= found for found in said), (keys, said)
 
@@ -237,11 +240,17 @@ def check_read(block: Block) -> None:
     assert lacking(block.text, printed("read", "axpy/saxpy.visaasm")) == []
 
 
+def check_why(block: Block) -> None:
+    """Check the causes of an element of the example."""
+    assert lacking(block.text, printed("why", "saxpy.visaasm", "--value", "y[37]")) == []
+
+
 CHECKS: tuple[tuple[str, Callable[[Block], None]], ...] = (
     (r"visa-lsp ", check_words),
     (r"\$ visa-lsp gen|\{\"platform\"", check_gen),
     (r"\{\"", check_keys),
     (r"kernel \w+\(", check_read),
+    (r"y\[37\] = ", check_why),
     (r"\[tool\.", check_settings),
     (r"file: ", check_launch),
     (r"- ", check_yaml),

@@ -132,7 +132,7 @@ LATE = {
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
         "app.prove.payload", "app.prove.walk", "app.read.document", "app.read.evaluate", "app.read.expressions", "app.read.fold",
         "app.read.lines", "app.read.names", "app.why.answer", "app.why.dependences", "app.why.page", "app.why.question",
-        "app.why.recorded", "app.why.report", "app.why.slices", "app.why.standing", "cli.read",
+        "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
     },
     "llvmlite": set(),
     "distributed": set(),
@@ -145,7 +145,7 @@ LATE = {
         "app.captures.importing", "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
         "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.confirm", "app.read.document",
-        "app.stats.dump_folder", "app.why.answer", "app.why.standing", "cli.read", "cli.zeinfo",
+        "app.stats.dump_folder", "app.why.answer", "app.why.stopped_run", "cli.read", "cli.zeinfo",
     },
     "visa_lsp.lsp": {
         "cli.serve",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.attack.arrays import Arrays
-from benchmarks.attack.core import Failure, limited_memory, tried
+from benchmarks.attack.core import Failure, limit_memory, try_case
 from benchmarks.attack.hosts import Hosts
 from benchmarks.attack.launches import Launches
 from benchmarks.attack.messages import Messages
@@ -44,7 +44,7 @@ def run(name: str, numbers: range, seed: int, seconds: float, keep: Path | None)
     started = time.monotonic()
     try:
         for number in numbers:
-            outcome, failure = tried(target, seed, number, seconds, keep)
+            outcome, failure = try_case(target, seed, number, seconds, keep)
             outcomes[outcome] += 1
             if failure is not None:
                 failures.append(failure)
@@ -57,7 +57,7 @@ def run(name: str, numbers: range, seed: int, seconds: float, keep: Path | None)
     print(
         f"{name}: {len(numbers)} tried, {len(failures)} failed ({rest or 'nothing else'}) in {taken:.0f} s", flush=True
     )
-    if covered := target.covered():
+    if covered := target.describe_cases():
         print(covered, flush=True)
     return failures
 
@@ -76,7 +76,7 @@ def main(words: list[str] | None = None) -> int:
     # Every look at a text, also that of a server in this process, is compared with a full one.
     os.environ[VERIFY] = "1"
     if args.megabytes:
-        limited_memory(args.megabytes)
+        limit_memory(args.megabytes)
     numbers = range(args.count) if args.only is None else range(args.only, args.only + 1)
     failures = []
     for name in args.target or TARGETS:

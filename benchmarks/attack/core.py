@@ -34,7 +34,7 @@ class OutOfTime(BaseException):
 class Target(ABC):
     """A target of attacks. ``make`` gives the input of a case; ``attempt`` tries it, and raises where something is wrong.
 
-    ``shown`` is the input as bytes for a file of its own, so that it can be looked at; ``suffix`` is that file's.
+    ``to_bytes`` is the input as bytes for a file of its own, so that it can be looked at; ``suffix`` is that file's.
     """
 
     name = ""
@@ -48,11 +48,11 @@ class Target(ABC):
     def attempt(self, case: Any, draw: random.Random) -> str:
         """Try it; what became of it, in a word, for the count."""
 
-    def shown(self, case: Any) -> bytes:
+    def to_bytes(self, case: Any) -> bytes:
         """Return the input as bytes."""
         return case if isinstance(case, bytes) else str(case).encode("utf-8", "surrogatepass")
 
-    def covered(self) -> str:
+    def describe_cases(self) -> str:
         """Return lines about the contents of the cases; empty for targets that do not count."""
         return ""
 
@@ -74,7 +74,7 @@ class Failure:
         return f"FAILED {again}: {self.what}"
 
 
-def limited_memory(megabytes: int) -> None:
+def limit_memory(megabytes: int) -> None:
     """Let this process have so many megabytes of addresses more than it has now."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
     most = pages * resource.getpagesize() + (megabytes << 20)
@@ -82,7 +82,7 @@ def limited_memory(megabytes: int) -> None:
 
 
 @contextmanager
-def limited_time(seconds: float) -> Iterator[None]:
+def limit_time(seconds: float) -> Iterator[None]:
     """Raise ``OutOfTime`` in what takes more CPU time than this."""
 
     def late(_number: int, _frame: object) -> None:
@@ -103,12 +103,12 @@ def drawer(target: str, seed: int, number: int) -> random.Random:
     return random.Random(f"{target}/{seed}/{number}")
 
 
-def tried(target: Target, seed: int, number: int, seconds: float, keep: Path | None) -> tuple[str, Failure | None]:
+def try_case(target: Target, seed: int, number: int, seconds: float, keep: Path | None) -> tuple[str, Failure | None]:
     """Try one case: what became of it, and the failure if it is one."""
     draw = drawer(target.name, seed, number)
     case = target.make(draw)
     try:
-        with limited_time(seconds):
+        with limit_time(seconds):
             return target.attempt(case, draw), None
     except Wrong as wrong:
         what = str(wrong)
@@ -121,5 +121,5 @@ def tried(target: Target, seed: int, number: int, seconds: float, keep: Path | N
         what = f"{type(error).__name__}: {str(error)[:200]!r} at {Path(frame.filename).name}:{frame.lineno}"
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-        (keep / f"{target.name}-{seed}-{number}{target.suffix}").write_bytes(target.shown(case))
+        (keep / f"{target.name}-{seed}-{number}{target.suffix}").write_bytes(target.to_bytes(case))
     return "failed", Failure(target.name, seed, number, what)

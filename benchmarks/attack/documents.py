@@ -40,7 +40,7 @@ def places(value: Any, found: list[tuple[Any, Any]] | None = None) -> list[tuple
     return found
 
 
-def changed(draw: random.Random, value: Any, values: tuple[Any, ...] = VALUES) -> Any:
+def change(draw: random.Random, value: Any, values: tuple[Any, ...] = VALUES) -> Any:
     """Return the value with one thing in it replaced, dropped, doubled, moved or wrapped; it may be changed in place."""
     inside = places(value)
     # A copy, because the inserted value may be changed next, and neither other cases nor the value itself may see that.

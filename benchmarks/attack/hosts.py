@@ -69,17 +69,17 @@ class Hosts(Target):
             now = now[:start] + new + now[end:]
         return HostCase(text, host, draw.choice(PLATFORMS), tuple(edits))
 
-    def shown(self, case: HostCase) -> bytes:
+    def to_bytes(self, case: HostCase) -> bytes:
         """Return the text, the rest in a comment behind it."""
         return f"{case.text}\n// {case.host} {case.platform}, edits {case.edits!r}\n".encode("utf-8", "surrogatepass")
 
     def attempt(self, case: HostCase, draw: random.Random) -> str:
         """Run every operation on a host text."""
         host = HostText.of(case.text, case.host, platform_named(case.platform) if case.platform else None)
-        _asked(host, draw)
+        _request_all(host, draw)
         for start, end, new in case.edits:
             host = host.edit(host.document.edit(start, end, new))
-            _asked(host, draw)
+            _request_all(host, draw)
         _as_read_anew(host)
         return "with vISA" if host.units else "without vISA"
 
@@ -103,7 +103,7 @@ def _function(draw: random.Random, host: Host, number: int) -> str:
     return f'void f{number}(int x, float y) {{\n  __asm__ volatile({template} : "+rw"(x) : "rw"(y), "i"(5));\n  x += 1;\n}}\n'
 
 
-def _asked(host: HostText, draw: random.Random) -> None:
+def _request_all(host: HostText, draw: random.Random) -> None:
     text = host.document.text
     in_range(text, findings(host))
     for _ in range(6):
@@ -120,8 +120,8 @@ def _asked(host: HostText, draw: random.Random) -> None:
             _inside(text, requests.rename(host, at, "other"))
     requests.folds(host)
     requests.tokens(host, "utf-16")
-    _formatted(host)
-    _written(host, draw)
+    _format(host)
+    _add_line(host, draw)
     _run(host, draw)
 
 
@@ -133,7 +133,7 @@ def _inside(text: str, edits: Iterable[Edit]) -> None:
         last = edit_.span.end
 
 
-def _formatted(host: HostText) -> None:
+def _format(host: HostText) -> None:
     whole = Span(0, len(host.document))
     edits = format_blocks(host, whole)
     _inside(host.document.text, edits)
@@ -168,7 +168,7 @@ def _without_blanks(text: str) -> str:
     return "".join(text.split())
 
 
-def _written(host: HostText, draw: random.Random) -> None:
+def _add_line(host: HostText, draw: random.Random) -> None:
     """Add a line to a block: it is refused, or ``edits_of`` has checked it."""
     count = len(blocks_of(host))
     if not count:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from benchmarks.attack.core import EXAMPLES, Target, Wrong
-from benchmarks.attack.documents import VALUES, changed, document, odd_text
+from benchmarks.attack.documents import VALUES, change, document, odd_text
 from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.runner import LaunchError, RunOptions, TextProblems, run_text
 from visa_lsp.program.elements import DTYPES
@@ -65,7 +65,7 @@ class Launches(Target):
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="attack-"))
-        for path in EXAMPLES.iterdir():
+        for path in filter(Path.is_file, EXAMPLES.iterdir()):
             shutil.copy(path, self.folder)
         np.save(self.folder / "x.npy", np.arange(100, dtype=np.float32))
         self.text = (EXAMPLES / "saxpy.visaasm").read_text("utf-8")
@@ -74,7 +74,7 @@ class Launches(Target):
         """Return the text of a launch file."""
         value: Any = launch(draw)
         for _ in range(draw.choice((0, 1, 1, 1, 2, 4))):
-            value = changed(draw, value, (*VALUES, *_DTYPES, *_INITS))
+            value = change(draw, value, (*VALUES, *_DTYPES, *_INITS))
         if isinstance(value, dict) and draw.random() < 0.02:
             value["args"] = [{"value": 1}] * draw.choice((1000, 5000))
         text = document(draw, value)

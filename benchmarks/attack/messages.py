@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks import handled_requests as asked
 from benchmarks.attack.core import Target, Wrong
-from benchmarks.attack.documents import changed
+from benchmarks.attack.documents import change
 from benchmarks.attack.kernels import Kernels
 from benchmarks.attack.oddities import TOKENS, odd
 from benchmarks.client_text import apply
@@ -146,7 +146,7 @@ class Conversation:
             self.tell(method, value)
         elif kind < 0.94:
             method = pick.choice((*asked.AT_PLACE, *asked.WHOLE))
-            self.ask(method, changed(pick, self.at_place(), GARBAGE))
+            self.ask(method, change(pick, self.at_place(), GARBAGE))
         elif kind < 0.97:
             self.bodies.append(pick.choice(_BYTES))
         else:
@@ -255,7 +255,7 @@ class Messages(Target):
         made.make()
         return made
 
-    def shown(self, case: Conversation) -> bytes:
+    def to_bytes(self, case: Conversation) -> bytes:
         """Return the messages, one a line."""
         return b"\n".join(case.bodies)
 
@@ -278,10 +278,10 @@ class Messages(Target):
         serve_stdio(server, stop, Inflow(read), outgoing)
         server.shutdown()  # type: ignore[no-untyped-call]
         answers = replies(outgoing.getvalue())
-        self._judged(case, answers, known)
+        self._judge(case, answers, known)
         return "answered"
 
-    def _judged(self, case: Conversation, answers: list[dict[str, Any]], known: list[str | None]) -> None:
+    def _judge(self, case: Conversation, answers: list[dict[str, Any]], known: list[str | None]) -> None:
         times: dict[str, int] = {}
         for answer in answers:
             if "method" not in answer and answer.get("id") is not None:

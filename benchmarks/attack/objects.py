@@ -147,16 +147,16 @@ class Objects(Target):
             raise Wrong(
                 f"what our text assembles to is printed otherwise: {first_difference(text, module_text(again, platform))}"
             )
-        return self._compared(made.data, module, again, platform or default_platform(grf_of(module).bytes))
+        return self._compare(made.data, module, again, platform or default_platform(grf_of(module).bytes))
 
-    def _compared(self, made: bytes, module: Module, again: Module, platform: Platform) -> str:
+    def _compare(self, made: bytes, module: Module, again: Module, platform: Platform) -> str:
         """Names may be stored otherwise; the bytes of the instructions may not."""
         for one, other in zip(module.bodies, again.bodies, strict=True):
             if len(one.instructions) != len(other.instructions):
                 raise Wrong(f"{len(one.instructions)} instructions become {len(other.instructions)}")
         if module.version < (4, 1):
             return "the same program, written as 4.1"
-        first, second = (tuple(named(body, platform) for body in m.bodies) for m in (module, again))
+        first, second = (tuple(name_instructions(body, platform) for body in m.bodies) for m in (module, again))
         for one, other in zip(first, second, strict=True):
             for number, (mine, others) in enumerate(zip(one, other, strict=True)):
                 if mine != others:
@@ -182,15 +182,15 @@ def clean_object(draw: random.Random) -> bytes:
             return made
 
 
-def named(kernel: Kernel, platform: Platform) -> list[str]:
+def name_instructions(kernel: Kernel, platform: Platform) -> list[str]:
     """Return the instructions of a body with the names of strings and variables in place of their numbers."""
     names = names_of(kernel, platform)
     tables = {General: names.general, AddressOf: names.general, RawOperand: names.general, Address: names.address}
     tables |= {Indirect: names.address, PredicateOperand: names.predicate, Predicate: names.predicate}
 
-    def said(value: object, kind: FieldKind) -> str:
+    def name_value(value: object, kind: FieldKind) -> str:
         if isinstance(value, tuple):
-            return str([said(item, kind) for item in value])
+            return str([name_value(item, kind) for item in value])
         if isinstance(value, int):
             table = {FieldKind.LABEL: names.labels, FieldKind.LABELS: names.labels, FieldKind.SURFACE: names.surface}
             if kind in STRING_KINDS:
@@ -213,7 +213,9 @@ def named(kernel: Kernel, platform: Platform) -> list[str]:
         pairs = zip(inst.row.fields, inst.values, strict=True)
         # The class of a lifetime's variable is in another field: its number alone is ambiguous.
         out.append(
-            " ".join([inst.row.mnemonic, *(said(v, f.kind) for f, v in pairs if f.kind is not FieldKind.VARIABLE)])
+            " ".join(
+                [inst.row.mnemonic, *(name_value(v, f.kind) for f, v in pairs if f.kind is not FieldKind.VARIABLE)]
+            )
         )
     return out
 

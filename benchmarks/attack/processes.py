@@ -106,13 +106,13 @@ class Processes(Target):
                     process.terminate()
             elif process.poll() is None:
                 (os.killpg if case.is_for_group else os.kill)(process.pid, case.number)
-            return self._left(case, process, temporary, said, mark)
+            return self._check_exit(case, process, temporary, said, mark)
         finally:
             for number in _find_marked(mark):
                 os.kill(number, signal.SIGKILL)
             process.communicate()
 
-    def _left(self, case: Ended, process: subprocess.Popen[bytes], temporary: Path, said: Path, mark: str) -> str:
+    def _check_exit(self, case: Ended, process: subprocess.Popen[bytes], temporary: Path, said: Path, mark: str) -> str:
         """Return the exit of the command. Raises Wrong where anything of it is left."""
         try:
             printed = process.communicate(timeout=_END)[0] or b""

@@ -134,7 +134,7 @@ class _Writer(Kernels):
         out += [".decl dst v_type=T num_elts=1", ".input dst offset=132 size=4"]
         return [*out, f".kernel_attr SimdSize={self.lanes}", f".kernel_attr SLMSize={_SLM // 1024}"]
 
-    def computed(self) -> str:
+    def make_computation(self) -> str:
         """Return an instruction that computes."""
         row, pick = self.draw.choice(_rows()), self.draw
         kind = pick.choice(list(self.kinds))
@@ -148,7 +148,7 @@ class _Writer(Kernels):
 
     def candidates(self, head: list[str]) -> list[str]:
         """Instructions that the assembler takes, of many that were written by chance."""
-        tried = [self.computed() for _ in range(_TRIED)]
+        tried = [self.make_computation() for _ in range(_TRIED)]
         if self.tidy:
             tried = [line for line in tried if "r[" not in line]
         analysis = Analysis.of("\n".join([*head, *tried]), self.platform)
@@ -159,12 +159,12 @@ class _Writer(Kernels):
         """Return a program of about so many instructions."""
         head = [".version 4.1", '.kernel "k"', *self.declarations()]
         self.ok = self.candidates(head) or ["mov (M1, 8) V50(0,0)<1> 0x1:ud"]
-        body = [*self.beginning(), *self.block(lines, 0), *self.ending(), *self.straying(), "ret (M1, 1)"]
+        body = [*self.begin(), *self.block(lines, 0), *self.end(), *self.stray(), "ret (M1, 1)"]
         for number, inside in enumerate(self.subroutines):
             body += [f'.function "sub{number}"', f"sub{number}:", *inside, f"ret (M1, {self.lanes})"]
         return "\n".join([*head, *(line if line.endswith((":", '"')) else f"    {line}" for line in body), ""])
 
-    def beginning(self) -> Iterator[str]:
+    def begin(self) -> Iterator[str]:
         """Give every variable a value, and the number of each lane to V50, four times that to V51."""
         lanes = self.lanes
         yield f"mov (M1_NM, {lanes}) V50(0,0)<1> ids(0,0)<1;1,0>"
@@ -185,7 +185,7 @@ class _Writer(Kernels):
             name, _ = self.draw.choice(self.own)
             yield f"addr_add (M1_NM, 16) A{number}(0)<1> &{name} 0x0:uw"
 
-    def ending(self) -> Iterator[str]:
+    def end(self) -> Iterator[str]:
         """Sum up every byte that has registers of its own, and the predicates, and store the sum: 32 dwords of a thread.
 
         Each step can be undone, so that one difference is always seen; storing all as it is would be most of the program.
@@ -220,7 +220,7 @@ class _Writer(Kernels):
         if pick < 0.28:
             return self.memory()
         if depth == 0 and pick < 0.38:
-            return self.shared()
+            return self.exchange_dword()
         if depth < _LOOPS and pick < 0.42 and len(self.subroutines) < self.most_subroutines:
             self.has["calls"] += 1
             number = len(self.subroutines)
@@ -283,7 +283,7 @@ class _Writer(Kernels):
             f"mov (M1, {size}) {other}(0,0)<1> V54(0,0)<1;1,0>",
         ]
 
-    def shared(self) -> list[str]:
+    def exchange_dword(self) -> list[str]:
         """Hand a dword to another lane, perhaps of another thread, through shared memory."""
         self.has["shared memory with barriers"] += 1
         size = min(16, self.lanes)
@@ -301,7 +301,7 @@ class _Writer(Kernels):
             f"gather4_scaled.R (M1, {size}) %slm 0x0:ud V54.0 {self.draw.choice(self.own)[0]}.0",
         ]
 
-    def straying(self) -> Iterator[str]:
+    def stray(self) -> Iterator[str]:
         """Store in each lane's place; in one group of some programs elsewhere as well: outside, or where others have stored."""
         if self.draw.random() >= _STRAYS:
             return

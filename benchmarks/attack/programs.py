@@ -56,7 +56,7 @@ class Programs(Target):
         """Return a program."""
         return program(draw)
 
-    def shown(self, case: Any) -> bytes:
+    def to_bytes(self, case: Any) -> bytes:
         """Return the text, and the launch as a comment."""
         launch = "".join(f"// {line}\n" for line in case.launch.splitlines())
         return f"{case.text}\n// platform: {case.platform}\n{launch}".encode()
@@ -91,7 +91,7 @@ class Programs(Target):
         self.executed.update(one.opcodes)
         return "a fault in both" if one.faults else "the same"
 
-    def covered(self) -> str:
+    def describe_cases(self) -> str:
         """Programs by what they have, runs by how they were made, instructions that were executed."""
         has = ", ".join(f"{kind} {count}" for kind, count in sorted(self.has.items()))
         runs = ", ".join(f"{kind} {count}" for kind, count in sorted(self.runs.items()))

@@ -87,7 +87,7 @@ class Texts(Target):
             now = now[:start] + new + now[end:]
         return Case(text, draw.choice(PLATFORMS), tuple(edits))
 
-    def shown(self, case: Case) -> bytes:
+    def to_bytes(self, case: Case) -> bytes:
         """Return the text, the rest in a comment behind it."""
         return f"{case.text}\n// platform {case.platform}, edits {case.edits!r}\n".encode("utf-8", "surrogatepass")
 
@@ -107,11 +107,11 @@ class Texts(Target):
         if outcome == "refused" and assemble(without_errors(analysis), platform) == "assembled":
             outcome = "assembled without the lines of errors"
         check_formatting(analysis)
-        self._edited(case, analysis, draw)
+        self._edit(case, analysis, draw)
         same("the second time", Analysis.of(text, platform).full_diagnostics, full)
         return outcome
 
-    def _edited(self, case: Case, analysis: Analysis, draw: random.Random) -> None:
+    def _edit(self, case: Case, analysis: Analysis, draw: random.Random) -> None:
         text = case.text
         for number, (start, end, new) in enumerate(case.edits):
             analysis = analysis.edit(start, end, new)

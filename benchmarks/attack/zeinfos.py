@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.attack.core import EXAMPLES, Target, Wrong
-from benchmarks.attack.documents import VALUES, changed, document, odd_text
+from benchmarks.attack.documents import VALUES, change, document, odd_text
 from benchmarks.attack.launches import clear
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.zeinfo.document import InfoDocument, inputs_told, kernel_names, place_in_document
@@ -75,7 +75,7 @@ class ZeInfos(Target):
             return odd_text(draw, self.real)
         value: Any = info(draw)
         for _ in range(draw.choice((0, 1, 1, 2, 4))):
-            value = changed(draw, value, (*VALUES, *_WORDS))
+            value = change(draw, value, (*VALUES, *_WORDS))
         text = document(draw, value)
         return odd_text(draw, text) if draw.random() < 0.3 else text
 

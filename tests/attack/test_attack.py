@@ -18,7 +18,7 @@ import pytest
 
 from benchmarks.attack import __main__ as attacks
 from benchmarks.attack.core import Target, Wrong, drawer
-from benchmarks.attack.documents import VALUES, changed
+from benchmarks.attack.documents import VALUES, change
 from benchmarks.attack.objects import old_object
 from benchmarks.attack.texts import assemble
 from visa_lsp.analysis.analysis import VERIFY
@@ -155,7 +155,7 @@ def test_what_is_put_into_a_document_is_a_copy() -> None:
     draw = drawer("documents", 1, 0)
     value: object = {"a": [1, {"b": 2}], "c": {"d": [3]}}
     for _ in range(300):
-        value = changed(draw, value)
+        value = change(draw, value)
         if len(repr(value)) > 10_000:
             value = {"a": [1, {"b": 2}]}
     assert repr(VALUES) == before

@@ -10,7 +10,7 @@ from tiers import first
 
 from visa_lsp.app.captures.folder import CaptureFolder
 from visa_lsp.app.captures.importing import import_capture, is_capture, read_capture
-from visa_lsp.app.captures.programs import passed_options
+from visa_lsp.app.captures.programs import options_of
 from visa_lsp.app.captures.tensors import read_tensor
 from visa_lsp.app.compile.build import built, read_source
 from visa_lsp.app.errors import UserError
@@ -169,7 +169,7 @@ def test_build_options_reach_the_compiler_only_if_they_name_no_file(tmp_path):
         '-cl-std=CL3.0 -D N=4 -DWORDS="a b" -I "/some where" -I/x -include /etc/passwd -x spir -ze-opt-level=2 -w @file'
     )
     (capture / "buildOptions.txt").write_text(options)
-    passed, notes = passed_options(read_capture(str(capture)))
+    passed, notes = options_of(read_capture(str(capture)))
     assert passed == '-cl-std=CL3.0 -D N=4 -DWORDS="a b" -ze-opt-level=2 -w'
     assert notes == ("build options that are not passed to the compiler: -include /etc/passwd @file",)
 

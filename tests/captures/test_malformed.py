@@ -255,7 +255,7 @@ def never_runs(monkeypatch):
     def run(*_args, **_more):
         raise AssertionError("the kernel ran")
 
-    monkeypatch.setattr(runner, "carried_out", run)
+    monkeypatch.setattr(runner, "run_ready", run)
 
 
 def _refuse(sound, tmp_path, capsys, name, change, words):

@@ -47,7 +47,7 @@ def words(monkeypatch, tmp_path):
     """The word rules in place, and an empty folder to work in."""
     monkeypatch.setattr("visa_lsp.checks.run.run_checks", find_words)
     monkeypatch.setattr(suppressions, "run_checks", find_words)
-    monkeypatch.setattr("visa_lsp.cli.check._known_rules", lambda: (*RULES, USELESS_SUPPRESSION))
+    monkeypatch.setattr("visa_lsp.cli.check._list_rules", lambda: (*RULES, USELESS_SUPPRESSION))
     monkeypatch.setenv("VISA_LSP_CACHE", "off")  # the real rules would be asked of it elsewhere
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.delenv("VISA_LSP_DEBUG", raising=False)

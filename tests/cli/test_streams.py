@@ -111,7 +111,7 @@ def test_what_is_no_report_stays_as_it_is_but_on_a_terminal(monkeypatch):
     for kind, said in ((io.TextIOWrapper, ODD), (Terminal, streams.visible(ODD))):
         stream = kind(io.BytesIO(), encoding="utf-8")
         monkeypatch.setattr("sys.stdout", stream)
-        with streams.shown_streams():
+        with streams.escape_streams():
             streams.write_data(ODD.encode())
         stream.flush()
         assert stream.buffer.getvalue().decode() == said

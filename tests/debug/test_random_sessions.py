@@ -45,7 +45,7 @@ class User:
         body = self.debugger.places.bodies["shift"]
         self.debugger.breakpoints.clear()
         if self.chance.random() < 0.7:
-            place = (body, body.following(self.chance.randrange(8)))
+            place = (body, body.next_executed(self.chance.randrange(8)))
             self.debugger.add("breakpoint", [place], Wish(self.chance.choice(["", "value[1] > 3"])), number=1)
         self.debugger.apply()
 

@@ -24,6 +24,7 @@ def test_the_language_of_the_extension_has_both_extensions():
         "ze_info": [".ze_info", ".zeinfo"],
         "visa-launch": [".launch.yaml", ".launch.yml"],
         "visacode": [".visacode"],
+        "gen-asm": [],
     }
     assert package["contributes"]["configuration"]["properties"]["visa.serverPath"]["scope"] == "machine"
 

@@ -25,7 +25,8 @@ WORDS = (
 @pytest.fixture
 def folder(tmp_path):
     for path in EXAMPLES.iterdir():
-        shutil.copy(path, tmp_path)
+        if path.is_file():
+            shutil.copy(path, tmp_path)
     return LaunchFolder(tmp_path / "mandelbrot.launch.yaml", trusted=False)
 
 

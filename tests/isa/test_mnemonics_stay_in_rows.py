@@ -70,7 +70,7 @@ OTHERS = (
     ("embed", {"call"}, "a node of the grammar of Python, and a word of LLVM IR"),
     ("lsp", {"label", "line"}, "keys of the protocol"),
     ("app", {"line", "select"}, "keys of settings and reports"),
-    ("cli", {"select"}, "a key of settings"),
+    ("cli", {"line", "select"}, "keys of settings and reports"),
     ("__init__.py", {"load"}, "a function for users"),
     ("api", {"line"}, "the title of a column"),
     ("launchfile", {"file"}, "a key of launch files"),
@@ -112,6 +112,8 @@ OTHERS = (
     ("expressions.py", {"min", "max"}, "functions of a debugger's expressions"),
     ("profile.py", {"line", "file"}, "keys of the profile that speedscope reads"),
     ("stats", {"line", "max"}, "keys of the figures"),
+    ("prove", EFFECTS.keys(), "names of effects: those of one work item are computed on symbols"),
+    ("prove", VOCABULARY.keys(), "words of isa.lane, and of conditions between symbols"),
     ("hooks.py", {"do"}, "English: what several lanes do"),
 )
 

@@ -13,7 +13,7 @@ from unjudged import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
-from visa_lsp.sim.jit import making
+from visa_lsp.sim.jit import code_cache
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -108,7 +108,7 @@ def test_a_loop_without_end_is_ended_by_the_budget(checks):
 
 
 def test_a_large_kernel_is_interpreted_and_a_note_says_so(monkeypatch):
-    monkeypatch.setattr(making, "MOST_INSTRUCTIONS", 40)
+    monkeypatch.setattr(code_cache, "MAX_INSTRUCTIONS", 40)
     body = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n" * 40
     report = ran(body, "auto", groups=1)
     assert report.engine == "interp"

@@ -18,7 +18,7 @@ from visa_lsp.sema.lower import assemble
 from visa_lsp.sim.interp import Code
 from visa_lsp.sim.jit import native
 from visa_lsp.sim.jit.bodies import CompiledBody
-from visa_lsp.sim.jit.making import Stopwatch
+from visa_lsp.sim.jit.code_cache import Stopwatch
 from visa_lsp.sim.jit.modes import ModePlan, Modes
 from visa_lsp.sim.lane_formulas import FORMULAS
 

@@ -17,8 +17,8 @@ from visa_lsp.sim import machine
 from visa_lsp.sim.interp import Code
 from visa_lsp.sim.jit import native
 from visa_lsp.sim.jit.body import BodyPlan
-from visa_lsp.sim.jit.held import held_in
 from visa_lsp.sim.jit.modes import ModePlan, Modes
+from visa_lsp.sim.jit.register_promotion import find_held
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -121,7 +121,7 @@ def held(what):
         for pc, inst in enumerate(code.kernel.instructions)
         if inst.row.mnemonic == "mov" and getattr(inst.get("src0"), "bits", None) == 0x64
     )
-    return held_in(code, body.starts, body.ends), place
+    return find_held(code, body.starts, body.ends), place
 
 
 @pytest.mark.parametrize("what", BODIES)

@@ -111,7 +111,7 @@ def test_where_too_much_would_be_copied_all_are_interpreted(monkeypatch):
 
 
 def test_of_large_buffers_there_is_no_checkpoint(monkeypatch):
-    monkeypatch.setattr(replay, "MOST_BYTES", 64 * 16 * 4 - 1)
+    monkeypatch.setattr(replay, "MAX_BUFFER_BYTES", 64 * 16 * 4 - 1)
     assert both(only(5) + FAR + STORE).replayed_groups == 64
 
 

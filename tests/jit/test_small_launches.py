@@ -10,7 +10,7 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 from test_replay import LOOP, STORE, only, ran
 
-from visa_lsp.sim.jit import engine, machine, making, native
+from visa_lsp.sim.jit import code_cache, engine, machine, native
 
 ON = "    (P1) goto (M1, 16) out\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\nout:\n"
 CALL = "    call (M1, 16) sub\n    goto (M1, 16) out\nsub:\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n    ret (M1, 16)\nout:\n"
@@ -69,7 +69,7 @@ def test_a_launch_goes_on_in_the_interpreter_while_it_is_compiled(checks, monkey
         warm(self, frame, steps)
         if compiling.is_set() and not interpreted.is_set():
             interpreted.set()
-            monkeypatch.setattr(making, "WAIT_SECONDS", None)
+            monkeypatch.setattr(code_cache, "WAIT_SECONDS", None)
 
     monkeypatch.setattr(native, "_object", wait_for_a_slice)
     monkeypatch.setattr(machine.CompiledMachine, "warm", count)
@@ -83,7 +83,7 @@ def test_a_launch_is_compiled_where_the_first_group_says_that_it_pays(checks, mo
     """A group executes each instruction once: that many groups are too few, or enough."""
     monkeypatch.setattr(machine, "WARM", 8)
     monkeypatch.setattr(engine, "WARM", 8)
-    monkeypatch.setattr(making, "WAIT_SECONDS", None)
+    monkeypatch.setattr(code_cache, "WAIT_SECONDS", None)
     assert [ran(STORE, "auto", groups=count, checks=checks).engine for count in (4, 40)] == ["interp", "jit"]
 
 

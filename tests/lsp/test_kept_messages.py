@@ -55,7 +55,7 @@ class Session(SimpleNamespace):
     def host(self, _identifier: object) -> None:
         """The document is no source of another language."""
 
-    def opened(self, _identifier: object) -> OpenDocument:
+    def find_open(self, _identifier: object) -> OpenDocument:
         """The one document."""
         return self.document
 

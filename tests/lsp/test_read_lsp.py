@@ -2,7 +2,7 @@
 
 import json
 
-from lsp_client import command, opened
+from lsp_client import command, open_text
 from lsprotocol import types
 
 from visa_lsp.cli.main import main
@@ -47,10 +47,10 @@ async def test_an_object_reads_as_the_text_of_its_disassembly(client, kernel, tm
 
 
 async def test_blocks_of_a_host_read_with_the_lines_of_the_host(client):
-    opened(client, "file:///src/k.cl", HOST, "opencl")
+    open_text(client, "file:///src/k.cl", HOST, "opencl")
     answer = await command(client, "visa.read", {"uri": "file:///src/k.cl"})
     (kernel,) = answer["kernels"]
     assert {number for line in kernel["lines"] for number in line["visa"]} == {5, 6}
-    opened(client, "file:///src/bad.cl", HOST.replace("%0(0,0)<1;1,0> %0", "none(0,0)<1;1,0> %0"), "opencl")
+    open_text(client, "file:///src/bad.cl", HOST.replace("%0(0,0)<1;1,0> %0", "none(0,0)<1;1,0> %0"), "opencl")
     wrong = await command(client, "visa.read", {"uri": "file:///src/bad.cl"})
     assert (wrong["ok"], wrong["line"], "none" in wrong["error"]) == (False, 6, True)

@@ -175,7 +175,7 @@ async def a_term_is_explained(agent: Agent) -> None:
 
 @task
 async def an_unknown_word_gets_the_nearest(agent: Agent) -> None:
-    assert "'barrier'" in await agent.refused("explain", word="barier")
+    assert "'barrier'" in await agent.call_refused("explain", word="barier")
 
 
 @task
@@ -227,7 +227,7 @@ async def an_object_is_read(agent: Agent) -> None:
 
 @slow
 async def a_kernel_that_is_not_there_is_told(agent: Agent) -> None:
-    assert "'tiles'" in await agent.refused("read", path=GEMM, kernel="tile")
+    assert "'tiles'" in await agent.call_refused("read", path=GEMM, kernel="tile")
 
 
 @task

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from each_case import check_each
+from planted_faults import BARRIER, HEAD, INDEX, LOAD, RIGHT, STORE
+from tiers import one_of_each
 
 from visa_lsp.app.assemble import program_of_text
 from visa_lsp.app.errors import UserError
@@ -20,39 +22,14 @@ from visa_lsp.cli.main import main
 pytest.importorskip("z3")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAXPY = (EXAMPLES / "saxpy.visaasm").read_text()
-STORE = "    scatter4_scaled.R (M1, 16) {0} 0x0:ud {1}.0 value.0\n"
-HEAD = """.version 4.1
-.kernel "k"
-.decl local_id_x v_type=G type=uw num_elts=16 align=GRF
-.decl global_id_offset v_type=G type=ud num_elts=3 align=GRF
-.decl local_size v_type=G type=ud num_elts=3 align=dword
-.decl n v_type=G type=d num_elts=1 align=dword
-.decl y v_type=T num_elts=1
-.decl base v_type=G type=d num_elts=1 align=dword
-.decl step v_type=G type=d num_elts=1 align=dword
-.decl lid v_type=G type=d num_elts=16 align=GRF
-.decl gid v_type=G type=d num_elts=16 align=GRF
-.decl at v_type=G type=d num_elts=16 align=GRF
-.decl value v_type=G type=d num_elts=16 align=GRF
-.decl P1 v_type=P num_elts=16
-.decl P2 v_type=P num_elts=16
-.input local_id_x offset=32 size=32
-.input global_id_offset offset=64 size=12
-.input local_size offset=76 size=12
-.input n offset=88 size=4
-.input y offset=92 size=4
-.kernel_attr SLMSize=4
-.kernel_attr SimdSize=16
-    mul (M1_NM, 1) base(0,0)<1> local_size(0,0)<0;1,0> %r0(0,1)<0;1,0>
-    mov (M1, 16) lid(0,0)<1> local_id_x(0,0)<1;1,0>
-    add (M1, 16) gid(0,0)<1> lid(0,0)<1;1,0> base(0,0)<0;1,0>
-    mov (M1, 16) value(0,0)<1> gid(0,0)<1;1,0>
-"""
-INDEX = "    shl (M1, 16) at(0,0)<1> {0}(0,0)<1;1,0> 0x2:d\n"
 
 
 def answers(code, **options):
     text = code if code.startswith(".version") else HEAD + code + "    ret (M1, 1)\n"
+    return answers_of_text(text, **options)
+
+
+def answers_of_text(text, **options):
     program = program_of_text(text)
     assert program.module is not None, program.diagnostics
     path = Path("k.visaasm")
@@ -81,11 +58,6 @@ def test_a_counterexample_is_a_launch_that_runs_to_the_fault():
     assert {fault.kind.value for fault in report.faults} == {"out-of-bounds"}
 
 
-SHARED = INDEX.format("lid") + STORE.format("%slm", "at") + "    fence_local.E\n"
-BARRIER = "    barrier\n"
-NEXT = """    xor (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x4:d
-    gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0
-"""
 CASES = {
     "every item its own element": (INDEX.format("gid") + STORE.format("y", "at"), ["bounds proved", "race proved"]),
     "two items one element": (
@@ -97,8 +69,6 @@ CASES = {
         "    add (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> -0x1:d\n" + INDEX.format("gid") + STORE.format("y", "at"),
         ["bounds refuted", "race proved"],
     ),
-    "a barrier between": (SHARED + BARRIER + NEXT, ["bounds proved", "divergence proved", "race proved"]),
-    "no barrier between": (SHARED + NEXT, ["bounds proved", "race refuted"]),
     "a barrier for some": (
         "    cmp.lt (M1, 16) P1 lid(0,0)<1;1,0> 0x10:d\n    (!P1) goto (M1, 16) out\n" + BARRIER + "out:\n",
         ["divergence refuted"],
@@ -111,6 +81,13 @@ CASES = {
         "    cmp.lt (M1_NM, 16) P1 step(0,0)<0;1,0> 0x100:d\n    (P1) goto (M1, 16) again\n",
         ["bounds proved", "race refuted"],
     ),
+    "a bound with a carry": (
+        "    addc (M1_NM, 1) bound(0,0)<1> carry(0,0)<1> local_size(0,0)<0;1,0> 0xffffffff:ud\n"
+        "    mul (M1_NM, 1) step(0,0)<1> bound(0,0)<0;1,0> carry(0,0)<0;1,0>\n"
+        "    cmp.gt (M1, 16) P1 step(0,0)<0;1,0> lid(0,0)<1;1,0>\n    (!P1) goto (M1, 16) out\n"
+        "    add (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> 0x1:d\n" + INDEX.format("gid") + STORE.format("y", "at") + "out:\n",
+        ["bounds proved", "race proved"],
+    ),
     "an address from memory": (
         INDEX.format("gid") + "    gather4_scaled.R (M1, 16) y 0x0:ud at.0 at.0\n" + STORE.format("%slm", "at"),
         ["bounds proved", "bounds unknown", "race proved", "race refuted"],
@@ -122,6 +99,101 @@ CASES = {
 def test_small_kernels(name):
     code, expected = CASES[name]
     assert words(code) == expected
+
+
+FAULTS = [(name, fault) for name, right in RIGHT.items() for fault in right.faults]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_kernel_is_proved(name):
+    right = RIGHT[name]
+    found = answers_of_text(right.text, properties=right.properties, assume=right.assume)
+    assert {one.answer for one in found} == {"proved"}
+
+
+@pytest.mark.parametrize(
+    "case", one_of_each(FAULTS, lambda case: (case[0], RIGHT[case[0]].faults[case[1]][0])), ids=" - ".join
+)
+def test_a_planted_fault_is_refuted(case):
+    name, fault = case
+    right = RIGHT[name]
+    property_ = right.faults[fault][0]
+    found = answers_of_text(right.faulty(fault), properties=(property_,), assume=right.assume)
+    assert "refuted" in {one.answer for one in found}
+
+
+def exchange(memory, fence, before="", index="lid"):
+    """Return a kernel whose work items read what their partners wrote before a barrier."""
+    partner = "    xor (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x4:d\n"
+    store, load = STORE.format(memory, "at"), LOAD.format(memory, "at")
+    return INDEX.format(index) + before + store + fence + "    barrier\n" + partner + load
+
+
+MOVING = """    mov (M1_NM, 1) step(0,0)<1> 0x0:d
+again:
+    add (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> step(0,0)<0;1,0>
+    shl (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x2:d
+    scatter4_scaled.R (M1, 16) y 0x0:ud at.0 value.0
+FENCE    barrier
+    add (M1_NM, 1) step(0,0)<1> step(0,0)<0;1,0> 0x1:d
+    cmp.lt (M1_NM, 1) P1 step(0,0)<0;1,0> 0x4:d
+    (P1) jmp (M1, 1) again
+"""
+FENCED = {
+    "a buffer behind its fence": (exchange("y", "    fence_global.E\n", index="gid"), "proved"),
+    "a buffer without a fence": (exchange("y", "", index="gid"), "unknown"),
+    "a buffer behind the other fence": (exchange("y", "    fence_local.E\n", index="gid"), "unknown"),
+    "a buffer, written behind the fence": (exchange("y", "", "    fence_global.E\n", index="gid"), "unknown"),
+    "shared memory without a fence": (exchange("%slm", ""), "proved"),
+    "shared memory behind the other fence": (exchange("%slm", "    fence_global.E\n"), "unknown"),
+    "rounds with a fence": (MOVING.replace("FENCE", "    fence_global.E\n"), "proved"),
+    "rounds without a fence": (MOVING.replace("FENCE", ""), "unknown"),
+    "a fence that only some reach": (
+        "    cmp.lt (M1, 16) P1 lid(0,0)<1;1,0> 0x8:d\n"
+        + exchange("y", "    (P1) goto (M1, 16) past\n    fence_global.E\npast:\n", index="gid"),
+        "unknown",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FENCED)
+def test_a_barrier_orders_what_a_fence_has_covered(name):
+    code, expected = FENCED[name]
+    found = answers(code, properties=("race",), assume=("groups == 1",))
+    assert expected in {one.answer for one in found} <= {expected, "proved"}
+    assert all("without a fence of" in one.reason for one in found if one.answer == "unknown")
+
+
+def test_a_loop_without_a_proof_is_bounded():
+    code = """    mov (M1_NM, 1) step(0,0)<1> 0x1:d
+again:
+    shl (M1, 16) at(0,0)<1> step(0,0)<0;1,0> 0x2:d
+    gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0
+    mul (M1_NM, 1) step(0,0)<1> step(0,0)<0;1,0> 0x3:d
+    cmp.ne (M1_NM, 1) P1 step(0,0)<0;1,0> 0x51:d
+    (P1) jmp (M1, 1) again
+"""
+    (found,) = answers(code, properties=("bounds",))
+    assert found.answer == "bounded"
+    assert "up to 4 rounds of a loop" in found.reason
+
+
+def test_lanes_of_one_thread_may_be_taken_for_ordered():
+    code = "    and (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> -0x2:d\n" + INDEX.format("at") + STORE.format("y", "at")
+    assert words(code, properties=("race",), assume=("groups == 1",)) == ["race refuted"]
+    assert words(code, properties=("race",), assume=("groups == 1",), item_races=False) == ["race proved"]
+    assert words(code.replace("-0x2:d", "-0x20:d"), properties=("race",), item_races=False) == ["race refuted"]
+
+
+def test_a_text_that_takes_too_long_is_unknown():
+    heads = "".join(f"again{n}:\n" for n in range(12))
+    ends = "".join(
+        f"    cmp.lt (M1_NM, 16) P1 step(0,0)<0;1,0> 0x{n}:d\n    (P1) goto (M1, 16) again{n}\n"
+        for n in range(12)[::-1]
+    )
+    found = answers(heads + INDEX.format("gid") + STORE.format("y", "at") + ends, seconds=0.1)
+    assert {one.answer for one in found} == {"unknown"}
+    assert all("time" in one.reason for one in found)
 
 
 def test_assumptions_narrow_the_launches():
@@ -180,7 +252,8 @@ def test_the_command_prints_json_and_says_by_its_status(tmp_path, capsys):
 
 def test_written_launches_run_from_their_folder_with_the_options_of_their_first_line(tmp_path, capsys):
     path = tmp_path / "my k.visaasm"
-    path.write_text(HEAD + SHARED + NEXT + "    ret (M1, 1)\n")
+    halved = "    asr (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> 0x1:d\n"
+    path.write_text(HEAD + halved + INDEX.format("gid") + STORE.format("y", "at") + "    ret (M1, 1)\n")
     assert main(["prove", str(path), "--property", "race", "--launches", str(tmp_path / "found")]) == 1
     for launch in sorted((tmp_path / "found").iterdir()):
         first = launch.read_text().splitlines()[0]
@@ -237,14 +310,14 @@ def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
 
 def test_halves_of_addresses_add_up():
     pool = SumPool()
-    at = pool.wrapped(pool.symbol("i", Level.ITEM, 0, 1 << 40), 32, signed=True)
+    at = pool.wrap(pool.symbol("i", Level.ITEM, 0, 1 << 40), 32, signed=True)
     pointer = pool.symbol("pointer", Level.LAUNCH, 0, 1 << 47)
     low, high = pool.quotient(pointer, 1), pool.quotient(pointer, 1 << 32)
-    low = pool.wrapped(low, 32, signed=False)
-    low_sum = low + pool.wrapped(at * 4, 32, signed=False)
+    low = pool.wrap(low, 32, signed=False)
+    low_sum = low + pool.wrap(at * 4, 32, signed=False)
     carry = pool.quotient(low_sum, 1 << 32)
     sign = pool.quotient(at, 1 << 32)
-    top = pool.quotient(pool.wrapped(at, 32, signed=False), 1 << 30)
+    top = pool.quotient(pool.wrap(at, 32, signed=False), 1 << 30)
     high_sum = high + sign * 4 + top + carry
     whole = low_sum - carry * (1 << 32) + high_sum * (1 << 32)
     assert whole == pointer + at * 4

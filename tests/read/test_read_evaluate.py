@@ -10,7 +10,7 @@ from tiers import first
 from tests.sim.generator import addresses, bench, flow_cases, flow_runs, lane_cases, message_cases
 from tests.sim.generator.pairwise import each_value
 from visa_lsp.app.read.evaluate import ReadingMachine, evaluate
-from visa_lsp.app.read.fold import folded
+from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.isa.lane import Effect, Lane
@@ -43,7 +43,7 @@ def left_by(ready, engine):
 
 def by_pseudo_code(ready):
     return lambda dispatch: evaluate(
-        dispatch, lambda kernel: folded(reading_of(kernel), kernel, names_for(kernel, ready.platform, None))
+        dispatch, lambda kernel: fold_reading(reading_of(kernel), kernel, names_for(kernel, ready.platform, None))
     )
 
 

@@ -35,10 +35,12 @@ STORE = "    scatter4_scaled.R (M1, 16) out 0x0:ud at.0 {0}.0\n"
 
 
 def read(code, simd=16, **more):
+    return read_text(HEAD.format(simd=simd) + code, **more)
+
+
+def read_text(text, **more):
     said = []
-    found = read_data(
-        "k.visaasm", (HEAD.format(simd=simd) + code + "    ret (M1, 1)\n").encode(), "TGLLP", say=said.append
-    )
+    found = read_data("k.visaasm", (text + "    ret (M1, 1)\n").encode(), "TGLLP", say=said.append)
     assert found is not None, said
     return chosen(found, more.get("kernel"), more.get("lines"))
 
@@ -53,6 +55,20 @@ def body(code, simd=16):
 def test_a_value_moves_to_its_only_use():
     code = "    add (M1, 16) x(0,0)<1> id(0,0)<1;1,0> n(0,0)<0;1,0>\n    shl (M1, 16) at(0,0)<1> id(0,0)<1;1,0> 0x2:d\n"
     assert body(code + STORE.format("x")) == ["((int *)out)[id] = id + n;"]
+
+
+def test_a_narrow_value_is_compared_by_the_sign_that_the_instruction_reads():
+    head = "".join(
+        f".decl {line}\n"
+        for line in ("c v_type=G type=b num_elts=16 align=GRF", "u v_type=G type=ub num_elts=16 alias=<c, 0>")
+    )
+    code = """    mov (M1, 16) c(0,0)<1> id(0,0)<1;1,0>
+    add (M1, 16) c(0,0)<1> c(0,0)<1;1,0> 0xbf:b
+    cmp.lt (M1, 16) P1 u(0,0)<1;1,0> 0x1a:ub
+    (P1) sel (M1, 16) x(0,0)<1> id(0,0)<1;1,0> 0x0:d
+"""
+    text = as_text(read_text(HEAD.format(simd=16) + head + code + STORE.format("x")))
+    assert "(uchar)((char)id - 65) < 26" in text
 
 
 def test_a_value_that_is_read_again_stays():

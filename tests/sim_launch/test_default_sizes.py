@@ -9,7 +9,7 @@ import pytest
 from corpus import place
 from each_case import each_of
 
-from visa_lsp.app.launch.defaults import fitted
+from visa_lsp.app.launch.defaults import fit_count
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import proposed
 from visa_lsp.app.launch.runner import run_module
@@ -28,7 +28,7 @@ FLAT, ODD, PLANE = (128,), (111, 128), (27, 32, 1024)
 )  # fmt: skip
 def test_a_buffer_ends_before_one_element_too_many(case):
     reached, extents, expected = case
-    assert fitted(reached, extents) == expected
+    assert fit_count(reached, extents) == expected
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from visa_lsp.app.launch.file import parse_launch
-from visa_lsp.app.launch.program import linked, merged
+from visa_lsp.app.launch.program import link_variables, merge_modules
 from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.cli.main import main
 from visa_lsp.isa import types as ty
@@ -175,7 +175,9 @@ def test_variables_of_file_scope_are_the_threads(linkage, expected):
         "result(0,0)<1;1,0>", "cell(0,0)<1;1,0>"
     )
     function = FUNCTION.format("twice", "add (M1, 16) cell(0,0)<1> cell(0,0)<1;1,0> 0x3e8:ud")
-    program = merged(linked(with_file_variable(main, linkage)), with_file_variable(function, 0 if linkage == 2 else 1))
+    program = merge_modules(
+        link_variables(with_file_variable(main, linkage)), with_file_variable(function, 0 if linkage == 2 else 1)
+    )
     assert len(program.variables) == (1 if linkage == 2 else 2)
     launch = parse_launch(ARGS, Path("main.launch.yaml"))
     report = run_module(program, launch, RunOptions(engine="interp", checks="none"))

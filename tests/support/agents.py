@@ -45,7 +45,7 @@ class Agent:
         self.answers.append((tool, len(text.encode()), self.raw_bytes(arguments), seconds))
         return result.structured_content
 
-    async def refused(self, tool: str, **arguments: Any) -> str:
+    async def call_refused(self, tool: str, **arguments: Any) -> str:
         """Call a tool that has to give an error, and return its message."""
         result = await self.client.call_tool(tool, arguments)
         assert result.is_error, result.structured_content

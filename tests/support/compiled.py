@@ -25,7 +25,7 @@ def machine_class():
     from visa_lsp.sim import machine
     from visa_lsp.sim.jit import machine as compiled
     from visa_lsp.sim.jit import state
-    from visa_lsp.sim.jit.making import RunMode
+    from visa_lsp.sim.jit.code_cache import RunMode
 
     interpreter = machine.Machine
 
@@ -44,9 +44,9 @@ def machine_class():
 
 def compile_at_once(put=setattr):
     """Compile every body before its first instruction; ``put`` may be ``monkeypatch.setattr``, for one test."""
-    from visa_lsp.sim.jit import engine, making
+    from visa_lsp.sim.jit import code_cache, engine
     from visa_lsp.sim.jit import machine as compiled
 
     for where, name in ((compiled, "WARM"), (compiled, "SAMPLE_STEPS"), (engine, "WARM")):
         put(where, name, 0)
-    put(making, "WAIT_SECONDS", None)
+    put(code_cache, "WAIT_SECONDS", None)

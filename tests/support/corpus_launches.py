@@ -56,7 +56,7 @@ def prepare(case: Case, platform: str) -> ReadyRun:
 
 
 def prepare_file(path: Path, platform: str | None) -> ReadyRun | None:
-    """The launch of a file, ready to run; None where its program is not for the platform."""
+    """Return the launch of a file, ready to run; None where its program is not for the platform."""
     texts: dict[str, BodySource] = {}
     try:
         launch = read_launch_file(path)

@@ -32,11 +32,11 @@ def each_of(
     """Make one test of all the cases out of a check of one."""
     kept = list(cases)
 
-    def made(check: Callable[[Case], object]) -> Callable[[], None]:
+    def make(check: Callable[[Case], object]) -> Callable[[], None]:
         def test() -> None:
             check_each(kept, check, name)
 
         test.__name__, test.__doc__ = check.__name__, check.__doc__
         return test
 
-    return made
+    return make

@@ -100,11 +100,11 @@ def make_answering(client):
 
     for method in REFRESHES:
 
-        def refreshed(*_params: object, method: str = method) -> None:
+        def refresh(*_params: object, method: str = method) -> None:
             client.refreshed.append(method)
 
         if method not in client.protocol.fm.features:
-            client.feature(method)(refreshed)
+            client.feature(method)(refresh)
     return client
 
 

@@ -21,25 +21,25 @@ MAX_LINES = 14  # of vISA for each kernel
 
 # Source, kernel, what to look at.
 KERNELS = (
-    ("axpy", "saxpy", ("The index is `get_global_id(0)`, which the compiler spells out: a multiplication and two additions for 16 lanes each."
+    ("axpy", "saxpy", ("The index is `get_global_id(0)`, which the compiler computes by a multiplication and two additions for 16 lanes each."
      " The two halves of the 32 lanes are one line, and each message is an element of an argument.")),
-    ("turn", "straight", "Two-dimensional indices. What the addresses are made of stands where they are used."),
-    ("bytes", "pack", ("A loop that the compiler has turned: its test is behind it, and a condition around it keeps out the case of no round."
+    ("turn", "straight", "Two-dimensional indices. The parts of an address are written where the address is used."),
+    ("bytes", "pack", ("A loop with its test at the end, as the compiler has arranged it; a condition around it excludes the case without a round."
      " `dp4a` is one instruction for a product of four bytes each.")),
-    ("gemm", "plain", "An early `return` is a condition around the rest. `fma` stays one operation, as its rounding is."),
-    ("masks", "hail", "Each lane leaves the loop at a time of its own. `P3 ? ... : ...` is `sel`, and `>> 1` of a `uint` says so by its cast."),
-    ("masks", "uniform_choice", "An argument that is the same for all lanes: the branches are scalar jumps in the text, and conditions here."),
+    ("gemm", "plain", "An early `return` is a condition around the rest. `fma` stays one operation, because it rounds once."),
+    ("masks", "hail", "Each lane leaves the loop at its own time. `P3 ? ... : ...` is `sel`, and the cast in front of `>> 1` shows a shift of a `uint`."),
+    ("masks", "uniform_choice", "The condition depends on an argument, which is the same for all lanes: the branches are scalar jumps in the text, and conditions here."),
     ("julia", "julia", ("The condition has two parts in the source and in the pseudo-code. Four bytes are put into one variable"
      " before they are stored at once: `V0081[4 * lane + 1]` is the second byte of a lane's `uchar4`.")),
-    ("folds", "total", "Shared local memory is `slm`. A barrier is a fence and a barrier. `V0070 / 4` is exact: `V0070` is a multiple of four."),
+    ("folds", "total", "Shared local memory is `slm`. OpenCL's barrier is a fence and a barrier. `V0070 / 4` is exact: `V0070` is a multiple of four."),
     ("folds", "running", "The two halves of the array take turns: the number of the half times 256 bytes is part of each address."),
-    ("teams", "team_sums", ("Operations of the sub-group are sums over lanes: `V0051[lane + 8]` is what another lane has."
-     " `unmasked` is done in all lanes, and `out[...]` takes a vector of four components.")),
+    ("teams", "team_sums", ("Operations of the sub-group are sums over lanes: `V0051[lane + 8]` is the element of another lane."
+     " `unmasked` statements are executed in all lanes, and `out[...]` takes a vector of four components.")),
 )  # fmt: skip
 
 
 def source_of(name: str, kernel: str) -> str:
-    """The kernel's function in its OpenCL source."""
+    """Return the kernel's function in its OpenCL source."""
     text = (ROOT / "tests" / "own" / "cl" / f"{name}.cl").read_text(encoding="utf-8")
     found = re.search(rf"^kernel void {kernel}\(.*?^}}\n", text, re.MULTILINE | re.DOTALL)
     assert found is not None, kernel
@@ -47,7 +47,7 @@ def source_of(name: str, kernel: str) -> str:
 
 
 def visa_of(kernel: ReadKernel, lines: tuple[str, ...]) -> Iterator[str]:
-    """The last instructions of the text behind the pseudo-code, and how many stand before them."""
+    """Return the last instructions of the text behind the pseudo-code, and the number of instructions before them."""
     numbers = sorted({number for line in kernel.lines for number in line.visa})
     if len(numbers) > MAX_LINES:
         yield f"... {len(numbers) - MAX_LINES} before"
@@ -56,7 +56,7 @@ def visa_of(kernel: ReadKernel, lines: tuple[str, ...]) -> Iterator[str]:
 
 
 def section() -> str:
-    """What stands in the page between the marks."""
+    """Return the part of the page between the marks."""
     from visa_lsp.app.read.document import read_data
 
     out = []
@@ -75,7 +75,7 @@ def section() -> str:
 
 
 def page() -> str:
-    """The page with the section as it is now."""
+    """Return the page with the present section."""
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     return before + BEGIN + "\n" + section() + END + rest.partition(END)[2]

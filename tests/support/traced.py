@@ -80,7 +80,7 @@ class Recorder(Observer):
         self._tracer: Tracer | None = None
         self._line = ""
 
-    def _told(self, line: str) -> None:
+    def _take_line(self, line: str) -> None:
         self._line = line
 
     def instruction(self, thread: Thread, pc: int) -> None:
@@ -88,7 +88,7 @@ class Recorder(Observer):
         if self._tracer is None:
             dispatch = thread.machine.dispatch
             everybody = [(group, n) for group in thread.machine.group_ids() for n in range(dispatch.threads_per_group)]
-            self._tracer = Tracer(everybody, self._told, limit=self.most + 1)
+            self._tracer = Tracer(everybody, self._take_line, limit=self.most + 1)
         self._depth = len(thread.frames)
         self._tracer.instruction(thread, pc)
 

@@ -12,7 +12,7 @@ from corpus import OWN
 
 from benchmarks.why import mutants_of
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.why import recorded
+from visa_lsp.app.why import recording
 from visa_lsp.app.why.answer import WhyQuestion, answer
 from visa_lsp.cli.main import main
 
@@ -166,7 +166,7 @@ done:
 
 def test_a_large_launch_records_only_the_group_that_wrote_the_value(monkeypatch):
     pytest.importorskip("llvmlite")
-    monkeypatch.setattr(recorded, "SMALL", 10)
+    monkeypatch.setattr(recording, "MAX_WHOLE_STEPS", 10)
     whole = answer(WhyQuestion(str(EXAMPLES / "saxpy.visaasm"), "y[37]"))
     assert whole.notes == ["recorded groups, by number: 2"]
     assert [node.text.split()[0] for node in whole.nodes[:2]] == ["scatter4_scaled.R", "mad"]
@@ -234,8 +234,8 @@ def test_causes_cross_threads_calls_and_barriers():
 
 def test_a_long_group_is_recorded_from_its_last_instructions_on(monkeypatch, tmp_path):
     pytest.importorskip("llvmlite")
-    monkeypatch.setattr(recorded, "SMALL", 10)
-    monkeypatch.setattr(recorded, "WINDOW", 100)
+    monkeypatch.setattr(recording, "MAX_WHOLE_STEPS", 10)
+    monkeypatch.setattr(recording, "WINDOW", 100)
     launch = tmp_path / "long.launch.yaml"
     launch.write_text(LAUNCH.replace("args:\n", "args:\n  n: {value: 9000}\n"))
     path = Path(__file__).parents[2] / "benchmarks" / "kernels" / "long_loop.visaasm"

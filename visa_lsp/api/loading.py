@@ -17,7 +17,15 @@ from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.launch.file import LaunchFile, read_launch_file
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.program import TextProblems, decoded, linked, merged, module_of_text, sources_of, text_of
+from visa_lsp.app.launch.program import (
+    TextProblems,
+    decode_object,
+    link_variables,
+    merge_modules,
+    module_of_text,
+    sources_of,
+    text_of,
+)
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.runner import makings
 from visa_lsp.companions import LAUNCH, kernels_in
@@ -92,10 +100,10 @@ def _module(
     if not modules:
         raise LaunchError("the zebin has no vISA; load its text and pass the zebin as ze_info", place=given.name)
     module, sources = _part(given, modules[0], launch, options, notes)
-    module = linked(module)
+    module = link_variables(module)
     for data in modules[1:]:
         more, texts = _part(given, data, launch, options, notes)
-        module = merged(module, more)
+        module = merge_modules(module, more)
         sources.update(texts)
     return module, sources
 
@@ -104,7 +112,7 @@ def _part(
     given: Material, data: bytes, launch: LaunchFile, options: RunOptions, notes: list[str]
 ) -> tuple[Module, dict[str, BodySource]]:
     if data[:4] == _MAGIC:
-        return decoded(data, given.path), {}
+        return decode_object(data, given.path), {}
     if other := foreign(given.name, data):
         raise LaunchError(other, place=given.name)
     text = text_of(data.rstrip(b"\0"), given.path or Path(given.name))

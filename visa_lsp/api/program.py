@@ -16,7 +16,7 @@ from visa_lsp.api.arguments import PassedArguments, in_place_of
 from visa_lsp.api.loading import as_text_error, load_program
 from visa_lsp.api.result import LaunchResult
 from visa_lsp.app.launch.program_info import kernel_info
-from visa_lsp.app.launch.runner import carried_out, ready
+from visa_lsp.app.launch.runner import ready, run_ready
 from visa_lsp.app.ze_info import made_for
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel
@@ -214,7 +214,7 @@ class LoadedKernel:
             launch = replace(base, config=config, conditions=() if said else base.conditions)
             run = ready(program.module, launch, options, program.notes, program.sources)
             try:
-                report = carried_out(run)
+                report = run_ready(run)
             finally:
                 passed.give_back()
         return LaunchResult(report, passed.arrays)

@@ -114,7 +114,7 @@ def assemble_text(text: str, platform: str | None = None) -> Assembled:
         finding = _without_object(_line(analysis, error.line), str(error.args[0] if error.args else error))
         return Assembled(analysis, module, None, (*diagnostics, finding))
     if dialect_of(analysis.bound) is Dialect.V42:
-        diagnostics += tuple(_refused_older(analysis, module, platform))
+        diagnostics += tuple(_warn_of_older(analysis, module, platform))
     return Assembled(analysis, module, data, diagnostics)
 
 
@@ -126,7 +126,7 @@ def _line(analysis: Analysis, number: int) -> Span:
     return analysis.document.span(line, Span(indent, indent + (len(text.strip()) or 1)))
 
 
-def _refused_older(analysis: Analysis, module: Module, platform: str | None) -> Iterator[Diagnostic]:
+def _warn_of_older(analysis: Analysis, module: Module, platform: str | None) -> Iterator[Diagnostic]:
     """Yield warnings about lines of a text 4.2 whose form in text 4.1, as ``dis`` prints it, has errors."""
     body, written = -1, []
     for line in module_lines(module, platform_named(platform or ""), comments=False):

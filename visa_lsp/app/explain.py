@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 def explain_text(word: str, platform: str | None = None) -> str | None:
     """Return the page of a word in Markdown; None for an unknown word."""
-    pages = [page for page in (_named(word, platform), _term(word)) if page is not None]
+    pages = [page for page in (_explain_name(word, platform), _term(word)) if page is not None]
     return "\n\n---\n\n".join(pages) or None
 
 
-def _named(word: str, platform: str | None) -> str | None:
+def _explain_name(word: str, platform: str | None) -> str | None:
     rule = rule_called(word)
     if rule is not None:
         return page(rule)

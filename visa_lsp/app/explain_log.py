@@ -140,7 +140,7 @@ def message_text(one: ExplainedMessage) -> str:
         lines.append(f"    {one.code}")
     lines.append(f"  meaning: {one.meaning or 'this message is not in the table of meanings'}")
     if one.rules:
-        names = ", ".join(_named(code) for code in one.rules)
+        names = ", ".join(_name_code(code) for code in one.rules)
         how = "reports this line" if one.reported else "reports such mistakes"
         lines.append(f"  earlier: `visa-lsp check` {how}: {names}")
     return "\n".join(lines)
@@ -155,11 +155,11 @@ def message_json(one: ExplainedMessage) -> dict[str, Any]:
         "line": one.line,
         "code": printable(one.code),
         "meaning": one.meaning or None,
-        "rules": [_named(code) for code in one.rules],
+        "rules": [_name_code(code) for code in one.rules],
         "reported": one.reported,
     }
 
 
-def _named(code: str) -> str:
+def _name_code(code: str) -> str:
     rule = rule_called(code)
     return f"{code} {rule.name}" if rule is not None else code

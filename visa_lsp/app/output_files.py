@@ -157,7 +157,7 @@ def _write_into(target: Path, about: os.stat_result, data: bytes) -> None:
             stream.buffer.flush()
             return
     regular = stat.S_ISREG(about.st_mode)
-    handle = _opened_to_write(target, about.st_mode)
+    handle = _open_to_write(target, about.st_mode)
     if hasattr(os, "set_blocking") and sys.platform != "win32":
         os.set_blocking(handle, True)
     with os.fdopen(handle, "wb") as into:
@@ -174,7 +174,7 @@ def _is_stream(stream: TextIO, about: os.stat_result) -> bool:
         return False
 
 
-def _opened_to_write(target: Path, mode: int) -> int:
+def _open_to_write(target: Path, mode: int) -> int:
     """Open a file for writing; wait for the reader of a FIFO, but not forever."""
     end = time.monotonic() + PATIENCE
     while True:

@@ -163,7 +163,7 @@ class Overrides(Struct, frozen=True):
         return Selection(self.select or settings.select, ignore, per_file, extend)
 
 
-def _known_rules() -> Sequence[Rule]:
+def _list_rules() -> Sequence[Rule]:
     """Return every rule; called only for selectors and findings, because loading the rules takes time."""
     from visa_lsp.app.rules import known_rules
 
@@ -179,7 +179,7 @@ def check_command(args: argparse.Namespace) -> int:
     overrides = _overrides(args)
     if args.show_settings:
         anchor = _anchor(paths or ["."], args.stdin_filename)
-        sys.stdout.write(settings_text(_effective_settings(Finder(_known_rules).of_folder(anchor), args, overrides)))
+        sys.stdout.write(settings_text(_effective_settings(Finder(_list_rules).of_folder(anchor), args, overrides)))
         return EXIT_OK
     if not paths:
         raise UserError("check: missing PATH: expected a file, a folder, or - for standard input")
@@ -220,13 +220,13 @@ def _overrides(args: argparse.Namespace) -> Overrides:
         if not colon or not glob:
             raise UserError(f"--per-file-ignores: {item!r} is not GLOB:LIST")
         per_file.append(FileIgnore(".", glob, parse_selectors(names)))
-        validate(per_file[-1].selectors, "--per-file-ignores", _known_rules)
+        validate(per_file[-1].selectors, "--per-file-ignores", _list_rules)
     return Overrides(args.platform, select, extend, ignore, tuple(per_file), tuple(args.exclude or ()))
 
 
 def _selectors(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
     found = tuple(s for value in values or () for s in parse_selectors(value))
-    validate(found, option, _known_rules)
+    validate(found, option, _list_rules)
     return found
 
 
@@ -293,13 +293,13 @@ def _watch(
     cluster: Cluster | None,
 ) -> int:
     results: dict[str, tuple[Stamp, Task, FileResult]] = {}
-    watched = _watched_files(args, paths, overrides)
+    watched = _list_files(args, paths, overrides)
     clear = _CLEAR if sys.stdout.isatty() else ""
 
     def files() -> list[str]:
         # The check reports a mistake in a settings file; until it is fixed, the previous files are watched.
         with contextlib.suppress(UserError):
-            watched[:] = _watched_files(args, paths, overrides)
+            watched[:] = _list_files(args, paths, overrides)
         return watched
 
     def again() -> int:
@@ -324,11 +324,11 @@ def _is_host(args: argparse.Namespace, name: str) -> bool:
     """Return whether a text may be in another language with vISA in its strings."""
     if host_of(name) is None:
         return False
-    return args.embedded or Finder(_known_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
+    return args.embedded or Finder(_list_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
 
 
-def _watched_files(args: argparse.Namespace, paths: list[str], overrides: Overrides) -> list[str]:
-    finder = Finder(_known_rules)
+def _list_files(args: argparse.Namespace, paths: list[str], overrides: Overrides) -> list[str]:
+    finder = Finder(_list_rules)
     embedded = args.embedded or finder.of_folder(_anchor(paths, args.stdin_filename)).embedded
     files = collect(paths, finder, overrides.exclude, _suffixes(embedded=embedded)).files
     origins = {finder.of_file(f).origin for f in files}
@@ -345,7 +345,7 @@ def _run(
     cluster: Cluster | None,
 ) -> int:
     """Check all paths once and return the exit status; ``cache`` keeps results between the rounds of ``--watch``."""
-    finder = Finder(_known_rules)
+    finder = Finder(_list_rules)
     options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
     inputs = collect(paths, finder, overrides.exclude, _suffixes(embedded=options.embedded))
     # Checked before any fix is applied, because a failure later would lose the report or a text.
@@ -376,7 +376,7 @@ def _run(
                 host,
             )
         )
-    kept = _kept(options)
+    kept = _open_cached(options)
     results = _check_paths(tasks, options, cache, kept, cluster)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
     if options.write_baseline is not None:
@@ -389,7 +389,7 @@ def _run(
     return _finish(CheckReport(tuple(results)), inputs, options, kept)
 
 
-def _kept(options: Options) -> KeptVerdicts | None:
+def _open_cached(options: Options) -> KeptVerdicts | None:
     """Return the cached findings of earlier runs; None with ``--no-cache``."""
     if not options.cache or not (options.cache_dir or folder_of_user()):
         return None
@@ -456,12 +456,12 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
         shown = report if options.max_errors is None else report.up_to(options.max_errors)
         _write_report(shown, options, to_stderr, inputs)
         if shown.hidden:
-            complain(f"{_left(shown.left)} not shown; a larger --max-errors shows more")
+            complain(f"{_hidden_words(shown.left)} not shown; a larger --max-errors shows more")
     fixed = sum(r.fixed for r in report.results)
     if fixed and (options.format != "full" or options.diff):
         verb = "can be fixed" if options.diff else "fixed"
         complain(f"{fixed} finding{'s' * (fixed != 1)} {verb} in {len(changed)} file{'s' * (len(changed) != 1)}")
-    if options.fix and (left := _left_unmended(report, options)):
+    if options.fix and (left := _unapplied_words(report, options)):
         complain(left)
     if options.statistics:
         (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
@@ -474,7 +474,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
     return EXIT_FINDINGS if _is_wrong(report, options) or (options.diff and changed) else EXIT_OK
 
 
-def _left(hidden: Sequence[ReportedFinding]) -> str:
+def _hidden_words(hidden: Sequence[ReportedFinding]) -> str:
     """Return the number of hidden findings, as the subject of a sentence."""
     errors = sum(f.severity is Severity.ERROR for f in hidden)
     others = len(hidden) - errors
@@ -483,7 +483,7 @@ def _left(hidden: Sequence[ReportedFinding]) -> str:
     return f"{' and '.join(words)} {'is' if len(hidden) == 1 else 'are'}"
 
 
-def _left_unmended(report: CheckReport, options: Options) -> str:
+def _unapplied_words(report: CheckReport, options: Options) -> str:
     """Return a sentence on the findings whose fix was not applied, with the option that applies it; empty if none."""
     unsafe = [f for f in report.findings if f.remedies and not any(r.safe for r in f.remedies)]
     if not unsafe:

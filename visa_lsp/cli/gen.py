@@ -123,7 +123,7 @@ def _sources(args: argparse.Namespace, path: str) -> Iterator[tuple[Source | Non
     if not is_opencl((args.stdin_filename or "") if path == STDIN else path):
         yield read_input(path, args.stdin_filename, args.platform), ()
         return
-    from visa_lsp.app.gen.compiled import builds_of, sources_of
+    from visa_lsp.app.gen.opencl_source import builds_of, sources_of
 
     options = " ".join(args.compile_options or ())
     for build in builds_of(path, args.stdin_filename, _devices(args), args.platform, options, args.ocloc):
@@ -221,7 +221,7 @@ def _text(documents: list[tuple[GenDocument, ...]]) -> str:
             parts += comparison_text(compared(*found))
     compiled = [found[0] for found in documents if found[0].source.device]
     if len({document.source.device for document in compiled}) > 1:
-        from visa_lsp.app.gen.compiled import table
+        from visa_lsp.app.gen.opencl_source import table
 
         parts += table(compiled)
     return "\n".join(parts).rstrip("\n") + "\n" if parts else ""

@@ -18,7 +18,7 @@ from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED
 from visa_lsp.cli.exits import complain, print_error
 from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
 from visa_lsp.cli.parsing import parser_of, parser_of_program
-from visa_lsp.cli.streams import OutputFull, OutputGone, give_up_output, shown_streams
+from visa_lsp.cli.streams import OutputFull, OutputGone, escape_streams, give_up_output
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -196,7 +196,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    with shown_streams():
+    with escape_streams():
         return _status_of(list(sys.argv[1:] if argv is None else argv))
 
 

@@ -33,9 +33,9 @@ class CommandParser(argparse.ArgumentParser):
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Parse as the library does, but take the words after a ``dashed`` option as its values."""
         self._words = tuple(sys.argv[1:] if args is None else args)
-        return super().parse_known_args(None if args is None else self._joined(args), namespace)
+        return super().parse_known_args(None if args is None else self._join(args), namespace)
 
-    def _joined(self, args: Sequence[str]) -> list[str]:
+    def _join(self, args: Sequence[str]) -> list[str]:
         out: list[str] = []
         rest = list(args)
         while rest:

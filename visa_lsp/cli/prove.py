@@ -76,13 +76,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="OUT", default=STDIN, help="write the report there; default: standard output"
     )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    parser.add_argument(
+        "--no-item-races",
+        action="store_true",
+        help="take lanes of one hardware thread for ordered, as at this SIMD width",
+    )
     add_platform(parser)
 
 
 def prove_command(args: argparse.Namespace) -> int:
     """Prove the kernels of each input."""
     check_output(args.output, args.inputs)
-    options = ProofOptions(args.property, tuple(args.assume), args.timeout, args.kernel, args.platform)
+    options = ProofOptions(
+        args.property, tuple(args.assume), args.timeout, args.kernel, args.platform, not args.no_item_races
+    )
     status = EXIT_OK
     files: list[ProvedFile] = []
     errors: list[dict[str, str]] = []
@@ -173,7 +180,9 @@ def _kernel_lines(name: str, kernel: str, results: list[ProofResult]) -> list[st
     for property_ in dict.fromkeys(one.property for one in results):
         mine = [one for one in results if one.property == property_]
         counts = [
-            f"{n} {word}" for word in ("proved", "refuted", "unknown") if (n := sum(one.answer == word for one in mine))
+            f"{n} {word}"
+            for word in ("proved", "bounded", "refuted", "unknown")
+            if (n := sum(one.answer == word for one in mine))
         ]
         lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(counts)}")
     assumed = dict.fromkeys(words for one in results if one.answer == "proved" for words in one.assumptions)

@@ -26,7 +26,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
 from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_lines
 from visa_lsp.app.launch.sweep_table import refuse_table
-from visa_lsp.app.launch.unit import LaunchJob, guarded, launched, program_of
+from visa_lsp.app.launch.unit import LaunchJob, guard, program_of, run_job
 from visa_lsp.app.output_files import check_output, refuse_input, replacing
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import whole_number
@@ -351,7 +351,7 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
     for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
         if name == "-" or (Path(name).exists() and not is_regular(name)):
             raise UserError(f"{name}: --cluster takes files, because workers read them themselves")
-    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _lost, as_it_is)
+    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _report_lost, as_it_is)
     with Progress() as line:
         for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
             if line.is_due():
@@ -367,7 +367,7 @@ def _launch_there(args: Namespace, several: bool, task: Input) -> Outcome:
     return _launch(name, args, more, several=several)
 
 
-def _lost(task: Input, why: str) -> Said[Outcome]:
+def _report_lost(task: Input, why: str) -> Said[Outcome]:
     name, _ = task
     return Said(Outcome(name, error=f"{name}: {why}", status=2), "")
 
@@ -375,26 +375,26 @@ def _lost(task: Input, why: str) -> Said[Outcome]:
 def _each_kernel(name: str, args: Namespace) -> Iterator[Outcome]:
     """Compile OpenCL C once and run its kernels one after the other."""
     from visa_lsp.app.compile.build import read_source
-    from visa_lsp.app.launch.opencl import built_program, kernels_of
+    from visa_lsp.app.launch.opencl import build_program, kernels_of
 
     builds: list[Build] = []
 
     def build() -> Outcome:
-        builds.append(built_program(read_source(name, args.stdin_filename), _compiler_words(args), args.platform))
+        builds.append(build_program(read_source(name, args.stdin_filename), _compiler_words(args), args.platform))
         return Outcome(name)
 
-    failure = guarded(name, build)
+    failure = guard(name, build)
     if not builds:
         yield failure
     for made in builds:
         for kernel in kernels_of(made):
             work = partial(_run_input, name, args, (), several=True, kernel=kernel, made=made)
-            yield guarded(f"{name}: {kernel}", work)
+            yield guard(f"{name}: {kernel}", work)
 
 
 def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
     """Run one input with the further files of its program; a UserError becomes an outcome."""
-    return guarded(name, lambda: _run_input(name, args, more, several=several, kernel=args.kernel))
+    return guard(name, lambda: _run_input(name, args, more, several=several, kernel=args.kernel))
 
 
 def _run_input(
@@ -408,7 +408,7 @@ def _run_input(
 ) -> Outcome:
     """Run one input; for OpenCL C the given ``kernel``, of the compiled program ``made`` if that is given."""
     from visa_lsp.app.launch import runner
-    from visa_lsp.app.launch.opencl import named_after
+    from visa_lsp.app.launch.opencl import rename_texts
 
     listeners: tuple[Observer, ...] = ()
     if args.trace:
@@ -442,7 +442,7 @@ def _run_input(
                 done = (
                     _write_launch_file(job, args, path if build is None else None)
                     if args.init and path is not None
-                    else launched(job)
+                    else run_job(job)
                 )
             except runner.LaunchError as error:
                 if capture is None:
@@ -452,11 +452,11 @@ def _run_input(
                 return done
             launch, report, text = done
         if capture is not None:
-            report = named_after(name, launch_path.parent, report.with_assumed((*capture.assumed, *report.assumed)))
+            report = rename_texts(name, launch_path.parent, report.with_assumed((*capture.assumed, *report.assumed)))
             report = replace(report, notes=(*capture.notes, *report.notes))
         if build is not None:
             report = report.with_assumed((*build.assumed, *report.assumed)) if text else report
-            report = named_after(name, build.path.parent, report)
+            report = rename_texts(name, build.path.parent, report)
     report = report.with_most(args.max_errors)
     inputs = (path or launch_path, launch_path, *more, *launch.reads)
     named = launch_path if capture is None else Path(name).absolute()
@@ -465,20 +465,20 @@ def _run_input(
     if not (option := cause_option(report)):
         return done
     if capture is not None:
-        imported = f"visa-lsp import {shlex.quote(name)} -o DIR; visa-lsp why DIR/{launch_path.name}"
-        return replace(done, next_step=f"{imported} {option}")
+        import_into_temporary = f"visa-lsp import {shlex.quote(name)} -o DIR; visa-lsp why DIR/{launch_path.name}"
+        return replace(done, next_step=f"{import_into_temporary} {option}")
     given = f" --launch {shlex.quote(args.launch)}" if args.launch else ""
     return replace(done, next_step=f"visa-lsp why {shlex.quote(name)}{given} {option}")
 
 
 def _import_capture(name: str, args: Namespace, folder: contextlib.ExitStack) -> Imported:
     """Write a capture into a temporary folder. Raises UserError if it is malformed, or for options that do not apply."""
-    from visa_lsp.app.captures.importing import imported, read_capture
+    from visa_lsp.app.captures.importing import import_into_temporary, read_capture
 
     for option in ("init", "launch"):
         if getattr(args, option):
             raise UserError(f"{name}: --{option} does not apply to a capture; visa-lsp import writes its launch file")
-    return folder.enter_context(imported(read_capture(name), _compiler_words(args), args.platform))
+    return folder.enter_context(import_into_temporary(read_capture(name), _compiler_words(args), args.platform))
 
 
 def _write_buffers(
@@ -522,7 +522,7 @@ def _compile_kernel(
     """
     from visa_lsp.app.compile.build import read_source
     from visa_lsp.app.launch.file import read_launch_file
-    from visa_lsp.app.launch.opencl import built_program, compiled
+    from visa_lsp.app.launch.opencl import build_program, unpack_program
 
     launch = None
     if chosen is not None and not args.launch:
@@ -533,8 +533,8 @@ def _compile_kernel(
     if chosen is not None and kernel != chosen:
         raise UserError(f"{launch_path}: --kernel is '{chosen}', but the launch file is for kernel '{kernel}'")
     platform = args.platform or (launch.platform if launch is not None else None)
-    made = made or built_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
-    build = folder.enter_context(compiled(made, kernel))
+    made = made or build_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
+    build = folder.enter_context(unpack_program(made, kernel))
     if launch is None and chosen is None and not args.launch and not args.init:
         beside = path.with_name(f"{build.path.stem}.launch.yaml")
         launch_path = beside if beside.is_file() else launch_path

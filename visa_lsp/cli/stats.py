@@ -19,7 +19,7 @@ from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.gen.printing import findings_json
 from visa_lsp.app.inputs import STDIN, STDIN_NAME
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.stats.dump_pairs import paired, pairs_csv, pairs_json, pairs_table
+from visa_lsp.app.stats.dump_pairs import pair_dumps, pairs_csv, pairs_json, pairs_table
 from visa_lsp.app.stats.dumps import (
     decode_dump,
     figures_of_dump,
@@ -108,9 +108,9 @@ def stats_command(args: argparse.Namespace) -> int:
     findings: tuple[ReportedFinding, ...] = ()
     if any(one.spill_bytes for one in dumps):
         # Imported here because it loads the YAML reader.
-        from visa_lsp.app.stats.dump_folder import undeclared_spills
+        from visa_lsp.app.stats.dump_folder import find_undeclared_spills
 
-        findings = tuple(undeclared_spills(dumps))
+        findings = tuple(find_undeclared_spills(dumps))
     _print(kernels, dumps, errors, findings, args.format)
     tell(findings)
     limits = {"pressure": args.max_pressure, "spill_bytes": args.max_spill}
@@ -127,7 +127,7 @@ def _compare(args: argparse.Namespace) -> int:
     limits = (args.max_pressure, args.max_spill, args.baseline, args.write_baseline)
     if any(limit is not None for limit in limits):
         raise UserError("--compare: expected no limit and no baseline")
-    pairs = paired(*(dumps_of(named) for named in args.inputs))
+    pairs = pair_dumps(*(dumps_of(named) for named in args.inputs))
     if args.format == "json":
         _print_json(pairs_json(pairs))
     elif args.format == "csv":
@@ -153,7 +153,7 @@ def _count_inputs(
     count = partial(_count, platform, args.stdin_filename or STDIN_NAME)
     if cluster is None:
         return (listened(count, one) for one in inputs)
-    work = ClusterWork(partial(listened, count), _lost, partial(InputFile.outgoing, whole=cluster.sends))
+    work = ClusterWork(partial(listened, count), _report_lost, partial(InputFile.outgoing, whole=cluster.sends))
     return cluster.results(work, inputs, [_GUESS] * len(inputs))
 
 
@@ -170,7 +170,7 @@ def _count(platform: str | None, stdin_name: str, one: InputFile) -> InputFigure
     return InputFigures(EXIT_FINDINGS) if found is None else InputFigures(EXIT_OK, found)
 
 
-def _lost(one: InputFile, why: str) -> Said[InputFigures]:
+def _report_lost(one: InputFile, why: str) -> Said[InputFigures]:
     return complained(InputFigures(EXIT_USAGE), f"{one.path}: {why}")
 
 

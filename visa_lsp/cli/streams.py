@@ -91,7 +91,7 @@ class _Shown:
 
 
 @contextlib.contextmanager
-def shown_streams() -> Iterator[None]:
+def escape_streams() -> Iterator[None]:
     """Replace standard output and standard error by escaping streams, and restore them."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast("TextIO", _Shown(stream)) for stream in before)

@@ -72,11 +72,11 @@ def why_command(args: argparse.Namespace) -> int:
         return EXIT_FINDINGS
     except LaunchError as error:
         raise UserError(str(error)) from None
-    write_report(args.output, _shown(report, args.format), inputs)
+    write_report(args.output, _report_text(report, args.format), inputs)
     return EXIT_OK
 
 
-def _shown(report: WhyReport, form: str) -> str:
+def _report_text(report: WhyReport, form: str) -> str:
     from visa_lsp.app.why.page import page
     from visa_lsp.app.why.report import as_json, text_lines
 

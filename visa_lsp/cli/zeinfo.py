@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.check.formats.table import FORMATS, Look
-from visa_lsp.app.check.report import CheckReport, FileResult, findings_of, numbered
+from visa_lsp.app.check.report import CheckReport, FileResult, findings_of, number_findings
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, read_bytes
@@ -210,7 +210,7 @@ def _findings(
             notes.append(replace(note, place=place.place, excerpt=place.excerpt))
         out.append(replace(finding, notes=tuple(notes)))
     out.sort(key=lambda f: (f.place, f.code, f.message))
-    return numbered(out)
+    return number_findings(out)
 
 
 # Emit.

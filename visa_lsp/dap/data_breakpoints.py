@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.dap.arguments import RequestError, flag, text, whole
-from visa_lsp.debug.breakpoints import ACCESSES, watched
+from visa_lsp.debug.breakpoints import ACCESSES, watch_range
 
 if TYPE_CHECKING:
     from visa_lsp.dap.session import DebugSession
@@ -44,7 +44,7 @@ def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
     at = view.activation(session, args)
     cells = view.cells(debugger, at, name)
     size = whole(args, "bytes", 0, 0)
-    watched(cells, size)
+    watch_range(cells, size)
     key = json.dumps([name, debugger.number(at.thread), at.place.body, size])
     session.points.data[key] = WatchedPlace(cells, debugger.cells(at), size)
     words = f"{name}, {size} bytes" if size else name

@@ -245,10 +245,10 @@ def evaluate(session: DebugSession, args: Body) -> Body:
     if assigned is not None:
         _assign(session, at, read(assigned[1]).cells, assigned[1].strip(), assigned[2])
         words = assigned[1]
-    return _evaluated(session, at, words, style_of(args))
+    return _evaluate_expression(session, at, words, style_of(args))
 
 
-def _evaluated(session: DebugSession, at: Activation, words: str, style: str = "") -> Body:
+def _evaluate_expression(session: DebugSession, at: Activation, words: str, style: str = "") -> Body:
     expression = read(words)
     around = session.debugger.cells(at)
     style = expression.style or style
@@ -314,7 +314,7 @@ def set_expression(session: DebugSession, args: Body) -> Body:
 
 def _set(session: DebugSession, at: Activation, words: str, args: Body) -> Body:
     _assign(session, at, read(words).cells, words, text(args, "value"))
-    found = _evaluated(session, at, words, style_of(args))
+    found = _evaluate_expression(session, at, words, style_of(args))
     return {("value" if key == "result" else key): value for key, value in found.items() if key != "memoryReference"}
 
 

@@ -16,12 +16,12 @@ from visa_lsp.app.inputs import foreign
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.printing import Outcome, text_lines
-from visa_lsp.app.launch.program import decoded, module_of_text, sources_of
+from visa_lsp.app.launch.program import decode_object, module_of_text, sources_of
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.proposal import proposed
-from visa_lsp.app.launch.report import titled
+from visa_lsp.app.launch.report import name_of
 from visa_lsp.app.why.report import text_lines as why_lines
-from visa_lsp.app.why.standing import explain_standing
+from visa_lsp.app.why.stopped_run import explain_standing
 from visa_lsp.companions import kernels_in
 from visa_lsp.dap.launch_values import Launched, LaunchRefused
 from visa_lsp.debug.cells import LaunchArgument
@@ -69,7 +69,7 @@ def open_launch(arguments: dict[str, Any], say: Callable[[str], None]) -> Launch
         key: _argument(ready, key)
         if key in ready.prepared.arrays
         else LaunchArgument(
-            _title(ready, key), str(ready.prepared.names.get(key, "")) or _named(key), known[key].array.copy()
+            _title(ready, key), str(ready.prepared.names.get(key, "")) or _name_of(key), known[key].array.copy()
         )
         for key in order
     }
@@ -138,10 +138,10 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
         launch = read_launch_file(path, named=True)
         if launch.file is None:
             raise runner.LaunchError("no program: say which with file: NAME.visaasm", place=f"{path}:1:1")
-        return _written(launch.file, launch, options, kernel, program)
+        return _open_written(launch.file, launch, options, kernel, program)
     launch_path = Path(given) if given else path.with_suffix(".launch.yaml")
     if given or launch_path.is_file():
-        return _written(path, read_launch_file(launch_path, named=bool(given)), options, kernel, program)
+        return _open_written(path, read_launch_file(launch_path, named=bool(given)), options, kernel, program)
     data = runner.read_bytes(path, named=True)
     _refuse_foreign(program, data)
     options = replace(options, path=path)
@@ -155,7 +155,7 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
     return ready, made.proposal.assumed, program
 
 
-def _written(
+def _open_written(
     path: Path, launch: LaunchFile, options: runner.RunOptions, kernel: str, name: str
 ) -> tuple[ReadyRun, tuple[str, ...], str]:
     """Return the prepared run of a program with a launch file."""
@@ -165,7 +165,7 @@ def _written(
     data = runner.read_bytes(path, named=True)
     _refuse_foreign(str(path), data)
     if data[:4] == b"CISA" or path.suffix == ".isa":
-        return runner.ready(decoded(data, path), launch, options), (), name
+        return runner.ready(decode_object(data, path), launch, options), (), name
     text = runner.text_of(data, path)
     notes: list[str] = []
     module = module_of_text(text, path, platform_told(launch, options, kernels_in(text)), notes)
@@ -181,15 +181,15 @@ def _refuse_foreign(name: str, data: bytes) -> None:
 
 def _argument(ready: ReadyRun, key: int | str) -> LaunchArgument:
     return LaunchArgument(
-        _title(ready, key), ready.prepared.names.get(key, "") or _named(key), ready.prepared.arrays[key]
+        _title(ready, key), ready.prepared.names.get(key, "") or _name_of(key), ready.prepared.arrays[key]
     )
 
 
 def _title(ready: ReadyRun, key: int | str) -> str:
-    return titled(key, ready.prepared.names.get(key, ""))
+    return name_of(key, ready.prepared.names.get(key, ""))
 
 
-def _named(key: int | str) -> str:
+def _name_of(key: int | str) -> str:
     return key if isinstance(key, str) else ""
 
 

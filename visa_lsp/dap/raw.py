@@ -58,7 +58,7 @@ class _Located:
     base: int = 0
 
 
-def _located(session: DebugSession, args: Body) -> _Located:
+def _locate(session: DebugSession, args: Body) -> _Located:
     """Return the memory of a request's reference, ``offset`` added. Raises RequestError for a malformed or unknown reference."""
     debugger = session.debugger
     words = text(args, "memoryReference")
@@ -93,7 +93,7 @@ def read_memory(session: DebugSession, args: Body) -> Body:
     count = whole(args, "count", least=0)
     if count > _MAX_BYTES:
         raise RequestError(f"'count' must be at most {_MAX_BYTES}")
-    found = _located(session, args)
+    found = _locate(session, args)
     start = found.start
     raw = found.data[start : start + count].tobytes() if start >= 0 else b""
     body: Body = {"address": hex(found.base + start), "data": base64.b64encode(raw).decode("ascii")}
@@ -104,7 +104,7 @@ def read_memory(session: DebugSession, args: Body) -> Body:
 
 def write_memory(session: DebugSession, args: Body) -> Body:
     """Write bytes; with ``allowPartial`` only those inside. Raises RequestError for bytes outside of it."""
-    found = _located(session, args)
+    found = _locate(session, args)
     try:
         raw = base64.b64decode(text(args, "data"), validate=True)
     except (binascii.Error, ValueError):

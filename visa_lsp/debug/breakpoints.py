@@ -85,14 +85,14 @@ class Terms:
         """Return the log message with its expressions filled in."""
         parts = iter(self._parts)
 
-        def filled(_found: re.Match[str]) -> str:
+        def fill(_found: re.Match[str]) -> str:
             part = next(parts)
             try:
                 return show(part.get(at), part.style)
             except DebugError as error:
                 return f"({error})"
 
-        return _LOGGED.sub(filled, self.log)
+        return _LOGGED.sub(fill, self.log)
 
 
 def truth_or_text(expression: Expression, at: FrameCells) -> None:
@@ -115,7 +115,7 @@ class Breakpoint:
 
     @property
     def verified(self) -> bool:
-        """Whether the run can stop there."""
+        """True if the run can stop there."""
         return bool(self.places) and self.terms is not None
 
 
@@ -146,22 +146,22 @@ class Watch:
 
     @property
     def verified(self) -> bool:
-        """Whether the debugger keeps the watch."""
+        """True if the debugger keeps the watch."""
         return self.terms is not None
 
     @property
     def reads(self) -> bool:
-        """Whether a read triggers the watch."""
+        """True if a read triggers the watch."""
         return self.access in ("read", "readWrite")
 
     @property
     def writes(self) -> bool:
-        """Whether a write triggers the watch."""
+        """True if a write triggers the watch."""
         return self.access != "read"
 
     # ---- memory
 
-    def touched(self, access: MemoryAccess) -> bool:
+    def is_touched(self, access: MemoryAccess) -> bool:
         """Return whether a message accesses the watched bytes in the watched way."""
         counts = (self.reads and access.kind != "write") or (self.writes and access.kind != "read")
         if not counts or access.space is None or (self.thread is not None and key_of(access) != self.thread):
@@ -233,12 +233,12 @@ def key_of(access: MemoryAccess) -> ThreadKey:
 
 
 def _address(buffer: Buffer) -> int:
-    """Return where the bytes of a buffer lie in this process: buffers can be views of each other."""
+    """Return the range of a buffer's bytes in this process: buffers can be views of each other."""
     at: int = buffer.data.__array_interface__["data"][0]
     return at
 
 
-def watched(cells: Cells, size: int = 0) -> tuple[Any, int, int]:
+def watch_range(cells: Cells, size: int = 0) -> tuple[Any, int, int]:
     """Return the owner, start and size of the bytes to watch: the elements, or ``size`` bytes from the first on.
 
     Raises DebugError for elements that cannot be watched.

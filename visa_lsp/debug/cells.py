@@ -120,7 +120,7 @@ def shown(value: Any, style: str = "", size: int = 0) -> str:
     if isinstance(value, np.generic):
         size = size or value.itemsize
         if style in ("x", "u", "d", "f") and not isinstance(value, np.bool_):
-            return _restyled(value, style)
+            return _restyle(value, style)
         value = value.item()
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -131,7 +131,7 @@ def shown(value: Any, style: str = "", size: int = 0) -> str:
     return str(value)
 
 
-def _restyled(value: np.generic, style: str) -> str:
+def _restyle(value: np.generic, style: str) -> str:
     raw = value.tobytes()
     if style == "x":
         return f"0x{int.from_bytes(raw, 'little'):0{2 * len(raw)}x}"

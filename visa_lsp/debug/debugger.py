@@ -16,9 +16,9 @@ import numpy as np
 from visa_lsp.debug.breakpoints import Breakpoint, Watch, Wish
 from visa_lsp.debug.cells import Cells, DebugError, FrameCells
 from visa_lsp.debug.goals import CHUNK, Entry, Goal, key_of
-from visa_lsp.debug.history import NEAR, History, Snapshot, captured, restore
+from visa_lsp.debug.history import NEAR, History, Snapshot, capture, restore
 from visa_lsp.debug.machine import FaultFound, Trap
-from visa_lsp.debug.stopping import StoppingRun, slm_of
+from visa_lsp.debug.stop_observers import StoppingRun, slm_of
 from visa_lsp.debug.stops import FATAL, Activation, Launch, RunStop, filter_of
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
 from visa_lsp.sim.operands import CR0
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 MAX_INSTRUCTIONS_AHEAD: Final = 500_000  # searched for the cause of a fault
-_SHORT_WAYS: Final = (16, 240)  # instructions searched first when stepping back: nearly all single steps back end there
+_FIRST_STEPS_BACK: Final = (
+    16,
+    240,
+)  # instructions searched first when stepping back: nearly all single steps back end there
 MAX_INSTRUCTIONS_REBUILT: Final = 2_000_000  # executed again for the checkers after a change of the past
 
 
@@ -59,14 +62,14 @@ class _KnownFuture:
 
 
 class Debugger(StoppingRun):
-    """One launch under a user's control. A new one is before its first instruction."""
+    """A launch under a user's control. A new one is before its first instruction."""
 
     def __init__(self, launch: Launch, say: Callable[[str], None] = lambda _text: None) -> None:
         super().__init__(launch, say)
         self.machine.stops_at = self._hears
         self._edits: list[_Edit] = []
         self._made = 0  # number of edits made so far
-        self.history = History(captured(self.stepper, 0))
+        self.history = History(capture(self.stepper, 0))
         self._future = _KnownFuture()
 
     def _hears(self, fault: Fault) -> bool:
@@ -111,17 +114,17 @@ class Debugger(StoppingRun):
                     return RunStop("pause", goal.alone, "the thread waits for others at a barrier")
                 stepper.advance(most)
             except (Trap, FaultFound, KernelFault) as found:
-                stop = self._stopped(found, thread)
+                stop = self._stop_for(found, thread)
                 if stop is not None:
                     return stop
             if stepper.time != before:
                 self._catch_up()
-                if known := self._known_fault():
+                if known := self._find_fault():
                     return RunStop("exception", stepper.current, str(known), fault=known)
-                if goal.reached(stepper) and self.concerns(goal.thread_at(stepper)):
+                if goal.is_reached(stepper) and self.concerns(goal.thread_at(stepper)):
                     return RunStop(goal.reason, goal.thread_at(stepper))
             if poll() and stepper.current is not None:
-                return self._paused()
+                return self._pause()
 
     def _over(self) -> RunStop:
         """Return the stop after the last instruction; findings that observers report only now may lie in the past."""
@@ -139,7 +142,7 @@ class Debugger(StoppingRun):
             return RunStop(goal.reason, self.stepper.current)
         return self.go(goal, poll)
 
-    def _paused(self) -> RunStop:
+    def _pause(self) -> RunStop:
         thread = self.stepper.current
         if self.focus is not None:
             thread = next((t for t in self.stepper.live if key_of(t) == self.focus), thread)
@@ -170,11 +173,11 @@ class Debugger(StoppingRun):
         if frontier is None and self.time >= self.history.due and not self.stepper.over:
             self.history.add(self.stepper, self._made)
 
-    def _known_fault(self) -> Fault | None:
+    def _find_fault(self) -> Fault | None:
         """Return the fault that stopped the run at this time before."""
         return next((fault for time, fault in self._future.faults if time == self.time and self._hears(fault)), None)
 
-    def _stopped(self, found: Trap | FaultFound | KernelFault, thread: Thread | None) -> RunStop | None:
+    def _stop_for(self, found: Trap | FaultFound | KernelFault, thread: Thread | None) -> RunStop | None:
         """Return the stop for a thread that cannot continue; None where it continues."""
         if isinstance(found, FaultFound):
             return self._fault(found.fault)
@@ -182,19 +185,19 @@ class Debugger(StoppingRun):
             return RunStop("end", None)
         if isinstance(found, Trap):
             return self._sprung(found.hits, thread)
-        fault = self._ended_by(found, thread)
+        fault = self._end_by(found, thread)
         if fault is not None:
             self._future.faults.append((self.time, fault))
         if FATAL in self.filters and fault is not None:
             return RunStop("exception", thread, str(fault), fault=fault)
         return RunStop("end", None)
 
-    def _ended_by(self, error: KernelFault, thread: Thread) -> Fault | None:
+    def _end_by(self, error: KernelFault, thread: Thread) -> Fault | None:
         """Return the stop for a fatal fault, after which the run is over."""
         self.stepper.broken = True
         known = len(self.machine.faults)
         self.machine.report(thread, error.kind, error.message, lane=error.lane, address=error.address)
-        self.machine.caught()
+        self.machine.take_finding()
         return self.machine.faults[-1] if len(self.machine.faults) > known else None
 
     def _fault(self, fault: Fault) -> RunStop:
@@ -252,16 +255,16 @@ class Debugger(StoppingRun):
             return RunStop("data", thread, words, _ids(now))
         if not waiting:
             return None
-        changed, found = self._changed_by_next(waiting, thread)
+        changed, found = self._list_changes(waiting, thread)
         if found is not None:
-            return self._stopped(found, thread)
+            return self._stop_for(found, thread)
         if not changed:
             return None
         words = "; ".join(f"{watch.title} has changed" for watch in changed)
         at = thread if thread in self.stepper.live else self.stepper.current
         return RunStop("data", at, words, _ids(changed))
 
-    def _changed_by_next(
+    def _list_changes(
         self, watches: list[Watch], thread: Thread
     ) -> tuple[list[Watch], Trap | FaultFound | KernelFault | None]:
         """Execute the next instruction; return the watched bytes that it changed, or why it could not be executed."""
@@ -279,7 +282,7 @@ class Debugger(StoppingRun):
     def _leave_frontier(self) -> None:
         """Store the furthest point of the run before it goes back."""
         if self._future.frontier is None:
-            self._future.frontier = captured(self.stepper, self._made)
+            self._future.frontier = capture(self.stepper, self._made)
         self.machine.attend(wanted=False)
 
     def _back_to(self, snapshot: Snapshot) -> None:
@@ -355,11 +358,11 @@ class Debugger(StoppingRun):
                 # As on the way forward, the step goes to the thread that has its turn.
                 time = self._last(end, Entry(None), poll, breaks=False)
         except InterruptedError:
-            return self._paused()
+            return self._pause()
         if time is None:
             return self._to_entry(end)
         self.to_time(time)
-        known = self._known_fault()
+        known = self._find_fault()
         if known is not None and goal.breaks:
             return RunStop("exception", self.stepper.current, str(known), fault=known)
         why = self._why
@@ -383,7 +386,7 @@ class Debugger(StoppingRun):
 
     def back_to_writer(self, cells: Cells, at: FrameCells, poll: Callable[[], bool] = never) -> RunStop:
         """Go back to the instruction that last wrote some elements. Raises DebugError for elements that cannot be watched."""
-        with self._undisturbed():
+        with self._set_stops_aside():
             watch = self.watch(cells, at, "write", Wish())
             if len(watch.bodies) == 1:  # a write of another activation of the body does not change this one
                 watch.depth = [*at.thread.frames, at.thread.frame].index(at.frame)
@@ -392,12 +395,12 @@ class Debugger(StoppingRun):
 
     def go_to_end(self, poll: Callable[[], bool] = never) -> RunStop:
         """Run to the end, or to a pause, without a stop at breakpoints, watches and faults."""
-        with self._undisturbed():
+        with self._set_stops_aside():
             self.apply()
             return self.go(Goal(), poll)
 
     @contextmanager
-    def _undisturbed(self) -> Iterator[None]:
+    def _set_stops_aside(self) -> Iterator[None]:
         """Put the breakpoints, watches and filters of the user aside."""
         kept = self.breakpoints, self.watches, self.filters
         self.breakpoints, self.watches, self.filters = [], [], set()
@@ -450,7 +453,7 @@ class Debugger(StoppingRun):
 
         ``narrow`` begins with short windows, because most single steps back end there.
         """
-        for back in _SHORT_WAYS if narrow else ():
+        for back in _FIRST_STEPS_BACK if narrow else ():
             if end > 0:
                 end = max(0, end - back)
                 self.to_time(end)
@@ -468,7 +471,7 @@ class Debugger(StoppingRun):
             return RunStop(points[0].reason, thread, hits=_ids(points))
         now = [watch for watch in watches if watch.access != "change"]
         if not now and watches:
-            now, _ = self._changed_by_next(watches, thread)
+            now, _ = self._list_changes(watches, thread)
         return RunStop("data", thread, ", ".join(f"{w.title} ({w.access})" for w in now), _ids(now)) if now else None
 
     # ---- changes from outside
@@ -489,7 +492,7 @@ class Debugger(StoppingRun):
         if self.time:
             self.history.forget_from(self.time)
         else:
-            self.history = History(captured(self.stepper, self._made))
+            self.history = History(capture(self.stepper, self._made))
 
     def _forget_future(self) -> None:
         """Forget the run after this time; the checkers see it again from the start."""

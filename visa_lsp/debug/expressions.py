@@ -93,7 +93,7 @@ def _of_cells(cells: Callable[[FrameCells], Cells], *, one: bool = False) -> _No
     return _Node(lambda at: cells(at).values(), cells)
 
 
-def _divided(a: Any, b: Any) -> Any:
+def _divide(a: Any, b: Any) -> Any:
     """Divide as in C: whole numbers are truncated towards zero."""
     if np.issubdtype(np.asarray(a).dtype, np.floating) or np.issubdtype(np.asarray(b).dtype, np.floating):
         return np.divide(a, b)
@@ -153,7 +153,7 @@ def _bits(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 _ARITHMETIC: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divided, "%": _rest,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divide, "%": _rest,
     "<<": _shift(operator.lshift), ">>": _shift(operator.rshift),
     "&": _bits(operator.and_), "|": _bits(operator.or_), "^": _bits(operator.xor),
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -239,7 +239,7 @@ class _Reader:
         while self.kind == "sign" and self.word in _LEVELS[number]:
             sign = self.word
             self.next()
-            left = _joined(sign, left.get, self.level(number + 1).get)
+            left = _join(sign, left.get, self.level(number + 1).get)
         if number == 0:
             self.depth -= 1
         return left
@@ -251,7 +251,7 @@ class _Reader:
             self.next()
         node = self.behind(self.primary())
         for sign in reversed(signs):
-            node = _prefixed(sign, node.get)
+            node = _apply_sign(sign, node.get)
         return node
 
     def behind(self, node: _Node) -> _Node:
@@ -283,7 +283,7 @@ class _Reader:
             return _Node(lambda _at: value)
         if kind == "name":
             self.next()
-            return self.named(word)
+            return self.parse_name(word)
         if kind == "sign" and word == "(":
             return self.parenthesis()
         raise DebugError("expected a value, found " + (f"'{word}'" if word else "the end"))
@@ -300,7 +300,7 @@ class _Reader:
         gets = [part.get for part in parts]
         return _Node(lambda at: tuple(_wide(get(at)) for get in gets))
 
-    def named(self, name: str) -> _Node:
+    def parse_name(self, name: str) -> _Node:
         if name in _CALLS and self.word == "(":
             call, inner = _CALLS[name], self.parenthesis().get
             return _Node(lambda at: call(_no_items(inner(at))))
@@ -385,7 +385,7 @@ def _element(node: _Node, index: Get) -> _Node:
     return _Node(get)
 
 
-def _joined(sign: str, left: Get, right: Get) -> _Node:
+def _join(sign: str, left: Get, right: Get) -> _Node:
     if sign in ("==", "!="):
         if sign == "==":
             return _Node(lambda at: _equal(left(at), right(at), at))
@@ -423,7 +423,7 @@ def _both(function: Callable[[Any, Any], Any], sign: str, left: Get, right: Get,
     return found if isinstance(found, np.ndarray) else bool(found)
 
 
-def _prefixed(sign: str, get: Get) -> _Node:
+def _apply_sign(sign: str, get: Get) -> _Node:
     if sign == "!":
         return _Node(lambda at: np.logical_not(_no_items(get(at))))
     if sign == "~":

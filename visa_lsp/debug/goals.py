@@ -56,9 +56,9 @@ class Goal:
 
     def most(self, stepper: Stepper) -> int:
         """Return the number of instructions that may run before the goal is tested again."""
-        return 1 if self.own(stepper) is not None or self.ended(stepper) else CHUNK
+        return 1 if self.own(stepper) is not None or self.has_ended(stepper) else CHUNK
 
-    def ended(self, stepper: Stepper) -> bool:
+    def has_ended(self, stepper: Stepper) -> bool:
         """Return whether the thread has ended and cannot reach the goal."""
         return self.key is not None and all(key_of(thread) != self.key for thread in stepper.live)
 
@@ -72,9 +72,9 @@ class Goal:
         del thread
         return False
 
-    def reached(self, stepper: Stepper) -> bool:
+    def is_reached(self, stepper: Stepper) -> bool:
         """Return whether the run stops here."""
-        if self.ended(stepper):
+        if self.has_ended(stepper):
             return stepper.current is not None and stands(stepper.current)
         return self.meets(stepper)
 
@@ -111,7 +111,7 @@ class Entry(Goal):
         thread = stepper.current
         return thread if thread is not None and self.key in (None, key_of(thread)) else None
 
-    def ended(self, stepper: Stepper) -> bool:
+    def has_ended(self, stepper: Stepper) -> bool:
         """Return False: the group of the thread may still have to begin."""
         del stepper
         return False

@@ -112,7 +112,7 @@ def _put(pages: Pages, data: Array) -> None:
     data[start:] = 0
 
 
-def captured(stepper: Stepper, edits: int, before: Snapshot | None = None) -> Snapshot:
+def capture(stepper: Stepper, edits: int, before: Snapshot | None = None) -> Snapshot:
     """Return the state of a run; pages equal to those of ``before`` are shared with it."""
     machine, copier = stepper.machine, _Copier(before)
     group = stepper.threads[0].group if stepper.threads else None
@@ -132,7 +132,7 @@ def captured(stepper: Stepper, edits: int, before: Snapshot | None = None) -> Sn
         tuple(getattr(stepper, name) for name in _STEPPER),
         (list(stepper.threads), list(stepper.live), list(stepper.queue), dict(stepper.waits)),
         (*(getattr(machine.result, name) for name in _RESULT), machine.steps),
-        machine.sent_counts(),
+        machine.count_messages(),
         tuple((code, list(code.counts)) for code in machine.codes),
         memory,
         tuple((b, tuple(getattr(b, name) for name in _BARRIER)) for b in barriers),
@@ -219,14 +219,14 @@ class History:
 
     def add(self, stepper: Stepper, edits: int) -> None:
         """Take a snapshot at a time later than all others."""
-        self._kept.append(captured(stepper, edits, self._kept[-1]))
+        self._kept.append(capture(stepper, edits, self._kept[-1]))
         if len(self._kept) > MAX_SNAPSHOTS or sum(kept.size for kept in self._kept[1:]) > MAX_SNAPSHOT_BYTES:
             self._kept[1:] = self._kept[2::2]
             self.distance *= 2
 
     def add_near(self, stepper: Stepper, edits: int) -> None:
         """Take a snapshot in the past, because more steps back are likely to follow."""
-        self._near = captured(stepper, edits, self.before(stepper.time + 1)[0])
+        self._near = capture(stepper, edits, self.before(stepper.time + 1)[0])
 
     def before(self, time: int) -> list[Snapshot]:
         """Return the snapshots before a time, latest first; always with that of the start."""

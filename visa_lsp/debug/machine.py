@@ -68,7 +68,7 @@ class TrappedMachine(Machine):
 
     @property
     def attended(self) -> bool:
-        """Whether observers see the run."""
+        """True if observers see the run."""
         return self.observers is self._listeners
 
     def attend(self, *, wanted: bool) -> None:
@@ -127,7 +127,7 @@ class TrappedMachine(Machine):
             for attended in (False, True):
                 ops = self._lists.get((key[0], attended))
                 if ops is not None:
-                    ops[key[1]] = self._made(code, key[1], attended=attended)
+                    ops[key[1]] = self._make_op(code, key[1], attended=attended)
 
     def watch(self, watches: dict[Any, Callable[[MemoryAccess], bool]]) -> None:
         """Replace the tests of each message to memory."""
@@ -139,28 +139,28 @@ class TrappedMachine(Machine):
         attended = self.attended
         found = self._lists.get((id(code), attended))
         if found is None:
-            found = code.lazily(lambda pc: self._made(code, pc, attended=attended))
+            found = code.lazily(lambda pc: self._make_op(code, pc, attended=attended))
             self._lists[id(code), attended] = found
         return found
 
-    def _made(self, code: Code, pc: int, *, attended: bool) -> Op:
+    def _make_op(self, code: Code, pc: int, *, attended: bool) -> Op:
         op = code.op_alone(pc)
         if attended and self._traces:
-            op = self._told_of(code, pc, op)
+            op = self._notify(code, pc, op)
         tests = self._traps.get((id(code), pc))
         if not tests:
             return code.joined(op, pc)
 
-        def trapped(f: Frame) -> int | None:
+        def trap(f: Frame) -> int | None:
             if self.armed:
                 hits = tuple(who for who, test in tests.items() if who not in self.told and test(f))
                 if hits:
                     raise Trap(hits)
             return op(f)
 
-        return code.joined(trapped, pc)
+        return code.joined(trap, pc)
 
-    def _told_of(self, code: Code, pc: int, op: Op) -> Op:
+    def _notify(self, code: Code, pc: int, op: Op) -> Op:
         """Return an op that notifies the observers first; each observer chooses its instructions once."""
         found = self._heard.get((id(code), pc))
         if found is None:
@@ -230,7 +230,7 @@ class TrappedMachine(Machine):
             observer.finished()
         self.take_findings()
 
-    def caught(self) -> Fault | None:
+    def take_finding(self) -> Fault | None:
         """Return the finding that stops the run, and mark it as reported."""
         fault, self._caught = self._caught, None
         return fault
@@ -254,7 +254,7 @@ class TrappedMachine(Machine):
         self._unlock([(thread, iter(())) for thread in live], waits, total)
         self.raise_caught()
 
-    def sent_counts(self) -> dict[tuple[str, int], tuple[RecordedMessages, int]]:
+    def count_messages(self) -> dict[tuple[str, int], tuple[RecordedMessages, int]]:
         """Return the recorded messages of each instruction, and their present number."""
         return {key: (sent, sent.count) for key, sent in self._sent.items()}
 

@@ -124,7 +124,7 @@ class BodyText:
         instructions = self.kernel.instructions
         return pc < len(instructions) and executes(instructions[pc])
 
-    def following(self, pc: int) -> int | None:
+    def next_executed(self, pc: int) -> int | None:
         """Return the first executed instruction at or after an index."""
         return next((at for at in range(pc, len(self.kernel.instructions)) if self.is_instruction(at)), None)
 
@@ -138,11 +138,11 @@ class BodyText:
     def starts(self) -> dict[str, int]:
         """Return the first instruction of the body, and of each subroutine, by name."""
         found: dict[str, int] = {}
-        first = self.following(0)
+        first = self.next_executed(0)
         if first is not None:
             found[self.name] = first
         for pc, inst in enumerate(self.kernel.instructions):
-            behind = self.following(pc)
+            behind = self.next_executed(pc)
             if inst.row.opens_label and behind is not None:
                 found.setdefault(self.written(pc).rstrip(":"), behind)
         return found
@@ -188,7 +188,7 @@ class Places:
     def at_listing(self, body: str, line: int) -> tuple[int, list[tuple[BodyText, int]]]:
         """Return the same for a line of a listing, whose lines are instruction numbers."""
         text = self.bodies.get(body)
-        at = text.following(line) if text is not None and 0 <= line < len(text.line_of) else None
+        at = text.next_executed(line) if text is not None and 0 <= line < len(text.line_of) else None
         return (line, []) if text is None or at is None else (at, [(text, at)])
 
     def _lines(self, path: str) -> Iterator[tuple[BodyText, int, int]]:

@@ -26,7 +26,7 @@ _HEAD: Final = 64  # elements that a row shows at most
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """One line of the tree: ``find`` returns its ``count`` elements; ``rows`` are its children by name.
+    """A line of the tree: ``find`` returns its ``count`` elements; ``rows`` are its children by name.
 
     ``where`` is that of its cells.
     """

@@ -45,7 +45,7 @@ class Stepper:
 
     @property
     def over(self) -> bool:
-        """Whether the run has executed its last instruction."""
+        """True if the run has executed its last instruction."""
         return self.broken or (not self.live and self.group >= len(self.groups) - 1)
 
     def settle(self) -> None:

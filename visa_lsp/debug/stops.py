@@ -53,7 +53,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class RunStop:
-    """Why a run has stopped. ``thread`` is None at its end; ``hits`` are the numbers of breakpoints and watches."""
+    """The reason why a run has stopped. ``thread`` is None at its end; ``hits`` are the numbers of breakpoints and watches."""
 
     reason: str  # entry step breakpoint function instruction data exception pause goto barrier end start
     thread: Thread | None
@@ -64,7 +64,7 @@ class RunStop:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """One line of a thread's stack: an active body or subroutine, and its present instruction."""
+    """A line of a thread's stack: an active body or subroutine, and its present instruction."""
 
     name: str
     place: CodePlace

@@ -1,6 +1,6 @@
 """The table of the protocol's methods in ``docs/editors/protocol.md``: what the server does with each, and why not with the others.
 
-What is answered follows from the handlers, what is sent from the sources; the reasons stand here. Invariant: a method of the
+What is answered follows from the handlers, what is sent from the sources; the reasons are here. Invariant: a method of the
 protocol that is neither handled nor sent has a reason, and no other has one.
 """
 

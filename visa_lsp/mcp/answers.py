@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict
 
 
 class PagedAnswer(TypedDict):
-    """What every answer may have: the number of the first item here, of all items, and the cursor of the next page."""
+    """Fields of every answer: the number of the first item here, of all items, and the cursor of the next page."""
 
     first: NotRequired[int]
     total: NotRequired[int]
@@ -88,7 +88,7 @@ class SearchAnswer(PagedAnswer):
 
 
 class ReadAnswer(TextAnswer):
-    """Pseudo-code; before the bar of each line stand the lines of the vISA text."""
+    """Pseudo-code; each line begins with the lines of the vISA text and a bar."""
 
     kernels: list[str]
 
@@ -219,7 +219,7 @@ class ProgramChange(TypedDict):
 
 
 class DiffAnswer(PagedAnswer):
-    """What differs apart from names, order of declarations and comments."""
+    """Differences apart from names, order of declarations and comments."""
 
     same: bool
     kernels: int

@@ -15,7 +15,7 @@ _Output = Annotated[str, Meta(description="write the result to this file; nothin
 
 
 class PagedArguments(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What every tool takes."""
+    """Arguments of every tool."""
 
     cursor: Annotated[str, Meta(description="`cursor` of the page before; all other arguments as before")] = ""
     max_tokens: Annotated[

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.mcp.pages import Answer, item_ids
-from visa_lsp.mcp.programs import chosen_platform, given_program, nonempty, text_errors
+from visa_lsp.mcp.pages import ToolAnswer, item_ids
+from visa_lsp.mcp.programs import chosen_platform, nonempty, program_from, text_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 _GEN_SECONDS: Final = 60.0
 
 
-def diff(args: arguments.DiffArguments, roots: Roots) -> Answer:
+def diff(args: arguments.DiffArguments, roots: Roots) -> ToolAnswer:
     """Compare two programs or two folders of them. Raises UserError for arguments and files that cannot be used."""
-    from visa_lsp.app.diff.compared import compared, compared_data
+    from visa_lsp.app.diff.comparison import compare_data, compared
     from visa_lsp.app.diff.text import figure_rows
 
     said: list[str] = []
     platform = chosen_platform(args.platform)
     name = platform.name if platform is not None else None
     if args.a_text or args.b_text:
-        sides = [given_program(args.a, args.a_text, roots), given_program(args.b, args.b_text, roots)]
-        comparison = compared_data([(side.name, side.data) for side in sides], name, said.append)
+        sides = [program_from(args.a, args.a_text, roots), program_from(args.b, args.b_text, roots)]
+        comparison = compare_data([(side.name, side.data) for side in sides], name, said.append)
     else:
         comparison = compared(roots.path(args.a), roots.path(args.b), name, None, _NoProgress(), None, said.append)
     if not comparison.files:
@@ -44,7 +44,7 @@ def diff(args: arguments.DiffArguments, roots: Roots) -> Answer:
         if not kernel.same
     ]
     head = {"same": comparison.same, "kernels": len(kernels), "different": different} | nonempty({"unreadable": said})
-    return Answer(head, "changes", _changes(kernels))
+    return ToolAnswer(head, "changes", _changes(kernels))
 
 
 class _NoProgress:
@@ -75,7 +75,7 @@ def _changes(kernels: Sequence[KernelDiff]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def stats(args: arguments.StatsArguments, roots: Roots) -> Answer:
+def stats(args: arguments.StatsArguments, roots: Roots) -> ToolAnswer:
     """Count instructions, variables and register pressure of each kernel.
 
     Raises UserError for arguments and files that cannot be used.
@@ -88,9 +88,9 @@ def stats(args: arguments.StatsArguments, roots: Roots) -> Answer:
     name = platform.name if platform is not None else None
     folder = roots.path(args.path) if args.path and not args.text else ""
     if folder and is_folder(folder):
-        programs = [given_program(os.path.join(args.path, file), "", roots) for file in files_of(folder)]  # noqa: PTH118
+        programs = [program_from(os.path.join(args.path, file), "", roots) for file in files_of(folder)]  # noqa: PTH118
     else:
-        programs = [given_program(args.path, args.text, roots)]
+        programs = [program_from(args.path, args.text, roots)]
     kernels, unreadable = [], []
     for program in programs:
         found = figures_of_data(program.name, program.data, name, say=said.append)
@@ -104,8 +104,8 @@ def stats(args: arguments.StatsArguments, roots: Roots) -> Answer:
     items = [_kernel_stats(value, several=len(programs) > 1) for value in values]
     head = nonempty({"unreadable": unreadable})
     if args.kernel:
-        return Answer({"kernels": items, **head}, "live", values[0]["pressure"]["live"])
-    return Answer(head, "kernels", items)
+        return ToolAnswer({"kernels": items, **head}, "live", values[0]["pressure"]["live"])
+    return ToolAnswer(head, "kernels", items)
 
 
 def _no_kernel(name: str, kernels: Iterable[Any]) -> list[Any]:
@@ -119,7 +119,7 @@ def _kernel_stats(value: dict[str, Any], *, several: bool) -> dict[str, Any]:
     return {key: value[key] for key in keys if several or key != "path"} | peaks
 
 
-def gen(args: arguments.GenArguments, roots: Roots) -> Answer:
+def gen(args: arguments.GenArguments, roots: Roots) -> ToolAnswer:
     """Show the machine code of a text or object, by Intel's finalizer.
 
     Raises UserError for arguments and files that cannot be used.
@@ -130,7 +130,7 @@ def gen(args: arguments.GenArguments, roots: Roots) -> Answer:
     from visa_lsp.toolchain.process import ToolError
     from visa_lsp.toolchain.tools import FINALIZER, find_tool
 
-    program, platform = given_program(args.path, args.text, roots), chosen_platform(args.platform)
+    program, platform = program_from(args.path, args.text, roots), chosen_platform(args.platform)
     source = source_of(program.name, program.data, platform.name if platform is not None else None, str(program.place))
     try:
         # The tool on PATH, because settings of a folder that an agent works on must not name programs to run.
@@ -147,4 +147,4 @@ def gen(args: arguments.GenArguments, roots: Roots) -> Answer:
         "kernels": [{"name": kernel.body.name, "figures": figures(kernel)} for kernel in kernels],
     } | nonempty({"findings": [finding.concise for finding in (*document.errors, *document.findings)]})
     # The finalizer's columns are blanks, which cost an agent what words do.
-    return Answer(head, "text", [re.sub(r" {2,}", "  ", line) for line in as_text(document)], is_text=True)
+    return ToolAnswer(head, "text", [re.sub(r" {2,}", "  ", line) for line in as_text(document)], is_text=True)

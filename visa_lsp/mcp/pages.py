@@ -26,12 +26,12 @@ MAX_TOKENS: Final = 100_000
 _TOKEN: Final = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,3}|[^A-Za-z0-9\s]|\n| {2,}")
 # A client may show its model both forms of an answer, text and values: the two together keep four characters a token.
 _CHARS_PER_TOKEN: Final = 2
-_LONGEST_STRING_CHARS: Final = 600
-_LONGEST_LIST: Final = 32
+_MAX_STRING_CHARS: Final = 600
+_MAX_LIST_ITEMS: Final = 32
 _CURSOR: Final = re.compile(r"([0-9]{1,9})-([0-9a-f]{12})")
 
 
-class Answer(Struct, frozen=True):
+class ToolAnswer(Struct, frozen=True):
     """An answer: the values of every page, and the items of the one member that is divided into pages.
 
     ``is_text``: the items are lines, and a page has them as one string.
@@ -49,7 +49,7 @@ def tokens_of(text: str) -> int:
     return len(_TOKEN.findall(text)) + (0 if text.isascii() else 2 * sum(not char.isascii() for char in text))
 
 
-def page(answer: Answer, cursor: str, max_tokens: int) -> dict[str, Any]:
+def page(answer: ToolAnswer, cursor: str, max_tokens: int) -> dict[str, Any]:
     """Return the page at a cursor, the first for an empty one.
 
     Raises UserError for a cursor of another answer.
@@ -58,7 +58,7 @@ def page(answer: Answer, cursor: str, max_tokens: int) -> dict[str, Any]:
     start = _start(cursor, digest)
     # The numbers below and the cursor take some 40 tokens.
     room = max_tokens - 40
-    head = _fitted(dict(answer.head), max_tokens, room // 2)
+    head = _fit(dict(answer.head), max_tokens, room // 2)
     shown: list[Any] = []
     left = _RoomLeft(room - tokens_of(_json(head)), room * _CHARS_PER_TOKEN - len(_json(head)))
     for item in answer.items[start:]:
@@ -66,7 +66,7 @@ def page(answer: Answer, cursor: str, max_tokens: int) -> dict[str, Any]:
         if not left.take(_json(kept)):
             if shown:
                 break
-            kept = _fitted(item, max_tokens, room // 2)
+            kept = _fit(item, max_tokens, room // 2)
         shown.append(kept)
     end = start + len(shown)
     value = {**head, answer.member: "\n".join(shown) if answer.is_text else shown}
@@ -103,7 +103,7 @@ def _start(cursor: str, digest: str) -> int:
     return int(match[1])
 
 
-def _digest(answer: Answer) -> str:
+def _digest(answer: ToolAnswer) -> str:
     text = _json([answer.head, answer.items])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
@@ -115,10 +115,10 @@ def _json(value: Any) -> str:
 def _limits(max_tokens: int) -> tuple[int, int]:
     """Return the lengths of the longest string and the longest list within an item."""
     times = max(1, max_tokens // DEFAULT_TOKENS)
-    return _LONGEST_STRING_CHARS * times, _LONGEST_LIST * times
+    return _MAX_STRING_CHARS * times, _MAX_LIST_ITEMS * times
 
 
-def _fitted(value: Any, max_tokens: int, tokens: int) -> Any:
+def _fit(value: Any, max_tokens: int, tokens: int) -> Any:
     """Return a value that takes at most some tokens: its strings and lists are cut until they fit."""
     chars, length = _limits(max_tokens)
     cut = _cut(value, chars, length)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.mcp.places import Roots
 
-# The folder of a text without a file: nothing can be beside it, because it is no folder.
+# The folder of a text without a file: it has no files, because it is a device.
 _NO_FOLDER: Final = os.devnull
 _TEXT_NAME: Final = "text.visaasm"
 
@@ -33,7 +33,7 @@ class GivenProgram(Struct, frozen=True):
 
     @property
     def is_object(self) -> bool:
-        """Whether it is an object."""
+        """True if it is an object."""
         return self.data.startswith(OBJECT_MAGIC)
 
     @property
@@ -42,7 +42,7 @@ class GivenProgram(Struct, frozen=True):
         return decode(self.name, self.data).text
 
 
-def given_program(path: str, text: str, roots: Roots) -> GivenProgram:
+def program_from(path: str, text: str, roots: Roots) -> GivenProgram:
     """Return the program of two arguments. Raises UserError if neither is given or the file cannot be read."""
     if not path and not text:
         raise UserError("expected `path` or `text`, got neither")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.mcp.pages import Answer, item_ids
-from visa_lsp.mcp.programs import chosen_platform, given_program, lines_of_page, nonempty, text_errors, with_ids
+from visa_lsp.mcp.pages import ToolAnswer, item_ids
+from visa_lsp.mcp.programs import chosen_platform, lines_of_page, nonempty, program_from, text_errors, with_ids
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.options import RunOptions
@@ -25,11 +25,11 @@ _HEAD_VALUES: Final = 8
 _MAX_CAUSES: Final = 200
 
 
-def run(args: arguments.RunArguments, roots: Roots) -> Answer:
+def run(args: arguments.RunArguments, roots: Roots) -> ToolAnswer:
     """Run a program on the simulator. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.launch.unit import LaunchJob, perform
 
-    program = given_program(args.path, args.text, roots)
+    program = program_from(args.path, args.text, roots)
     options = _run_options(program, args.platform)
     if args.budget:
         options = replace(options, budget=args.budget)
@@ -46,7 +46,7 @@ def run(args: arguments.RunArguments, roots: Roots) -> Answer:
         raise UserError(outcome.error)
     head = _run_head(outcome.report)
     if not args.buffer:
-        return Answer(head, "faults", with_ids(_faults(outcome.report), args.ids))
+        return ToolAnswer(head, "faults", with_ids(_faults(outcome.report), args.ids))
     from visa_lsp.app.launch.comparison import finite, numbers
 
     found = next((b for b in outcome.report.buffers if args.buffer in (str(b.arg), b.name)), None)
@@ -55,7 +55,7 @@ def run(args: arguments.RunArguments, roots: Roots) -> Answer:
         raise UserError(f"no buffer {args.buffer!r}{did_you_mean(args.buffer, known)} (there: {', '.join(known)})")
     keys = ("ok", "verdict", "kernel", "platform", "engine", "groups", "threads", "instructions")
     short = {key: head[key] for key in keys}
-    return Answer(short, "values", [finite(value) for value in numbers(found.array)])
+    return ToolAnswer(short, "values", [finite(value) for value in numbers(found.array)])
 
 
 def _run_options(program: GivenProgram, platform: str) -> RunOptions:
@@ -131,14 +131,14 @@ def _severity(report: RunReport, fault: Fault) -> str:
     return "expected" if fault.kind.value in report.expected_faults else "note"
 
 
-def why(args: arguments.WhyArguments, roots: Roots) -> Answer:
+def why(args: arguments.WhyArguments, roots: Roots) -> ToolAnswer:
     """Explain a value or fault of a run. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.why.answer import WhyQuestion, answer
     from visa_lsp.app.why.report import as_json
     from visa_lsp.sim.launch.config import LaunchError
 
-    program = given_program(args.path, "", roots)
+    program = program_from(args.path, "", roots)
     options = _run_options(program, args.platform)
     launch, against = (roots.path(name) if name else None for name in (args.launch, args.against))
     question = WhyQuestion(
@@ -153,10 +153,10 @@ def why(args: arguments.WhyArguments, roots: Roots) -> Answer:
     nodes = values.pop("nodes")
     for node in nodes:
         node["path"] = node["path"] and roots.shown(node["path"])
-    return Answer(values, "nodes", nodes)
+    return ToolAnswer(values, "nodes", nodes)
 
 
-def launch_template(args: arguments.TemplateArguments, roots: Roots) -> Answer:
+def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnswer:
     """Return a launch file for a kernel, and write it where an output is given.
 
     Raises UserError for arguments and files that cannot be used.
@@ -167,7 +167,7 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> Answer:
     from visa_lsp.app.launch.unit import program_of
     from visa_lsp.sim.launch.config import LaunchError
 
-    program = given_program(args.path, args.text, roots)
+    program = program_from(args.path, args.text, roots)
     if reason := foreign(program.name, program.data):
         raise UserError(f"{program.name}: {reason}")
     options = _run_options(program, args.platform)
@@ -187,4 +187,4 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> Answer:
         raise UserError(text_errors(problems.lines)) from None
     except (LaunchError, OSError, ValueError) as error:
         raise UserError(str(error)) from None
-    return Answer(written, "text", lines_of_page(launch_text(proposal)), is_text=True)
+    return ToolAnswer(written, "text", lines_of_page(launch_text(proposal)), is_text=True)

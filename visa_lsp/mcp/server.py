@@ -1,8 +1,8 @@
 """The Model Context Protocol on standard input and output: tools, the client's roots, and calls of the worker.
 
 The only module that knows the protocol's SDK. Does no work itself: a worker does one call after another, and a new one takes
-the place of one that ended or was stopped. Invariant: every call has a result or an error, and a message that is no request
-has no effect.
+the place of one that ended or was stopped. Invariant: every call has a result or an error, and a message other than a request has
+no effect.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import SourceText, foreign
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.mcp.pages import Answer, item_ids
+from visa_lsp.mcp.pages import ToolAnswer, item_ids
 from visa_lsp.mcp.programs import (
     chosen_platform,
-    given_program,
     lines_of_page,
     nonempty,
+    program_from,
     text_errors,
     with_ids,
     write_output,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SEVERITIES: Final = ("error", "warning", "information", "hint")
 
 
-def check(args: arguments.CheckArguments, roots: Roots) -> Answer:
+def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
     """Check a text, a launch file or a folder of texts.
 
     Raises UserError for arguments and files that cannot be used.
@@ -53,7 +53,7 @@ def check(args: arguments.CheckArguments, roots: Roots) -> Answer:
         return Task(path, path, name, selection, fix=args.fix, write=args.fix, source=source, named=False)
 
     if args.text or not args.path:
-        program = given_program(args.path, args.text, roots)
+        program = program_from(args.path, args.text, roots)
         tasks = [task(str(program.place), SourceText(program.name, program.text))]
     else:
         tasks = [task(path) for path in collect([roots.path(args.path)], finder).files]
@@ -72,7 +72,7 @@ def check(args: arguments.CheckArguments, roots: Roots) -> Answer:
         head["fixed"] = sum(result.fixed for result in results)
     if len(results) != 1:
         head["files"] = len(results)
-    return Answer(head | nonempty({"unreadable": unreadable}), "findings", with_ids(values, args.ids))
+    return ToolAnswer(head | nonempty({"unreadable": unreadable}), "findings", with_ids(values, args.ids))
 
 
 def _findings(found: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
@@ -91,7 +91,7 @@ def _findings(found: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
     return values
 
 
-def explain(args: arguments.ExplainArguments, _roots: Roots) -> Answer:
+def explain(args: arguments.ExplainArguments, _roots: Roots) -> ToolAnswer:
     """Explain a word. Raises UserError for an unknown one."""
     from visa_lsp.app.explain import explain_text
     from visa_lsp.app.words import known_words
@@ -100,10 +100,10 @@ def explain(args: arguments.ExplainArguments, _roots: Roots) -> Answer:
     text = explain_text(args.word, args.platform or None)
     if text is None:
         raise UserError(f"unknown word {args.word!r}{did_you_mean(args.word, known_words())}")
-    return Answer({}, "text", lines_of_page(text), is_text=True)
+    return ToolAnswer({}, "text", lines_of_page(text), is_text=True)
 
 
-def search_instructions(args: arguments.SearchArguments, _roots: Roots) -> Answer:
+def search_instructions(args: arguments.SearchArguments, _roots: Roots) -> ToolAnswer:
     """Find instructions by words."""
     from visa_lsp.app.search import search_instructions as search
 
@@ -114,21 +114,21 @@ def search_instructions(args: arguments.SearchArguments, _roots: Roots) -> Answe
         {"id": name, "syntax": row.syntax, "summary": row.summary, "family": row.family}
         for name, row in zip(ids, rows, strict=True)
     ]
-    return Answer({}, "instructions", items)
+    return ToolAnswer({}, "instructions", items)
 
 
-def read(args: arguments.ReadArguments, roots: Roots) -> Answer:
+def read(args: arguments.ReadArguments, roots: Roots) -> ToolAnswer:
     """Show kernels as pseudo-code. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.read.document import chosen, read_data
 
-    program, platform, said = given_program(args.path, args.text, roots), chosen_platform(args.platform), list[str]()
+    program, platform, said = program_from(args.path, args.text, roots), chosen_platform(args.platform), list[str]()
     found = read_data(str(program.place), program.data, platform.name if platform else None, say=said.append)
     if found is None:
         raise UserError(text_errors(said))
     last = args.last_line or args.first_line
     found = chosen(found, args.kernel or None, (args.first_line or 1, last) if last else None)
     lines = [_read_line(line.visa, line.text) for kernel in found.kernels for line in kernel.lines]
-    return Answer({"kernels": [kernel.name for kernel in found.kernels]}, "text", lines, is_text=True)
+    return ToolAnswer({"kernels": [kernel.name for kernel in found.kernels]}, "text", lines, is_text=True)
 
 
 def _read_line(visa: Sequence[int], text: str) -> str:
@@ -136,27 +136,27 @@ def _read_line(visa: Sequence[int], text: str) -> str:
     return f"{where}| {text}"
 
 
-def assemble(args: arguments.AssembleArguments, roots: Roots) -> Answer:
+def assemble(args: arguments.AssembleArguments, roots: Roots) -> ToolAnswer:
     """Assemble a text, and write the object where an output is given."""
     from visa_lsp.app.assemble import assemble_text
     from visa_lsp.app.check.report import findings_of
 
-    program, platform = given_program(args.path, args.text, roots), chosen_platform(args.platform)
+    program, platform = program_from(args.path, args.text, roots), chosen_platform(args.platform)
     made = assemble_text(program.text, platform.name if platform is not None else None)
     found = _findings(findings_of(str(program.place), program.text, made.diagnostics))
     found.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
     if made.data is None or made.module is None:
-        return Answer({"ok": False}, "findings", found)
+        return ToolAnswer({"ok": False}, "findings", found)
     head: dict[str, Any] = {
         "ok": True, "bytes": len(made.data), "sha256": hashlib.sha256(made.data).hexdigest(),
         "kernels": [kernel.name for kernel in made.module.kernels],
     }  # fmt: skip
     if args.output:
         head["written"] = write_output(args.output, made.data, program, roots)
-    return Answer(head, "findings", found)
+    return ToolAnswer(head, "findings", found)
 
 
-def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> Answer:
+def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> ToolAnswer:
     """Disassemble an object or a zebin, and write the text where an output is given.
 
     Raises UserError for arguments and files that cannot be used.
@@ -164,7 +164,7 @@ def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> Answer:
     from visa_lsp.app.zebins import visa_text, zebin_of, zebin_text
     from visa_lsp.zeinfo.zebin import is_elf
 
-    program, platform = given_program(args.path, "", roots), chosen_platform(args.platform)
+    program, platform = program_from(args.path, "", roots), chosen_platform(args.platform)
     if is_elf(program.data):
         zebin = zebin_of(program.name, program.data)
         text = zebin_text(program.name, zebin, platform, comments=True, summary=False)
@@ -176,4 +176,4 @@ def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> Answer:
     head: dict[str, Any] = {}
     if args.output:
         head["written"] = [write_output(args.output, text.encode("utf-8", "surrogateescape"), program, roots)]
-    return Answer(head, "text", lines_of_page(text), is_text=True)
+    return ToolAnswer(head, "text", lines_of_page(text), is_text=True)

@@ -15,7 +15,7 @@ from visa_lsp.mcp import answers, arguments, comparisons, runs, texts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.mcp.pages import Answer
+    from visa_lsp.mcp.pages import ToolAnswer
     from visa_lsp.mcp.places import Roots
 
 
@@ -29,7 +29,7 @@ class AgentTool(Struct, frozen=True):
     description: str
     arguments: type[arguments.PagedArguments]
     answer: type
-    work: Callable[[Any, Roots], Answer]
+    work: Callable[[Any, Roots], ToolAnswer]
     reads: bool = True
     writes: bool = False
 
@@ -125,7 +125,7 @@ def _short(schema: dict[str, Any]) -> dict[str, Any]:
         name: {key: value for key, value in member.items() if key != "default" or value}
         for name, member in schema["properties"].items()
     }
-    # What all tools have stands last.
+    # Arguments that all tools have come last.
     last = {name: members.pop(name) for name in ("cursor", "max_tokens") if name in members}
     more: dict[str, Any] = {
         key: schema[key] for key in ("required", "additionalProperties") if key in schema and schema[key] != []

@@ -21,7 +21,7 @@ from visa_lsp.mcp.places import Roots
 from visa_lsp.mcp.tools import BY_NAME
 
 if TYPE_CHECKING:
-    from visa_lsp.mcp.pages import Answer
+    from visa_lsp.mcp.pages import ToolAnswer
 
 _KEPT_ANSWERS: Final = 8
 
@@ -36,7 +36,7 @@ class Worker:
     """Does jobs, and keeps the last answers for the pages after the first."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._kept: OrderedDict[str, ToolAnswer] = OrderedDict()
 
     def answer(self, job: bytes) -> bytes:
         """Do one job and return its result. Every exception becomes an error of the result."""
@@ -77,7 +77,7 @@ class Worker:
 
 
 def _words(message: str) -> str:
-    """Return a message for an agent: printable, not too long, and without the folder of texts that are no files."""
+    """Return a message for an agent: printable, not too long, and without the folder that stands for texts without a file."""
     return printable(message).replace(os.path.join(os.devnull, ""), "")[:2000]  # noqa: PTH118
 
 

@@ -24,7 +24,7 @@ from visa_lsp.isa.model import ExecStyle, FlowClass
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.effects.flow import resume
-from visa_lsp.sim.effects.recorded import record
+from visa_lsp.sim.effects.recorded_message import record
 from visa_lsp.sim.faults import FaultKind, KernelFault, WorkItem
 from visa_lsp.sim.lanes import compile_lane
 from visa_lsp.sim.operands import Op, Site, Touch

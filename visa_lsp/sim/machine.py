@@ -208,13 +208,13 @@ class Machine:
     def run_groups(self) -> None:
         """Run one group after another. Raises KernelFault where one cannot continue."""
         for done, number in enumerate(self.group_ids()):
-            if self.taken_over(done):
+            if self.take_over(done):
                 return
             self._run_group(number)
             self.result.groups += 1
             self.tell(self.result.groups, self.steps)
 
-    def taken_over(self, done: int) -> bool:
+    def take_over(self, done: int) -> bool:
         """Return whether an engine has run all groups after the first ``done``."""
         del done
         return False

@@ -68,8 +68,8 @@ class Ints:
             "shl": lambda a, n: a * 2 ** (n % count_bits),
             "shr": lambda a, n: (a & mask) // 2 ** (n % count_bits),
             "asr": lambda a, n: math.floor(Fraction(a, 2 ** (n % count_bits))),
-            "rol": lambda a, n: self.rotated(a, n % bits),
-            "ror": lambda a, n: self.rotated(a, -n % bits),
+            "rol": lambda a, n: self.rotate(a, n % bits),
+            "ror": lambda a, n: self.rotate(a, -n % bits),
             "lzd": lambda a: len(digits(a, 32)) - len(digits(a, 32).lstrip("0")),
             "fbh": lambda a: self.first(digits(a).lstrip("1" if signed and a < 0 else "0")),
             "fbl": lambda a: digits(a)[::-1].find("1") if a & mask else 0xFFFFFFFF,
@@ -90,7 +90,7 @@ class Ints:
             return -1 if self.signed else self.mask
         return math.trunc(Fraction(a, b))
 
-    def rotated(self, a: int, left: int) -> int:
+    def rotate(self, a: int, left: int) -> int:
         """Digits moved round to the left."""
         text = self.digits(a)
         value = int(text[left:] + text[:left], 2)

@@ -55,11 +55,11 @@ class CaptureFolder:
 
     def read(self, name: str, limit: int) -> bytes:
         """Return the bytes of a file. Raises UserError if it is missing, too large, irregular or outside of the folder."""
-        with self.opened(name, limit) as (stream, size):
+        with self.open_file(name, limit) as (stream, size):
             return read_stream(stream, limit, size)
 
     @contextlib.contextmanager
-    def opened(self, name: str, limit: int) -> Iterator[tuple[BinaryIO, int]]:
+    def open_file(self, name: str, limit: int) -> Iterator[tuple[BinaryIO, int]]:
         """Open a file and yield it with its size. Raises UserError as ``read``."""
         try:
             if not self._is_inside(name):
@@ -78,7 +78,7 @@ class CaptureFolder:
 
     def array(self, name: str) -> bytes:
         """Return the bytes of an array. Raises UserError as ``read``, and if all arrays together are too large."""
-        with self.opened(name, MAX_BUFFER_BYTES) as (stream, size):
+        with self.open_file(name, MAX_BUFFER_BYTES) as (stream, size):
             self.take(size, name)
             return read_stream(stream, size, size)
 

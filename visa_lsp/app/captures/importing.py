@@ -26,7 +26,7 @@ from visa_lsp.app.captures.programs import program_files
 from visa_lsp.app.captures.spirv_runner import MARK, read_runner
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError, reason
-from visa_lsp.app.launch.defaults import declared_element
+from visa_lsp.app.launch.defaults import element_of
 from visa_lsp.app.launch.forms import flow, write
 from visa_lsp.app.output_files import replacing
 from visa_lsp.children import temporary_folder
@@ -124,7 +124,7 @@ def import_capture(capture: Capture, folder: Path, compiler: CompilerWords, plat
 
 
 @contextmanager
-def imported(capture: Capture, compiler: CompilerWords, platform: str | None) -> Iterator[Imported]:
+def import_into_temporary(capture: Capture, compiler: CompilerWords, platform: str | None) -> Iterator[Imported]:
     """Write a capture into a temporary folder. Raises as ``import_capture``."""
     with temporary_folder() as folder:
         yield import_capture(capture, folder, compiler, platform)
@@ -189,7 +189,7 @@ class _LaunchWriter:
     # Arguments.
 
     def _arguments(self) -> list[tuple[CapturedArg, ...]]:
-        """Return what is recorded of each argument that the kernel takes."""
+        """Return the recorded data of each argument that the kernel takes."""
         args, count = list(self.capture.args), self.info.argument_count
         if self.capture.shared_bytes is not None:  # the launcher adds scratch memory, and shared memory
             shared = self.capture.shared_bytes
@@ -222,7 +222,7 @@ class _LaunchWriter:
         """Return an argument as the kind that the kernel takes, any kind if that is empty; None if it is another."""
         match kind, arg:
             case "buffer" | "", CapturedBuffer():
-                dtype = arg.dtype or declared_element(self.info, index)[0] or "uint8"
+                dtype = arg.dtype or element_of(self.info, index)[0] or "uint8"
                 dtype = dtype if len(arg.before) % element_bytes(dtype) == 0 else "uint8"
                 return {"buffer": {"npy": self._arrays(index, arg, dtype, arg.shape if arg.dtype else (-1,), expected)}}
             case "image" | "", CapturedImage():
@@ -241,7 +241,7 @@ class _LaunchWriter:
         return None
 
     def _value(self, index: int, data: bytes) -> Spec:
-        element, count = declared_element(self.info, index)
+        element, count = element_of(self.info, index)
         size = count * element_bytes(element) if element else len(data)
         if len(data) != size or not data:
             raise self.problem(

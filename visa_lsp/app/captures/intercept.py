@@ -151,7 +151,7 @@ class _InterceptReader:
     # Arguments.
 
     def _argument(self, index: int) -> tuple[CapturedArg, ...]:
-        """Return what is recorded of an argument; files of an earlier kernel may lie beside its own."""
+        """Return the recorded data of an argument; files of an earlier kernel may lie beside its own."""
         image = self.files.get(("Image_MetaData_", index))
         sampler = self.files.get(("Sampler", index))
         value = self.files.get(("Argument", index))

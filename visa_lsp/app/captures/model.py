@@ -76,7 +76,7 @@ class CapturedProgram(Struct, frozen=True):
 
 
 class Capture(Struct, frozen=True):
-    """One recorded enqueue.
+    """A recorded enqueue.
 
     ``programs`` are forms of one program, the best first. ``args`` has what is recorded of each argument, the most specific
     first; a recorder may also leave files of an earlier kernel. ``local_size`` is None if the driver chose it.

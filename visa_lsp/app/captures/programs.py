@@ -13,7 +13,7 @@ from visa_lsp.app.captures.model import CapturedProgram
 from visa_lsp.app.compile.build import BuildSource
 from visa_lsp.app.compile.outputs import file_name, files_of
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.launch.opencl import built_program, refuse_unknown_kernel
+from visa_lsp.app.launch.opencl import build_program, refuse_unknown_kernel
 from visa_lsp.app.zebins import visa_text
 from visa_lsp.isa.platforms import platform_named, platform_of_product
 from visa_lsp.text import stored
@@ -50,18 +50,18 @@ def program_files(capture: Capture, compiler: CompilerWords, platform: str | Non
     """
     binaries = {program.name: _zebin(program) for program in capture.programs if program.is_binary}
     device = next((name for zebin in binaries.values() if zebin is not None and (name := _platform(zebin))), None)
-    options, notes = passed_options(capture)
+    options, notes = options_of(capture)
     compiler = replace(compiler, options=f"{options} {compiler.options}".strip())
     for program in capture.programs:
         zebin = binaries.get(program.name)
         if not program.is_binary:
-            made = _compiled(capture, program, compiler, platform or device)
+            made = _compile(capture, program, compiler, platform or device)
         elif zebin is None:
             continue
         elif zebin.visa:
-            return _disassembled(capture, program, zebin)
+            return _disassemble(capture, program, zebin)
         elif spirv := next((section.data for section in zebin.sections if section.type == _SPIRV), b""):
-            made = _compiled(capture, CapturedProgram(program.name, spirv), compiler, platform or device)
+            made = _compile(capture, CapturedProgram(program.name, spirv), compiler, platform or device)
         else:
             continue
         return replace(made, notes=notes)
@@ -72,7 +72,7 @@ def program_files(capture: Capture, compiler: CompilerWords, platform: str | Non
     )
 
 
-def passed_options(capture: Capture) -> tuple[str, tuple[str, ...]]:
+def options_of(capture: Capture) -> tuple[str, tuple[str, ...]]:
     """Return the build options for the compiler, and a note about those that are not passed. Raises UserError."""
     words: list[str] = _OPTION.findall(capture.options)
     if '"' in words:
@@ -106,15 +106,13 @@ def _platform(zebin: Zebin) -> str | None:
     return platform.name if platform is not None else None
 
 
-def _compiled(
-    capture: Capture, program: CapturedProgram, compiler: CompilerWords, platform: str | None
-) -> ProgramFiles:
+def _compile(capture: Capture, program: CapturedProgram, compiler: CompilerWords, platform: str | None) -> ProgramFiles:
     name = f"{capture.name}/{program.name}"
     is_source = program.name.endswith(".cl")
     if is_source and _OUTSIDE.search(program.data):
         raise UserError(f"{name}: includes a file outside of the capture by its path")
     text = program.data.decode("utf-8", "surrogateescape") if is_source else ""
-    build = built_program(BuildSource(name, program.data, text, is_file=False), compiler, platform)
+    build = build_program(BuildSource(name, program.data, text, is_file=False), compiler, platform)
     refuse_unknown_kernel(build, capture.kernel)
     files = files_of(build)
     if is_source:
@@ -124,7 +122,7 @@ def _compiled(
     return ProgramFiles(files, f"{build.source.path.stem}.zebin", zebin.ze_info, build.platform)
 
 
-def _disassembled(capture: Capture, program: CapturedProgram, zebin: Zebin) -> ProgramFiles:
+def _disassemble(capture: Capture, program: CapturedProgram, zebin: Zebin) -> ProgramFiles:
     data = zebin.visa.get(capture.kernel)
     if data is None:
         raise UserError(

@@ -62,7 +62,7 @@ class _Storage(Struct, frozen=True):
 
 
 class _Described(Struct, frozen=True):
-    """What a pickle says about a tensor: offset, size and strides count elements."""
+    """The description of a tensor in a pickle: offset, size and strides count elements."""
 
     storage: _Storage
     dtype: str
@@ -77,7 +77,7 @@ class _Malformed(Exception):  # noqa: N818 - becomes the message of a UserError
 
 def read_tensor(folder: CaptureFolder, name: str) -> Tensor:
     """Read a tensor. Raises UserError if the file is not an archive of one tensor, or is too large."""
-    with folder.opened(name, _MAX_ARCHIVE_BYTES) as (stream, size):
+    with folder.open_file(name, _MAX_ARCHIVE_BYTES) as (stream, size):
         try:
             stream.seek(max(0, size - _TAIL))
             _refuse_long_directory(stream.read(_TAIL))
@@ -110,7 +110,7 @@ def _tensor(archive: zipfile.ZipFile, size: int) -> Tensor:
     top = described.partition("/")[0]
     if f"{top}/byteorder" in archive.namelist() and _entry(archive, f"{top}/byteorder", 16) != b"little":
         raise _Malformed("its bytes are in big-endian order")
-    told = _described(_entry(archive, described, _MAX_PICKLE_BYTES))
+    told = _read_description(_entry(archive, described, _MAX_PICKLE_BYTES))
     data = _entry(archive, f"{top}/data/{told.storage.key}", size)
     each, start = element_bytes(told.dtype), told.offset * element_bytes(told.dtype)
     is_contiguous = _is_contiguous(told.size, told.strides)
@@ -145,7 +145,7 @@ def _is_contiguous(size: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     return True
 
 
-def _described(pickle: bytes) -> _Described:
+def _read_description(pickle: bytes) -> _Described:
     """Interpret a pickle of one tensor."""
     try:
         value = _Machine(pickle).run()
@@ -211,7 +211,7 @@ class _Machine:
                 self.stack.append(_storage(self.stack.pop()))
             case "REDUCE":
                 arguments = self.stack.pop()
-                self.stack.append(_called(self.stack.pop(), arguments))
+                self.stack.append(_call(self.stack.pop(), arguments))
             case _ if name.startswith(("BININT", "LONG", "BINUNICODE", "SHORT_BINUNICODE")):
                 self.stack.append(argument)
             case _:
@@ -235,7 +235,7 @@ def _storage(value: Any) -> _Storage:
     return _Storage(_STORAGES[kind], value[2])
 
 
-def _called(name: Any, arguments: Any) -> Any:
+def _call(name: Any, arguments: Any) -> Any:
     """Return the result of a call that a pickle makes, if it is one of those that describe a tensor."""
     if name == _ORDERED and arguments == ():
         return {}

@@ -167,12 +167,12 @@ def findings_of(path: str, text: str, diagnostics: Iterable[Diagnostic]) -> tupl
     if not diagnostics:
         return ()
     texts = _TextPlaces(text)
-    found = [_finding(path, texts, d) for d in diagnostics]
+    found = [_report_finding(path, texts, d) for d in diagnostics]
     found.sort(key=lambda f: (f.place, f.code, f.message))
-    return numbered(found)
+    return number_findings(found)
 
 
-def numbered(findings: Sequence[ReportedFinding]) -> tuple[ReportedFinding, ...]:
+def number_findings(findings: Sequence[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """Return the findings, those of equal fingerprints numbered."""
     seen: dict[str, int] = {}
     out = []
@@ -208,7 +208,7 @@ def _bytes(line: str, column: int) -> int:
     return len(line[:column].encode("utf-8", "surrogateescape"))
 
 
-def _finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedFinding:
+def _report_finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedFinding:
     place = texts.place(diagnostic.span)
     excerpt = texts.line(place.line - 1)
     token = texts.text[diagnostic.span.start : diagnostic.span.end]

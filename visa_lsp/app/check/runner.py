@@ -53,7 +53,7 @@ def judged(task: Task) -> Verdict:
         analysis = _analysis(task, source.text)
         # The text is released because its chunks hold it too, and a long text must not be in memory twice.
         del source
-        found = _shown(task, analysis)
+        found = _visible(task, analysis)
         return Verdict(findings_of(task.name, analysis.document.text if found else "", found), key=key)
     except UserError as error:
         return Verdict(error=str(error))
@@ -68,7 +68,7 @@ def judged(task: Task) -> Verdict:
 
 def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:
     others = _of_other_kinds(task, text)
-    return others if others is not None else _shown(task, _analysis(task, text))
+    return others if others is not None else _visible(task, _analysis(task, text))
 
 
 def _of_other_kinds(task: Task, text: str) -> tuple[Diagnostic, ...] | None:
@@ -87,7 +87,7 @@ def _analysis(task: Task, text: str) -> Analysis:
     return Analysis.of(text, task.platform)
 
 
-def _shown(task: Task, analysis: Analysis) -> tuple[Diagnostic, ...]:
+def _visible(task: Task, analysis: Analysis) -> tuple[Diagnostic, ...]:
     from visa_lsp.ide.suppressions import visible
     from visa_lsp.syntax.chunk_facts import forget_chunks
 
@@ -173,7 +173,7 @@ def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iter
         return map(judged, tasks)
     from visa_lsp.app.parallel import MAX_PROCESSES, in_processes
 
-    return in_processes(_judged_and_flushed, tasks, min(count, MAX_PROCESSES), _begin)
+    return in_processes(_judge_and_flush, tasks, min(count, MAX_PROCESSES), _begin)
 
 
 def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
@@ -181,7 +181,7 @@ def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
     here = {number for number, task in enumerate(tasks) if cluster.sends and is_launch(task.name)}
     sent = [task for number, task in enumerate(tasks) if number not in here]
     guesses = [guess(task) for task in sent]
-    work = ClusterWork(judged_on_worker, _lost, partial(outgoing, whole=cluster.sends))
+    work = ClusterWork(judge_on_worker, _report_lost, partial(outgoing, whole=cluster.sends))
     done = cluster.results(work, sent, guesses)
     for number, task in enumerate(tasks):
         yield judged(task) if number in here else next(done)
@@ -192,14 +192,14 @@ def guess(task: Task) -> float:
     return _LEAST + size_of(task.path) / _BYTES_A_SECOND
 
 
-def _lost(task: Task, why: str) -> Verdict:
+def _report_lost(task: Task, why: str) -> Verdict:
     return Verdict(error=f"{task.name}: {why}")
 
 
-def judged_on_worker(task: Task) -> Verdict:
+def judge_on_worker(task: Task) -> Verdict:
     """Run ``judged`` in a process that lives as long as its worker."""
     _begin_once()
-    return _judged_and_flushed(task)
+    return _judge_and_flush(task)
 
 
 def _processes(tasks: Sequence[Task]) -> int:
@@ -231,7 +231,7 @@ def _begin() -> None:
 _begin_once = cache(_begin)
 
 
-def _judged_and_flushed(task: Task) -> Verdict:
+def _judge_and_flush(task: Task) -> Verdict:
     """Run ``judged`` and write the caches at once, because the process may end at any time."""
     from visa_lsp.syntax.parse import flush_statement_cache
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from visa_lsp.app.check.report import FileResult, ReportedFinding, numbered
+from visa_lsp.app.check.report import FileResult, ReportedFinding, number_findings
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import SourceText, read_source
 from visa_lsp.app.output_files import write_file
@@ -103,6 +103,6 @@ def result_of(task: Task, verdict: Verdict) -> FileResult:
             write_file(task.path, before.to_bytes(after))
         except UserError as error:
             return FileResult(task.name, error=str(error))
-    shown = numbered([f for f in verdict.findings if task.selection.shows(f.rule, task.name)])
+    shown = number_findings([f for f in verdict.findings if task.selection.shows(f.rule, task.name)])
     text = None if before is None else before.text
     return FileResult(task.name, shown, verdict.error, verdict.fixed, text, after, verdict.internal)

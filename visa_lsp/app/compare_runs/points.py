@@ -139,7 +139,7 @@ class PointComparer:
     def _run(self, program: ComparedProgram, launch: LaunchFile, budget: int) -> RunReport | str:
         """Return the report of one run, or why the program did not run."""
         try:
-            return runner.carried_out(program.ready(launch, replace(self._options, budget=budget)))
+            return runner.run_ready(program.ready(launch, replace(self._options, budget=budget)))
         except runner.LaunchError as error:
             return str(error)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.launch import runner
-from visa_lsp.app.launch.program import decoded, module_of_text, sources_of
+from visa_lsp.app.launch.program import decode_object, module_of_text, sources_of
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.program.text_form import module_text
 
@@ -56,7 +56,7 @@ class ComparedProgram:
             text = runner.text_of(self.data, self.path)
             module = module_of_text(text, self.path, platform, [])
             return module, sources_of(module, text, self.path)
-        carried = decoded(self.data, self.path)
+        carried = decode_object(self.data, self.path)
         text = module_text(carried, platform)
         try:
             module = module_of_text(text, self.path, platform, [], judged=False)
@@ -91,7 +91,7 @@ def program_at(name: str) -> ComparedProgram:
             raise UserError(f"{name}: {other}")
         # Checked now, so that a wrong input is reported before anything runs.
         if program.is_object:
-            decoded(program.data, path)
+            decode_object(program.data, path)
         else:
             runner.text_of(program.data, path)
     except runner.LaunchError as error:

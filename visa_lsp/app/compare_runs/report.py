@@ -57,7 +57,7 @@ def _store_lines(side: str, name: str, store: ElementStore | None, text: str, fo
         return
     lane = f", lane {store.lane}" if store.lane is not None else ""
     line = f"{name}:{store.line + 1}" if store.line >= 0 else f"{name}, instruction {store.instruction}"
-    yield f"    {side} {line}: group {store.group}, thread {store.thread}{lane}: {_stored_value(store, found)}"
+    yield f"    {side} {line}: group {store.group}, thread {store.thread}{lane}: {_value_of(store, found)}"
     if text:
         yield f"      {text}"
 
@@ -66,7 +66,7 @@ def _value(array: Array) -> Any:
     return finite(numbers(array)[0])
 
 
-def _stored_value(store: ElementStore, found: Differing) -> Any:
+def _value_of(store: ElementStore, found: Differing) -> Any:
     """Return the value of a store in the type of its argument."""
     assert found.a is not None
     return _value(np.frombuffer(store.value, found.a.dtype))
@@ -120,5 +120,5 @@ def _store_values(store: ElementStore | None, text: str, found: Differing) -> di
         "instruction": store.instruction,
         "line": store.line + 1 if store.line >= 0 else None,
         "text": text,
-        "value": _stored_value(store, found),
+        "value": _value_of(store, found),
     }

@@ -63,16 +63,16 @@ class _Search:
         def put(number: int) -> AxisValue:
             return number
 
-        self._halved(name, value, least, put)
+        self._bisect(name, value, least, put)
 
     def _entry(self, name: str, at: int) -> None:
         value = self.point[name]
         assert isinstance(value, tuple)
         entry = value[at]
         assert isinstance(entry, int)
-        self._halved(name, entry, 1, lambda number: (*value[:at], number, *value[at + 1 :]))
+        self._bisect(name, entry, 1, lambda number: (*value[:at], number, *value[at + 1 :]))
 
-    def _halved(self, name: str, value: int, least: int, put: Callable[[int], AxisValue]) -> None:
+    def _bisect(self, name: str, value: int, least: int, put: Callable[[int], AxisValue]) -> None:
         """Bisect between the largest number that is known to fail and the smallest that holds."""
         if value <= least or self._takes(name, put(least)):
             return

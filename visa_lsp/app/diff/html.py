@@ -19,7 +19,7 @@ from visa_lsp.compare.sequences import common
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.diff.compared import FileDiff, ProgramComparison
+    from visa_lsp.app.diff.comparison import FileDiff, ProgramComparison
     from visa_lsp.compare.model import KernelDiff
     from visa_lsp.compare.rows import AlignedLines
 

@@ -14,7 +14,7 @@ from visa_lsp.compare.words import arrow
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from visa_lsp.app.diff.compared import FileDiff, ProgramComparison
+    from visa_lsp.app.diff.comparison import FileDiff, ProgramComparison
     from visa_lsp.compare.model import Difference, KernelDiff, Lines
 
 _SIGNS: Final = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import printable
 
 if TYPE_CHECKING:
-    from visa_lsp.app.diff.compared import ProgramComparison
+    from visa_lsp.app.diff.comparison import ProgramComparison
     from visa_lsp.compare.model import Difference, KernelDiff, Lines
 
 

@@ -117,7 +117,7 @@ def comparison_text(comparison: Comparison) -> Iterator[str]:
         for key, words in _FIGURES.items():
             left, right = kernel.figures[key]
             if (left, right) != (None, None):
-                yield f"  {words:<18}{_shown(left):>8}{_shown(right):>8}{_difference(left, right):>8}"
+                yield f"  {words:<18}{_to_text(left):>8}{_to_text(right):>8}{_difference(left, right):>8}"
         other = [line for line in kernel.lines if len(line.left) != len(line.right)]
         same = len(kernel.lines) - len(other)
         for line in other:
@@ -128,7 +128,7 @@ def comparison_text(comparison: Comparison) -> Iterator[str]:
         yield ""
 
 
-def _shown(value: int | None) -> str:
+def _to_text(value: int | None) -> str:
     return "-" if value is None else str(value)
 
 

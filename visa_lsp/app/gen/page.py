@@ -38,7 +38,7 @@ def page(documents: Sequence[GenDocument], source: str | None = None) -> str:
 
 
 def page_of(subject: str, sections: Sequence[tuple[str, Iterable[str]]]) -> str:
-    """Return a page of sections, each of a text with a name, of which one is shown at a time."""
+    """Return a page of sections, each a text with a name; one is shown at a time."""
     names = ", ".join(dict.fromkeys(name for name, _ in sections))
     out = [
         "<!DOCTYPE html>",
@@ -131,10 +131,10 @@ def _gen(columns: Columns) -> Iterator[str]:
     for block in blocks:
         yield f'<div class="head">{_text(block.head)}</div>'
         timed = any(line.bar for line in block.lines)
-        yield from (line_of(line, _living(block), _bar(line.bar) if timed else "") for line in block.lines)
+        yield from (line_of(line, _titles(block), _bar(line.bar) if timed else "") for line in block.lines)
 
 
-def _living(block: GenBlock) -> Callable[[str, str], str]:
+def _titles(block: GenBlock) -> Callable[[str, str], str]:
     def title(kind: str, text: str) -> str:
         row = row_of(text) if kind == "reg" else None
         return "" if row is None else block.living.get(row, "")

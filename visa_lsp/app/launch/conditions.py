@@ -80,7 +80,7 @@ class Condition:
     atol: float | None = None
     ulp: int | None = None
 
-    def compared(self, actual: Array, wanted: Array, key: Key, words: str, *, shown: bool) -> ExpectationReport:
+    def compare(self, actual: Array, wanted: Array, key: Key, words: str, *, shown: bool) -> ExpectationReport:
         """Compare with the given tolerances; differences are ``shown`` if ``actual`` is the array of the argument."""
         given = Expectation(key, wanted, typed=False, rtol=self.rtol, atol=self.atol, ulp=self.ulp)
         wrong = mismatch(actual, given)
@@ -96,7 +96,7 @@ def condition_reports(
     names: Mapping[str, Number],
     run: Callable[[Path], Mapping[Key, Array]],
 ) -> Iterator[tuple[int, ExpectationReport]]:
-    """Yield what becomes of each condition after a run, with its place; ``run`` gives the arrays that a reference leaves.
+    """Yield the report of each condition after a run, with its place; ``run`` gives the arrays that a reference leaves.
 
     Raises LaunchError for an expression that cannot be computed, and what ``run`` raises.
     """
@@ -115,7 +115,7 @@ def _of_reference(
     condition: Condition, prepared: PreparedLaunch, config: LaunchConfig, left: Mapping[Key, Array]
 ) -> Iterator[ExpectationReport]:
     """Yield a report for the compared argument, or for each argument that the reference changes."""
-    before = _given(config)
+    before = _values_before(config)
     keys = [condition.arg] if condition.arg is not None else [
         key for key, array in left.items() if _bytes(array) != _bytes(before[key])
     ]  # fmt: skip
@@ -124,11 +124,11 @@ def _of_reference(
         words = f"as {condition.reference.name} leaves it"
         if key not in left or key not in prepared.arrays:
             raise LaunchError(f"argument {key} is expected to be {words}, but is not a buffer", key)
-        yield condition.compared(prepared.arrays[key], left[key], key, words, shown=True)
+        yield condition.compare(prepared.arrays[key], left[key], key, words, shown=True)
 
 
-def _given(config: LaunchConfig) -> dict[Key, Any]:
-    """Return what arguments held before the run; a number without a type of its own is one of Python, which takes that of others."""
+def _values_before(config: LaunchConfig) -> dict[Key, Any]:
+    """Return the values of arguments before the run; a number without its own type is a Python number."""
     args: Iterable[tuple[Key, Arg]] = enumerate(config.args) if isinstance(config.args, tuple) else config.args.items()
     return {
         key: arg.array.item() if isinstance(arg, ValueArg) and not arg.typed and not arg.array.ndim else arg.array
@@ -148,7 +148,7 @@ class _NamedArrays:
         self.prepared = prepared
         self.keys: dict[str, Key] = {}
         self.values: dict[str, Any] = dict(names)
-        given = _given(config)
+        given = _values_before(config)
         by_place = {key: f"arg{key}" for key in given}
         for words in (by_place, {key: prepared.names.get(key, "") or str(key) for key in given}):
             self.values |= {f"{words[key]}0": value for key, value in given.items()}
@@ -202,14 +202,14 @@ def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationRepo
     tree = formula.tree
     if not is_comparison(formula):
         actual, wanted = names.prepared.arrays[key], names.array(tree)
-        return condition.compared(actual, _spread(wanted, actual), key, condition.expr, shown=True)
+        return condition.compare(actual, _spread(wanted, actual), key, condition.expr, shown=True)
     assert isinstance(tree, ast.Compare)
     sign, compare = COMPARISONS[type(tree.ops[0])]
     left, right = names.array(tree.left), names.array(tree.comparators[0])
     if sign == "==":
         whole = isinstance(tree.left, ast.Name) and left is names.prepared.arrays[key]
         left = left if whole else _spread(left, right)
-        return condition.compared(left, _spread(right, left), key, condition.expr, shown=whole)
+        return condition.compare(left, _spread(right, left), key, condition.expr, shown=whole)
     holds = np.asarray(names.apply(compare, (left, right)))
     if holds.all():
         return ExpectationReport(key, ok=True, message="holds")

@@ -28,7 +28,7 @@ _TEXELS: Final = 4096
 _LOCAL_BYTES: Final = 16384  # four local arguments fit into the memory of a group
 _SIDE: Final = 64  # texels
 _LAYERS: Final = 4
-_MIN_EXTENT: Final = 24  # with fewer elements a table cannot be told from an overrun by one element
+_MIN_EXTENT: Final = 24  # with fewer elements a table cannot be distinguished from an overrun by one element
 _BY_SIZE: Final = {1: "uint8", 2: "uint16", 4: "int32", 8: "int64"}
 _BYTES: Final = {"8": 1, "16": 2, "32": 4, "64": 8}
 # Names of counts, which kernels usually compare with the number of work items.
@@ -104,7 +104,7 @@ class DefaultArgument:
 
 def is_count(info: KernelInfo, index: int, *, nameless: bool = False) -> bool:
     """Return whether an argument is likely to be compared with the id of a work item."""
-    element, width = declared_element(info, index)
+    element, width = element_of(info, index)
     return (
         not any(e.arg_type in _POINTERS for e in info.payload if e.arg_index == index)
         and width < 2
@@ -121,7 +121,7 @@ def default_argument(
     ``types`` are element types of buffers by name, for ze_info that was inferred from a text and has none.
     """
     entries = [p for p in info.payload if p.arg_index == index]
-    element, width = declared_element(info, index)
+    element, width = element_of(info, index)
     pointer = next((e for e in entries if e.arg_type in _POINTERS), None)
     if pointer is None:
         return _value(info, index, entries, element, width, sizes)
@@ -140,7 +140,7 @@ def default_argument(
     return _buffer(element, max(1, width), index, name, sizes)
 
 
-def declared_element(info: KernelInfo, index: int) -> tuple[str, int]:
+def element_of(info: KernelInfo, index: int) -> tuple[str, int]:
     """Return the NumPy name of an argument's element type, empty if it has none, and the number of vector elements."""
     told = next((a.type_name for a in info.arguments if a.index == index), "")
     match = _VECTOR.fullmatch(told.split(";")[0].rstrip("*").strip())
@@ -160,7 +160,7 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
         width = width if element or touched % 4 else 4  # structs mostly consist of dwords
         vectors = -(-touched // (unit * width)) or sizes.across
         reached = vectors * width
-        count = reached if _STARTS.fullmatch(name) else width * fitted(vectors, sizes.extents)
+        count = reached if _STARTS.fullmatch(name) else width * fit_count(vectors, sizes.extents)
     more = f"; a trial run reaches {reached}" if reached > count else ""
     if not element:
         spec: Spec = {"dtype": "uint8", "shape": [count], "init": "zeros"}
@@ -170,7 +170,7 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
     return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {count} {element}: {words}{more}", bool(more))
 
 
-def fitted(reached: int, extents: Sequence[int]) -> int:
+def fit_count(reached: int, extents: Sequence[int]) -> int:
     """Return the intended number of elements of a buffer, given the number that a run reaches.
 
     One record more than there are work items, and one element or row more than a plane has, count as an overrun.

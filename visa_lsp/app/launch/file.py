@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LaunchFile:
-    """One launch: the files that it names (absolute, existing) and the configuration.
+    """A launch: the files that it names (absolute, existing) and the configuration.
 
     A launch without a file has no ``path``, and may have its ze_info or zebin in ``document``.
     """

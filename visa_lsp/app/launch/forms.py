@@ -43,7 +43,7 @@ class Written:
     text: str
     about: tuple[str, ...]
 
-    def said(self, message: str, path: str) -> str:
+    def name_item(self, message: str, path: str) -> str:
         """Return a message of the reader with the name of the item instead of a place in the file."""
         found = re.match(rf"{re.escape(path)}:(\d+):\d+: ", message)
         if found is None:
@@ -141,7 +141,7 @@ def _argument(info: KernelInfo, index: int, sizes: DefaultSizes, types: Mapping[
 # ---- from an object to the text of a launch file ----
 
 
-def completed(quick: Spec, told: Spec | None) -> Spec:
+def complete(quick: Spec, told: Spec | None) -> Spec:
     """Return a quick launch with missing keys from the template. Raises QuickError."""
     launch = dict(quick)
     if told is None:

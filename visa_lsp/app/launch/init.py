@@ -62,7 +62,7 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
     """
     arrays: dict[Path, Array] = {}
     text = launch_text(proposal, program)
-    changed = _changed_buffers(proposal.read(path), report) if report is not None else []
+    changed = _list_changed(proposal.read(path), report) if report is not None else []
     if changed:
         lines = [_expectation(path, buffer, arrays) for buffer in changed]
         text += "expect:\n" + "".join(f"  - {flow(line)}\n" for line in lines)
@@ -78,7 +78,7 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
     return [path, *arrays]
 
 
-def _changed_buffers(launch: LaunchFile, report: RunReport) -> list[BufferReport]:
+def _list_changed(launch: LaunchFile, report: RunReport) -> list[BufferReport]:
     """Return the buffers that the run has changed."""
     args = launch.config.args
     given: dict[Any, Any] = dict(enumerate(args)) if isinstance(args, tuple) else dict(args)

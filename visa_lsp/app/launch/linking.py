@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from visa_lsp.app.launch.program import decoded, merged, module_of_text, read_bytes, sources_of, text_of
+from visa_lsp.app.launch.program import decode_object, merge_modules, module_of_text, read_bytes, sources_of, text_of
 from visa_lsp.companions import OBJECT, stem_of
 from visa_lsp.isa.model import STRING_KINDS
 from visa_lsp.program.traits import FlowClass
@@ -51,7 +51,7 @@ def with_callees(
     folder: dict[str, list[Path]] | None = None
     simd = kernel.int_attribute("SimdSize") or 0
     while wanted:
-        for name in named_in(bodies[wanted.pop()]):
+        for name in list_names(bodies[wanted.pop()]):
             if name in sought:
                 continue
             sought.add(name)
@@ -64,14 +64,16 @@ def with_callees(
                 if found is None:
                     continue
                 source, function = found
-                module = merged(module, function, {body.name: "the program" for body in module.bodies}, str(source))
+                module = merge_modules(
+                    module, function, {body.name: "the program" for body in module.bodies}, str(source)
+                )
                 notes.append(f"function '{name}' is linked from {source.name}")
                 bodies = {body.name: body for body in module.bodies}
             wanted.append(name)
     return module
 
 
-def named_in(body: Kernel, *, calls: bool = True) -> Iterator[str]:
+def list_names(body: Kernel, *, calls: bool = True) -> Iterator[str]:
     """Yield the names whose address a body takes, and with ``calls`` those that it calls, each once."""
     found: dict[str, None] = {}
     for inst in body.instructions:
@@ -117,7 +119,7 @@ def _objects(path: Path, finder: Beside) -> dict[Path, Module]:
             room -= len(data)
             if room < 0:
                 break
-            found[source] = decoded(data, source)
+            found[source] = decode_object(data, source)
         except LaunchError:  # the user did not name the file, so an error in it is ignored
             continue
     return found

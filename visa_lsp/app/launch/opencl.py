@@ -43,7 +43,7 @@ class CompiledProgram:
     assumed: tuple[str, ...]
 
 
-def built_program(source: BuildSource, compiler: CompilerWords, platform: str | None) -> Build:
+def build_program(source: BuildSource, compiler: CompilerWords, platform: str | None) -> Build:
     """Compile a source for a platform.
 
     Raises UserError if the compiler is missing or there is no kernel, and TextProblems with the errors of the compiler.
@@ -57,7 +57,7 @@ def built_program(source: BuildSource, compiler: CompilerWords, platform: str | 
     return build
 
 
-def named_after(name: str, folder: Path, report: RunReport) -> RunReport:
+def rename_texts(name: str, folder: Path, report: RunReport) -> RunReport:
     """Return a report whose texts are named after the input ``name``, because their temporary folder will be gone."""
     sources = {
         body: BodySource(source.path.replace(f"{folder}/", f"{name}: "), source.lines)
@@ -79,7 +79,7 @@ def refuse_unknown_kernel(build: Build, kernel: str) -> None:
 
 
 @contextlib.contextmanager
-def compiled(build: Build, kernel: str | None) -> Iterator[CompiledProgram]:
+def unpack_program(build: Build, kernel: str | None) -> Iterator[CompiledProgram]:
     """Unpack a build; the program is that of ``kernel``, else of the first. Raises UserError if there is no such kernel."""
     kernels = kernels_of(build)
     if kernel is not None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from visa_lsp.sim.jit.making import Makings
+    from visa_lsp.sim.jit.code_cache import Makings
     from visa_lsp.sim.observers.hooks import Observer
 
 

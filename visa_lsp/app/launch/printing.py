@@ -16,15 +16,16 @@ line, ``kernel``, ``group``,
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
 ``other_place``, ``other_excerpt``; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
 of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it),
-``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for what is no fault), ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``,
-``count``, ``kernel``, ``group``, ``thread``, ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a
-hexadecimal ``head``, ``place``, ``excerpt``), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
-mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``assumed``
-(sentences; empty for a launch file), ``time`` (wall seconds: ``load`` from the text to its dispatch, ``compile`` for making
-machine code, ``run`` with those of the kernel alone, run by run), ``replayed_groups`` (how many groups the interpreter ran again
-because a check had stopped compiled code), ``ok``, with ``--counts`` and ``--profile`` also ``profile``, as module ``profile`` says; without a launch file also ``launch_text``, the text of one that says the same. What is only
-written (``--init``) has ``launch``, ``ok``, ``written`` (files), ``assumed`` and ``launch_text``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
-object, several give an array.
+``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for findings that are not faults),
+``messages`` (what is recorded instead of carried out: ``kind``, ``reason``, ``count``, ``kernel``, ``group``, ``thread``,
+``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a hexadecimal ``head``, ``place``, ``excerpt``),
+``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``,
+``printed``, ``notes``, ``assumed`` (sentences; empty for a launch file), ``time`` (wall seconds: ``load`` from the text to its
+dispatch, ``compile`` for making machine code, ``run`` with those of the kernel alone, run by run), ``replayed_groups`` (how many
+groups the interpreter ran again because a check had stopped compiled code), ``ok``, with ``--counts`` and ``--profile`` also
+``profile``, as module ``profile`` says; without a launch file also ``launch_text``, the text of one that says the same. What is
+only written (``--init``) has ``launch``, ``ok``, ``written`` (files), ``assumed`` and ``launch_text``. One that could not be made
+has ``launch``, ``ok`` and ``error``. One launch gives one object, several give an array.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _PAYLOAD_HEAD: Final = 64  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One launch for the report: its name and either a report with the files written, or an error line and status.
+    """A launch for the report: its name and either a report with the files written, or an error line and status.
 
     For a generated launch ``launch_text`` is the text of its launch file. A launch that is only written has no report, but the
     assumptions ``assumed`` and the files ``written``. ``next_step`` is a command for a failed expectation.
@@ -104,7 +105,7 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
         yield from _buffer_lines(report, buffer, path)
     for expectation in report.expectations:
         words = "holds" if expectation.ok else f"FAILED, {expectation.message}"
-        yield f"  expect arg {expectation.arg if expectation.ok else _named(report, expectation.arg)}: {words}"
+        yield f"  expect arg {expectation.arg if expectation.ok else _name_argument(report, expectation.arg)}: {words}"
     for kind, is_found in report.expected_faults.items():
         yield f"  expect fault {kind}: {'holds' if is_found else 'FAILED, none was found'}"
     for line in report.printed.splitlines():
@@ -117,7 +118,7 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
     if report.more_faults:
         yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors prints more"
     for sent in report.sent:
-        yield from _sent_lines(report, sent)
+        yield from _print_message(report, sent)
     if report.profile is not None:
         for line in profile_lines(report.profile, report.sources):
             yield f"  {line}"
@@ -165,7 +166,7 @@ def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> 
     array = buffer.array
     wrong = [e.mismatch for e in report.expectations if e.arg == buffer.arg and e.mismatch is not None]
     shape = "x".join(str(n) for n in array.shape) or "scalar"
-    words = f"{'!' if wrong else ' '} arg {_named(report, buffer.arg)}: {array.dtype.name} {shape}: "
+    words = f"{'!' if wrong else ' '} arg {_name_argument(report, buffer.arg)}: {array.dtype.name} {shape}: "
     yield words + _head(array) + (f"  -> {path}" if path else "")
     for mismatch in wrong:
         yield f"{'    expected: ':{len(words)}}{_head(mismatch.expected)}"
@@ -173,7 +174,7 @@ def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> 
             yield f"    {line}"
 
 
-def _named(report: RunReport, arg: int | str) -> str:
+def _name_argument(report: RunReport, arg: int | str) -> str:
     """Return the title of an argument after the word ``arg``, or its number alone."""
     name = next((buffer.name for buffer in report.buffers if buffer.arg == arg), "")
     return report.title(arg) if name else str(arg)
@@ -191,7 +192,7 @@ def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[st
     )
 
 
-def _sent_lines(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
+def _print_message(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
     """Yield the lines of a recorded message: its count, the reason, and the payload of the first."""
     line = f", line {sent.line + 1}" if sent.line >= 0 else ""
     yield (
@@ -267,7 +268,7 @@ def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) 
         "faults": [_fault(report, fault) for fault in report.faults],
         "more_faults": report.more_faults,
         "findings": [_fault(report, fault) for fault in report.findings],
-        "messages": [_sent(report, sent) for sent in report.sent],
+        "messages": [_message_json(report, sent) for sent in report.sent],
         "threads": report.threads,
         "groups": report.groups,
         "instructions": report.instructions,
@@ -334,7 +335,7 @@ def _items(items: tuple[WorkItem, ...]) -> list[dict[str, Any]]:
     return [{"lane": item.lane, "global": list(item.global_id), "local": list(item.local_id)} for item in items]
 
 
-def _sent(report: RunReport, sent: RecordedMessages) -> dict[str, Any]:
+def _message_json(report: RunReport, sent: RecordedMessages) -> dict[str, Any]:
     place, excerpt = report.excerpt(sent)
     return {
         "kind": sent.mnemonic,

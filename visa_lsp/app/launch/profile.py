@@ -175,7 +175,7 @@ def _idle(active: int, slots: int) -> float:
 def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Iterator[str]:
     """Yield the profile as text: for each kernel the most executed lines, its branches and its messages."""
     for kernel in profile.kernels:
-        words = f"profile of {kernel.kernel.name}: {_counted(kernel.executions, 'instruction')}"
+        words = f"profile of {kernel.kernel.name}: {_count_words(kernel.executions, 'instruction')}"
         active, slots = kernel.lanes
         yield words + (f", {_idle(active, slots):.1%} of {slots:,} lanes idle" if profile.with_lanes else "")
         most = sorted(kernel.instructions, key=lambda one: (-one.executions, one.place))
@@ -188,7 +188,7 @@ def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Ite
             if one.lanes is not None and one.lanes.is_branch:
                 taken = one.lanes.taken / one.lanes.active if one.lanes.active else 0
                 yield (
-                    f"  {one.where}: the branch splits the lanes in {one.lanes.splits:,} of {_counted(one.executions, 'execution')}; "
+                    f"  {one.where}: the branch splits the lanes in {one.lanes.splits:,} of {_count_words(one.executions, 'execution')}; "
                     f"{taken:.1%} of the lanes take it"
                 )
         for one in kernel.instructions:
@@ -200,22 +200,22 @@ def _message_words(lanes: InstructionProfile) -> str:
     counts = lanes.message
     assert counts is not None
     lanes_each = f"{counts.lanes / counts.messages:.1f} lanes each"
-    words = [f"{_counted(counts.messages, f'{counts.kind} message')} of {_MEMORIES[counts.memory]}, {lanes_each}"]
+    words = [f"{_count_words(counts.messages, f'{counts.kind} message')} of {_MEMORIES[counts.memory]}, {lanes_each}"]
     if counts.memory == "slm":
-        words.append(f"{_counted(counts.bytes, 'byte')}, {_counted(counts.conflicts, 'bank conflict')}")
+        words.append(f"{_count_words(counts.bytes, 'byte')}, {_count_words(counts.conflicts, 'bank conflict')}")
     else:
-        lines = _counted(counts.cache_lines, "cache line")
-        words.append(f"{_counted(counts.bytes, 'byte')} in {lines}, of which {counts.coalescing:.1%} is used")
+        lines = _count_words(counts.cache_lines, "cache line")
+        words.append(f"{_count_words(counts.bytes, 'byte')} in {lines}, of which {counts.coalescing:.1%} is used")
     if counts.broadcasts:
-        words.append(_counted(counts.broadcasts, "broadcast"))
+        words.append(_count_words(counts.broadcasts, "broadcast"))
     if counts.same_place:
-        words.append(f"{_counted(counts.same_place, 'lane')} at the address of another")
+        words.append(f"{_count_words(counts.same_place, 'lane')} at the address of another")
     if counts.unused:
         words.append("its result is never used")
     return "; ".join(words)
 
 
-def _counted(count: int, word: str) -> str:
+def _count_words(count: int, word: str) -> str:
     return f"{count:,} {word}{'s' * (count != 1)}"
 
 
@@ -257,16 +257,14 @@ def speedscope(profiles: Iterable[tuple[str, RunProfile, Mapping[str, BodySource
                 for one in kernel.instructions
             ]
             title = f"{name}: {kernel.kernel.name}"
-            made.append(
-                _sampled_profile(f"{title}, executions", stacks, [one.executions for one in kernel.instructions])
-            )
+            made.append(_make_samples(f"{title}, executions", stacks, [one.executions for one in kernel.instructions]))
             if profile.with_lanes:
                 lanes = [one.lanes.active if one.lanes is not None else 0 for one in kernel.instructions]
-                made.append(_sampled_profile(f"{title}, active lanes", stacks, lanes))
+                made.append(_make_samples(f"{title}, active lanes", stacks, lanes))
     return {"$schema": _SCHEMA, "exporter": "visa-lsp", "shared": {"frames": frames}, "profiles": made}
 
 
-def _sampled_profile(name: str, stacks: list[list[int]], weights: list[int]) -> dict[str, Any]:
+def _make_samples(name: str, stacks: list[list[int]], weights: list[int]) -> dict[str, Any]:
     return {
         "type": "sampled",
         "name": name,

@@ -129,7 +129,7 @@ def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tup
     )
 
 
-def decoded(data: bytes, path: Path | None) -> Module:
+def decode_object(data: bytes, path: Path | None) -> Module:
     """Decode an object. Raises LaunchError if the bytes are not a readable vISA object."""
     try:
         return decode(data)
@@ -144,7 +144,7 @@ def load_program(path: Path, platform: Platform | None, notes: list[str], texts:
     """
     data = read_bytes(path)
     if path.suffix == ".isa" or data[:4] == b"CISA":
-        return decoded(data, path)
+        return decode_object(data, path)
     text = text_of(data, path)
     module = module_of_text(text, path, platform, notes)
     texts.update(sources_of(module, text, path))
@@ -183,7 +183,7 @@ def text_of(data: bytes, path: Path) -> str:
 _STATIC: Final = 1  # linkage of a variable that is local to its file (seed 000)
 
 
-def linked(module: Module, known: tuple[FileVariable, ...] = ()) -> Module:
+def link_variables(module: Module, known: tuple[FileVariable, ...] = ()) -> Module:
     """Resolve variables of file scope; aliases name them by their index in ``known`` and the additions of the module."""
     variables = list(known)
     places = []
@@ -215,16 +215,16 @@ def _resolve_aliases(body: Kernel, places: list[int]) -> Kernel:
         return body
     symbols = dict(body.variable_relocs)
 
-    def moved(variable: Variable) -> Variable:
+    def move_alias(variable: Variable) -> Variable:
         at = symbols.get(variable.alias_index, variable.alias_index)
         # An invalid index stays invalid, because register allocation reports it.
         return structs.replace(variable, alias_index=places[at] if at < len(places) else 1 << 16)
 
-    variables = tuple(moved(v) if v.alias_scope else v for v in body.variables)
+    variables = tuple(move_alias(v) if v.alias_scope else v for v in body.variables)
     return structs.replace(body, variables=variables, variable_relocs=())
 
 
-def merged(left: Module, right: Module, defined: dict[str, str] | None = None, path: str = "another") -> Module:
+def merge_modules(left: Module, right: Module, defined: dict[str, str] | None = None, path: str = "another") -> Module:
     """Link two programs, the left one linked already.
 
     ``defined`` maps the bodies of the left program to their files; those of the right one, in ``path``, are added. Raises
@@ -232,7 +232,7 @@ def merged(left: Module, right: Module, defined: dict[str, str] | None = None, p
     """
     if defined is None:
         defined = {body.name: "one" for body in left.bodies}
-    right = linked(right, left.variables)
+    right = link_variables(right, left.variables)
     double = next((body.name for body in right.bodies if body.name in defined), None)
     if double is not None:
         raise LaunchError(f"'{double}' is defined in two files of the program, '{defined[double]}' and '{path}'")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.launch.linking import named_in
+from visa_lsp.app.launch.linking import list_names
 from visa_lsp.app.launch.program import DEFAULT, read_bytes, text_of
 from visa_lsp.app.ze_info import DescribedKernel, found_for, registers_for
 from visa_lsp.isa.platforms import platform_named
@@ -175,7 +175,7 @@ def hint_of(arg: Arg) -> ArgumentHint:
 def program_symbols(module: Module, options: RunOptions) -> list[str]:
     """Return the names of data whose address a program takes: names that are not functions of the program or its folder."""
     functions = {body.name for body in module.bodies}
-    names = dict.fromkeys(name for body in module.bodies for name in named_in(body, calls=False))
+    names = dict.fromkeys(name for body in module.bodies for name in list_names(body, calls=False))
     missing = [name for name in names if name not in functions]
     folder = options.finder.texts_by_body(options.path) if missing and options.path is not None else {}
     return [name for name in missing if name not in folder]

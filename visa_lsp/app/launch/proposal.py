@@ -15,7 +15,7 @@ from visa_lsp.app.launch import forms
 from visa_lsp.app.launch.defaults import DefaultSizes, is_count
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.linking import with_callees
-from visa_lsp.app.launch.program import DEFAULT, decoded, errors_of, module_of_text, refuse_errors, sources_of
+from visa_lsp.app.launch.program import DEFAULT, decode_object, errors_of, module_of_text, refuse_errors, sources_of
 from visa_lsp.app.launch.program_info import choose_platform, kernel_info, platform_told, program_symbols, source_words
 from visa_lsp.app.ze_info import found_for, made_for
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, thread_widths
@@ -53,7 +53,7 @@ _NOTHING: Final = "groups: [1, 1, 1]\n"
 _SYMBOL_BYTES: Final = 65536
 _GROUP_COUNT: Final = 4
 _LOCAL_SIZES: Final = ((128, 1, 1), (64, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 1))
-_LARGEST: Final = (256, 1, 1)
+_MAX_LOCAL_SIZE: Final = (256, 1, 1)
 _LOCAL_SQUARES: Final = ((8, 8, 1), (16, 16, 1), (32, 32, 1))
 _LOCAL_PLANE: Final = (16, 16, 1)
 _SIDE: Final = 32  # work items along each axis of a plane
@@ -94,7 +94,7 @@ class Proposal:
         try:
             yield
         except LaunchError as error:
-            raise LaunchError(self.written.said(str(error), str(path))) from None
+            raise LaunchError(self.written.name_item(str(error), str(path))) from None
 
 
 def propose(
@@ -223,14 +223,14 @@ class _Proposer:
             return first
         trial = self._best_trial(first)
         if trial.has_updates:
-            again = self._tried(replace(trial.sizes, cycle=True))
+            again = self._try(replace(trial.sizes, cycle=True))
             if again.updates - trial.updates:
                 trial = again
         proposal = self.proposal(trial.fitting)
         sizes = trial.sizes
         if sizes.count or not any(a["counts"] for a in proposal.told["arguments"]):
             return proposal
-        rest = self._tried(replace(sizes, count=_uneven(sizes)))
+        rest = self._try(replace(sizes, count=_uneven(sizes)))
         uneven = self.proposal(rest.fitting)
         if uneven.written == proposal.written:
             return proposal
@@ -252,11 +252,11 @@ class _Proposer:
         # Nameless integers are treated as counts only if that causes no fault.
         is_nameless = any(is_count(self.info, a["index"], nameless=True) for a in first.told["arguments"])
         for sizes in [*(replace(sizes, nameless=True) for sizes in self.sizes if is_nameless), *self.sizes]:
-            trials.append(self._tried(sizes))
+            trials.append(self._try(sizes))
             if not any(rank(trials[-1])):
                 return trials[-1]
             if sizes.local == _LOCAL_SIZES[0] and len(trials) == 1 and not trials[0].has_misfits:
-                larger = self._tried(replace(sizes, local=_LARGEST))
+                larger = self._try(replace(sizes, local=_MAX_LOCAL_SIZE))
                 # If a larger group stays within shared local memory, the races do not depend on the sizes.
                 if not larger.has_misfits:
                     return trials[0]
@@ -267,7 +267,7 @@ class _Proposer:
         try:
             file = parse_launch(written.text, self.path)
         except LaunchError as error:
-            raise LaunchError(written.said(str(error), str(self.path))) from None
+            raise LaunchError(written.name_item(str(error), str(self.path))) from None
         chosen = platform_told(file, self.options, [self.kernel.name])
         if self.options.platform or file.platform:
             assert chosen is not None  # unknown platforms are refused earlier
@@ -284,7 +284,7 @@ class _Proposer:
                 continue
             if (self.kernel.int_attribute("SimdSize") or 16) not in thread_widths(platform.grf_bytes):
                 continue
-            if self._prepared(file, platform) == PLATFORM or self._is_refused(platform):
+            if self._prepare(file, platform) == PLATFORM or self._is_refused(platform):
                 continue
             if platform.name == DEFAULT_PLATFORM:
                 break
@@ -295,7 +295,7 @@ class _Proposer:
         default = choose_platform(file, self.options)
         return default, f"platform: {default.name}, the default"
 
-    def _prepared(self, file: LaunchFile, platform: Platform) -> PreparedLaunch | str | int | None:
+    def _prepare(self, file: LaunchFile, platform: Platform) -> PreparedLaunch | str | int | None:
         """Return the prepared launch, or the argument of the error."""
         config = replace(file.config, kernel=self.kernel.name)
         try:
@@ -311,10 +311,10 @@ class _Proposer:
                 self.text = ""  # the object has no text form
         return bool(self.text and errors_of(self.text, platform.name))
 
-    def _tried(self, sizes: DefaultSizes) -> _Trial:
+    def _try(self, sizes: DefaultSizes) -> _Trial:
         """Run a launch with roomy buffers up to the step limit of a trial."""
         proposal = self.proposal(sizes)
-        prepared = self._prepared(proposal.read(self.path), proposal.platform)
+        prepared = self._prepare(proposal.read(self.path), proposal.platform)
         if not isinstance(prepared, PreparedLaunch):
             return _Trial(sizes, {}, has_ended=False)
         extents = ExtentObserver()
@@ -386,7 +386,7 @@ def _program(
     notes: list[str] = []
     sources: dict[str, BodySource] = {}
     if isinstance(program, bytes):
-        module = decoded(program, options.path)
+        module = decode_object(program, options.path)
     else:
         module = module_of_text(program, options.path, where, notes)
         sources = sources_of(module, program, options.path)
@@ -398,7 +398,7 @@ def _program(
 
 def _complete(given: Spec, told: Spec) -> Spec:
     try:
-        return forms.completed(given, told)
+        return forms.complete(given, told)
     except forms.QuickError as error:
         raise LaunchError(str(error)) from None
 
@@ -465,7 +465,7 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
     elif not is_flat:
         local = [_LOCAL_PLANE]
     groups, items = _triple(given.get("groups")), _triple(given.get("global_size"))
-    count = next((n for n in _given_counts(given, told) if n >= _SIDE), 0)
+    count = next((n for n in _list_counts(given, told) if n >= _SIDE), 0)
     found = []
     for x, y, z in local:
         if items is not None:
@@ -481,7 +481,7 @@ def _uneven(sizes: DefaultSizes) -> int:
     return max(1, sizes.across - (min(x // 2 + 1, 5) if y > 1 else x // 2 + 1))
 
 
-def _given_counts(given: Spec, told: Spec) -> Iterator[int]:
+def _list_counts(given: Spec, told: Spec) -> Iterator[int]:
     """Yield the given values of arguments that are counts."""
     args = given.get("args")
     for argument in told["arguments"]:

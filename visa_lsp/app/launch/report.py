@@ -57,7 +57,7 @@ class BufferReport:
     @property
     def title(self) -> str:
         """The title of the argument: ``td (argument 3)``, counted as in the launch file."""
-        return titled(self.arg, self.name)
+        return name_of(self.arg, self.name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +71,7 @@ class ValueReport:
 
 @dataclass(frozen=True, slots=True)
 class ExpectationReport:
-    """One expectation: whether it holds, and if not, the first differences in one line and the mismatch."""
+    """An expectation: whether it holds, and if not, the first differences in one line and the mismatch."""
 
     arg: int | str
     ok: bool
@@ -141,7 +141,7 @@ class RunReport:
 
     def title(self, arg: int | str) -> str:
         """Return the title of an argument, as of its buffer."""
-        return next((buffer.title for buffer in self.buffers if buffer.arg == arg), titled(arg, ""))
+        return next((buffer.title for buffer in self.buffers if buffer.arg == arg), name_of(arg, ""))
 
     def with_most(self, count: int | None) -> RunReport:
         """Return the report with at most ``count`` faults listed; None lists all."""
@@ -151,12 +151,12 @@ class RunReport:
 
     @property
     def ok(self) -> bool:
-        """Whether there are only expected faults and every expectation holds."""
+        """True if there are only expected faults and every expectation holds."""
         held = all(e.ok for e in self.expectations) and all(self.expected_faults.values())
         return held and not self.faults and not self.more_faults
 
 
-def titled(arg: int | str, name: str) -> str:
+def name_of(arg: int | str, name: str) -> str:
     """Return the name and number of an argument, as far as known."""
     if isinstance(arg, str):
         return arg

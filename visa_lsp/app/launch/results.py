@@ -20,7 +20,7 @@ def buffer_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[Buff
     An array that the run modified in place counts as changed if it was written, because its old contents are lost.
     """
     order = [key for key in prepared.names if key in prepared.arrays] or list(prepared.arrays)
-    return tuple(_buffer(prepared, key, _given(config, key)) for key in order)
+    return tuple(_buffer(prepared, key, _argument(config, key)) for key in order)
 
 
 def expectation_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[ExpectationReport, ...]:
@@ -34,7 +34,7 @@ def expectation_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple
     )
 
 
-def _given(config: LaunchConfig, key: int | str) -> Arg:
+def _argument(config: LaunchConfig, key: int | str) -> Arg:
     args = config.args
     return args[int(key)] if isinstance(args, tuple) else args[str(key)]
 

@@ -24,10 +24,10 @@ from visa_lsp.app.launch.profile import profile_of
 from visa_lsp.app.launch.program import (
     DEFAULT,
     TextProblems,
-    decoded,
-    linked,
+    decode_object,
+    link_variables,
     load_program,
-    merged,
+    merge_modules,
     module_of_text,
     read_bytes,
     refuse_errors,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.faults import Fault
-    from visa_lsp.sim.jit.making import Makings
+    from visa_lsp.sim.jit.code_cache import Makings
     from visa_lsp.sim.launch.config import Arg, Array
     from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
@@ -122,7 +122,7 @@ def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -
 def run_object(data: bytes, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
     """Run an object with a launch file."""
     options = options or RunOptions()
-    return run_module(decoded(data, options.path), launch, options)
+    return run_module(decode_object(data, options.path), launch, options)
 
 
 def run_module(
@@ -132,8 +132,8 @@ def run_module(
     notes: Sequence[str] = (),
     sources: Mapping[str, BodySource] | None = None,
 ) -> RunReport:
-    """Run a program with a launch file: ``ready``, then ``carried_out``; raises their errors."""
-    return carried_out(ready(module, launch, options or RunOptions(), notes, sources))
+    """Run a program with a launch file: ``ready``, then ``run_ready``; raises their errors."""
+    return run_ready(ready(module, launch, options or RunOptions(), notes, sources))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,13 +166,13 @@ class ReadyRun:
     def expectations(self) -> tuple[ExpectationReport, ...]:
         """Return all expectations of the launch file, in its order."""
         launch, prepared = self.launch, self.prepared
-        found = list(condition_reports(launch.conditions, prepared, launch.config, launch.names, self._referred))
+        found = list(condition_reports(launch.conditions, prepared, launch.config, launch.names, self._run_reference))
         taken = {condition.at for condition in launch.conditions}
         free = (at for at in count() if at not in taken)
         found += zip(free, expectation_reports(prepared, launch.config), strict=False)
         return tuple(report for _, report in sorted(found, key=lambda entry: entry[0]))
 
-    def _referred(self, path: Path) -> Mapping[int | str, Array]:
+    def _run_reference(self, path: Path) -> Mapping[int | str, Array]:
         """Return the arrays after a reference program ran with the same arguments."""
         launch, options, config = self.launch, self.options, self.launch.config
         data = read_bytes(path)
@@ -183,7 +183,7 @@ class ReadyRun:
         )
         notes: list[str] = []
         if data[:4] == b"CISA" or path.suffix == ".isa":
-            module = decoded(data, path)
+            module = decode_object(data, path)
         else:
             module = module_of_text(text_of(data, path), path, self.platform, notes)
         kernels = {kernel.name for kernel in module.kernels}
@@ -276,10 +276,10 @@ def ready(
     told = platform_told(launch, options, [kernel.name for kernel in module.kernels])
     where = told or DEFAULT
     said = [*launch.notes, *notes]
-    module = linked(module)
+    module = link_variables(module)
     defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
     for extra in (*launch.files, *options.files):
-        module = merged(module, load_program(extra, told, said, texts), defined, str(extra))
+        module = merge_modules(module, load_program(extra, told, said, texts), defined, str(extra))
     if options.path is not None or launch.file is not None:
         module = _with_callees(module, launch, options, told, said, texts)
     _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
@@ -291,7 +291,7 @@ def ready(
     return ReadyRun(module, launch, options, where, prepared, texts, tuple(said), loading)
 
 
-def carried_out(run: ReadyRun) -> RunReport:
+def run_ready(run: ReadyRun) -> RunReport:
     """Run a prepared launch as often as its options say, and check the expectations against the last run.
 
     Faults of the kernel are in the report. Raises LaunchError for an unknown engine or checker, and for a listener that the
@@ -412,7 +412,7 @@ def _check_instructions(
 
     The same for a number of lanes that its threads cannot have.
     """
-    kernel = _launched_kernel(module, launch)
+    kernel = _find_kernel(module, launch)
     lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
     widths = thread_widths(where.grf_bytes)
     if kernel is not None and lanes in thread_widths(0) and lanes not in widths:
@@ -433,7 +433,7 @@ def _check_instructions(
             return
 
 
-def _launched_kernel(module: Module, launch: LaunchFile) -> Kernel | None:
+def _find_kernel(module: Module, launch: LaunchFile) -> Kernel | None:
     try:
         return choose_kernel(module, launch.config.kernel)
     except LaunchError:
@@ -453,7 +453,7 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
 
 def makings() -> Makings:
     """Return a cache of compiled code of one program, for ``RunOptions``."""
-    from visa_lsp.sim.jit.making import Makings
+    from visa_lsp.sim.jit.code_cache import Makings
 
     return Makings(open_for_user("native", ()))
 
@@ -466,8 +466,8 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
     if name not in ENGINES:
         raise LaunchError(f"unknown engine '{name}'; known engines: {', '.join(ENGINES)}")
     if name != "interp" and find_spec("llvmlite") is not None:
+        from visa_lsp.sim.jit.code_cache import Making
         from visa_lsp.sim.jit.engine import run
-        from visa_lsp.sim.jit.making import Making
 
         making = Making(open_for_user("native", ()))
         return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making, at_once=name == "jit")

@@ -65,7 +65,7 @@ def rows_on(cluster: Cluster, job: LaunchJob, sweep: Sweep) -> Iterator[SweepRow
     The job, with the bytes of launch file and program, is sent to each worker once.
     """
     points = list(sweep.points())
-    work = ClusterWork(partial(_row_at, job), _lost, as_it_is)
+    work = ClusterWork(partial(_row_at, job), _report_lost, as_it_is)
     return cluster.results(work, points, [_GUESS] * len(points))
 
 
@@ -73,7 +73,7 @@ def _row_at(job: LaunchJob, point: SweepPoint) -> SweepRow:
     return row_of(replace(job, point=point))
 
 
-def _lost(point: SweepPoint, why: str) -> SweepRow:
+def _report_lost(point: SweepPoint, why: str) -> SweepRow:
     return SweepRow(point, "error", EXIT_USAGE, why)
 
 

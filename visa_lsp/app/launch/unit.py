@@ -28,7 +28,7 @@ OBJECTS: Final = (".isa",)
 
 @dataclass(frozen=True, slots=True)
 class LaunchJob:
-    """One launch: its name, its launch file, its options, and its point of a sweep.
+    """A launch: its name, its launch file, its options, and its point of a sweep.
 
     ``launch`` is the path of the launch file; ``text`` its text and ``data`` the bytes of the program (``options.path``), if
     they are sent instead of read. Without text and file the launch is generated. ``named``: the user named the launch file,
@@ -48,14 +48,14 @@ def perform(job: LaunchJob) -> Outcome:
     """Run one launch; a user error becomes an outcome with an error."""
 
     def run() -> Outcome:
-        _, report, text = launched(job)
+        _, report, text = run_job(job)
         paths = tuple(None for _ in report.buffers)
         return Outcome(job.name, report, paths, status=0 if report.ok else 1, launch_text=text)
 
-    return guarded(job.name, run)
+    return guard(job.name, run)
 
 
-def guarded(name: str, work: Callable[[], Outcome]) -> Outcome:
+def guard(name: str, work: Callable[[], Outcome]) -> Outcome:
     """Return the outcome of ``work``; a user error becomes an outcome with status 1 for errors in a text, else 2."""
     from visa_lsp.app.launch import runner
 
@@ -70,7 +70,7 @@ def guarded(name: str, work: Callable[[], Outcome]) -> Outcome:
         return Outcome(name, error=f"{name}: cannot write: {words}", status=2)
 
 
-def launched(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
+def run_job(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
     """Run one launch; return the launch, its report, and the text of a generated launch.
 
     Raises LaunchError, TextProblems and UserError for mistakes of the user.
@@ -80,7 +80,7 @@ def launched(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
 
     options = replace(job.options, began=perf_counter())  # the clock of another machine differs
     if job.text is None and options.path is not None and not job.launch.is_file() and not job.named:
-        return _made_up(job, options)
+        return _run_generated(job, options)
     if job.text is not None:
         launch = parse_launch(job.text, job.launch, job.point)
     else:
@@ -88,7 +88,7 @@ def launched(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
     return launch, runner.run_launch(launch, options, job.data), ""
 
 
-def _made_up(job: LaunchJob, options: RunOptions) -> tuple[LaunchFile, RunReport, str]:
+def _run_generated(job: LaunchJob, options: RunOptions) -> tuple[LaunchFile, RunReport, str]:
     """Run a program without a launch file, with a generated launch."""
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.init import launch_text

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import z3
 
 from visa_lsp.app.prove.payload import AXES, size_of
-from visa_lsp.app.prove.solve import Answer, Question, Solver, SymbolicItem, wraps_of
+from visa_lsp.app.prove.solve import Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
 from visa_lsp.app.prove.terms import TRUE, Level, Sum, at_most, atoms_of, both, equal, negation, number
-from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN
+from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN, memory_of
 from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
@@ -37,7 +37,7 @@ MAX_MODEL_VALUE: Final = 4096
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
 MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
-TILE: Final = 16  # work items along an axis of a tile, of which compilers and programmers take multiples
+TILE: Final = 16  # work items along an axis of a tile: compilers and programmers use multiples of it
 _STAYS: Final = "accesses of shared local memory stay in their arrays, as the answers for bounds say or not"
 _ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
@@ -85,15 +85,16 @@ class Prover:
 
     def __init__(
         self, walker: Walker, seconds: float, given: Sequence[tuple[str, Claim]],
-        confirm: Callable[[str, Sequence[int], Mapping[str, int]], str | None],
+        confirm: Callable[[str, Sequence[int], Mapping[str, int]], str | None], *, item_races: bool = True,
     ) -> None:  # fmt: skip
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
+        self._thread = None if item_races else self._number_of_thread()
         self._missed: list[str] | None = None
         self._contracts: dict[tuple[Space, frozenset[int], frozenset[Atom]], tuple[_Contract, ...]] = {}
         self._inside: dict[ItemAccess, bool] = {}
-        self.groups = _grouped(walker.accesses)
+        self.groups = _group_accesses(walker.accesses)
         self.always = [words for words, _ in given]
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
@@ -140,10 +141,10 @@ class Prover:
             return
         static = [group.access for group in self.groups if group.access.space == (SHARED, -1) and not group.access.why]
         at = 0
-        caps = [cap for cap in LOCAL_CAPS if self._is_possible(self._capped(cap))]
+        caps = [cap for cap in LOCAL_CAPS if self._is_possible(self._cap_size(cap))]
         for access in static:
             while at < len(caps):
-                cap = self._capped(caps[at])
+                cap = self._cap_size(caps[at])
                 question = self.solver.question()
                 hard = [
                     *self._outside(access, question),
@@ -156,9 +157,9 @@ class Prover:
             if at == len(caps):
                 at = 0  # no size helps this one
         if at:
-            self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._capped(caps[at]))]
+            self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._cap_size(caps[at]))]
 
-    def _capped(self, cap: int) -> Claim:
+    def _cap_size(self, cap: int) -> Claim:
         return both(*(at_most(local, cap) for local in self.symbols.local))
 
     def _is_possible(self, condition: Claim) -> bool:
@@ -183,7 +184,7 @@ class Prover:
     ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
         """Return ``no``, with the assumptions that it needs, ``yes`` or ``unknown``."""
 
-        def ask(soft: Sequence[tuple[str, Claim]], *, minimal: bool) -> Answer:
+        def ask(soft: Sequence[tuple[str, Claim]], *, minimal: bool) -> SolverAnswer:
             question = self.solver.question()
             hard = [*build(question), *self._base(question, items)]
             marks = [z3.And([question.condition(one, item) for item in items]) for _, one in soft]
@@ -262,7 +263,7 @@ class Prover:
             if answer.word == "yes":
                 yield answer.values
 
-    def _refuted(
+    def _search_launch(
         self, property_: str, lines: Sequence[int], items: Sequence[SymbolicItem], build: Callable[[Question], list[object]],
         assumed: Sequence[Claim], words: Sequence[str],
     ) -> Result:  # fmt: skip
@@ -295,7 +296,7 @@ class Prover:
         return None
 
     def _contract(self, access: ItemAccess) -> tuple[_Contract, ...]:
-        """Return what may be assumed of launches: sizes by arguments, by products of them, and by what else launches have."""
+        """Return the candidates for assumptions: sizes by arguments, by products of them, and by other values of launches."""
         kind, index = access.space
         if kind == SHARED and index < 0:
             return (self.cap,)
@@ -416,10 +417,10 @@ class Prover:
         assumed = [
             one for part in self._contract(access) for words, one in part if "bytes" in words or part is self.cap
         ]
-        result = self._refuted("bounds", [line], [_ITEM], build, assumed, [])
-        return self._explained(result, [access.offset, access.path])
+        result = self._search_launch("bounds", [line], [_ITEM], build, assumed, [])
+        return self._explain(result, [access.offset, access.path])
 
-    def _explained(self, result: Result, things: Sequence[Sum | Claim]) -> Result:
+    def _explain(self, result: Result, things: Sequence[Sum | Claim]) -> Result:
         if result.answer != UNKNOWN_ANSWER:
             return result
         for thing in things:
@@ -468,7 +469,7 @@ class Prover:
         if not (a.write or b.write) or (a.atomic and b.atomic and a.size == b.size):
             return None
         if b.space[0] == UNKNOWN:
-            why = f"it may meet the access of line {b.line}, of which {b.why}"
+            why = f"it may meet the access of line {b.line}: {b.why}"
             return Result("race", a.line, UNKNOWN_ANSWER, reason=why)
         if a.space != b.space:
             if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
@@ -484,9 +485,46 @@ class Prover:
         for items in cases:
             result = self._meet(a, b, items, lines)
             if result.answer != PROVED:
-                return self._explained(result, [a.offset, b.offset, a.path, b.path])
+                return self._explain(result, [a.offset, b.offset, a.path, b.path])
+            needs.update(dict.fromkeys(result.assumptions))
+        unfenced = self._find_unfenced_items(a, b)
+        if unfenced is not None:
+            result = self._meet(a, b, unfenced, lines, search=False)
+            if result.answer != PROVED:
+                memory = "shared local memory" if a.space[0] == SHARED else "global memory"
+                why = f"a barrier without a fence of {memory} before it comes between it and line {b.line}"
+                return replace(result, reason=why)
             needs.update(dict.fromkeys(result.assumptions))
         return Result("race", a.line, PROVED, tuple(needs))
+
+    def _find_unfenced_items(self, a: ItemAccess, b: ItemAccess) -> tuple[SymbolicItem, SymbolicItem] | None:
+        """Return two work items of a group between whose accesses no fence and barrier may lie; None where they do."""
+        at = memory_of(a.space)
+        carried = [self._find_carried(one.fences.pending, at) for one in (a, b)]
+        if a.fences.now & carried[1] or b.fences.now & carried[0]:
+            is_fixed = not any(has_moment(atom) for atom in atoms_of(a.offset, b.offset, a.path, b.path))
+            return None if is_fixed and a.intervals & b.intervals else (SymbolicItem(1, 0, 1), SymbolicItem(2, 0, 2))
+        if not a.intervals & b.intervals and (a.fences.now & b.fences.pending or b.fences.now & a.fences.pending):
+            return SymbolicItem(1, 0), SymbolicItem(2, 0)
+        return None
+
+    def _find_carried(self, pending: frozenset[int], memory: int) -> frozenset[int]:
+        """Return the stretches of earlier rounds among pending ones."""
+        found: set[int] = set()
+        work = [one for one in pending if one in self.walker.carried]
+        while work:
+            for one in self.walker.carried[work.pop()][memory] - found:
+                found.add(one)
+                if one in self.walker.carried:
+                    work.append(one)
+        return frozenset(found)
+
+    def _number_of_thread(self) -> Sum:
+        """Return the number of the hardware thread of a work item in its group."""
+        at = number(0)
+        for axis in reversed(self.walker.info.env.walk_order):
+            at = self.pool.product(at, self.symbols.local[axis]) + self.symbols.ids[axis]
+        return self.pool.quotient(at, self.walker.simd)
 
     def _is_inside(self, access: ItemAccess) -> bool:
         """Return whether an access is proved to stay in its memory."""
@@ -495,10 +533,12 @@ class Prover:
             found = self._inside[access] = self._bounds(access, search=False).answer == PROVED
         return found
 
-    def _meet(self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int]) -> Result:
+    def _meet(
+        self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int], *, search: bool = True
+    ) -> Result:  # fmt: skip
         first, second = items
         same = first.group == second.group
-        ids = self.symbols.ids if same else self.symbols.groups
+        ids = self.symbols.groups if not same else [self._thread] if self._thread is not None else self.symbols.ids
 
         def path(question: Question) -> list[object]:
             apart = z3.Or([question.term(one, first) != question.term(one, second) for one in ids])
@@ -514,13 +554,15 @@ class Prover:
             return Result("race", a.line, PROVED, needs)
         if word == "vacuous":
             return Result("race", a.line, UNKNOWN_ANSWER, reason="its index arithmetic wraps around")
+        if not search:
+            return Result("race", a.line, UNKNOWN_ANSWER)
 
         def inside(question: Question) -> list[object]:
             x, y = question.term(a.offset, first), question.term(b.offset, second)
             room = MAX_MODEL_BYTES if a.space[0] == BUFFER else MAX_MODEL_SHARED
             return [*build(question), x >= 0, y >= 0, x + a.size <= room, y + b.size <= room]
 
-        return self._refuted("race", lines, items, inside, [], [])
+        return self._search_launch("race", lines, items, inside, [], [])
 
     # ---- uninitialised registers
 
@@ -574,8 +616,8 @@ class Prover:
             return Result("divergence", meeting.line, PROVED, (*self.always, *needs))
         if not search:
             return Result("divergence", meeting.line, UNKNOWN_ANSWER)
-        result = self._refuted("divergence", [meeting.line], items, build, [], [])
-        return self._explained(result, [here])
+        result = self._search_launch("divergence", [meeting.line], items, build, [], [])
+        return self._explain(result, [here])
 
 
 def _is_own(key: int) -> bool:
@@ -588,10 +630,10 @@ def _is_own(key: int) -> bool:
 _REGISTERS: Final = frozenset({RegisterSpace.GENERAL, RegisterSpace.PREDICATE})
 
 
-def _grouped(accesses: Sequence[ItemAccess]) -> list[_Group]:
+def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:
     found: dict[object, _Group] = {}
     for one in accesses:
-        key = (one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.why)
+        key = (one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.fences, one.why)
         group = found.setdefault(key, _Group(one))
         if one.line not in group.lines:
             group.lines.append(one.line)

@@ -1,6 +1,6 @@
-"""Words of the instruction table on terms: what an integer lane computes.
+"""Words of the instruction table on terms, as an integer lane computes them.
 
-What is no sum, and no product, quotient or mask of terms, is a new symbol: the proof then holds whatever the value is.
+Other results than sums, products, quotients and masks of terms are new symbols: the proof then holds for any value.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Arithmetic:
                 signed = word == "asr" and self.type.is_signed
                 # The sign, as a conversion to unsigned has it: the two then cancel in addresses of halves.
                 count += signed and count == self.bits - 1
-                return pool.quotient(pool.wrapped(args[0], self.bits, signed=signed), 1 << count)
+                return pool.quotient(pool.wrap(args[0], self.bits, signed=signed), 1 << count)
             case "shl" if args[0].is_constant and args[0].constant >= 0:
                 # A power of two: positive, and doubled when the count grows by one.
                 low, high = pool.limits(args[1])
@@ -136,7 +136,7 @@ class Arithmetic:
         found = one + other - common * (1 if table == 14 else 2)
         ends = [self.pool.limits(term) for term in (one, other)]
         if all(low >= 0 for low, _ in ends):
-            self.pool.bound(found, 0, (1 << max(high for _, high in ends).bit_length()) - 1)
+            self.pool.keep_limits(found, 0, (1 << max(high for _, high in ends).bit_length()) - 1)
         return found
 
     def _and(self, one: Sum, other: Sum) -> Sum:
@@ -145,7 +145,7 @@ class Arithmetic:
             return one
         for mask, value in ((one, other), (other, one)):
             if mask.is_constant:
-                found = pool.masked(value, mask.constant, self.bits)
+                found = pool.mask_bits(value, mask.constant, self.bits)
                 if found is not None:
                     return found
             # Bits that one of the two cannot have: they are a multiple of 2^k, and less than 2^k.

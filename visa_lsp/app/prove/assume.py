@@ -85,7 +85,7 @@ class _AssumptionReader:
             case ast.Constant(int() as value) if not isinstance(value, bool) and abs(value) < 10**MAX_DIGITS:
                 return number(value)
             case ast.Name(name):
-                return self._named(name)
+                return self._look_up(name)
             case ast.UnaryOp(ast.USub(), operand):
                 return self.term(operand) * -1
             case ast.BinOp(left, ast.Add(), right):
@@ -104,7 +104,7 @@ class _AssumptionReader:
                 index = self._index(name)
                 entry = next((one for one in self.info.payload if one.arg_index == index), None)
                 if index is None or entry is None or entry.kind not in ("buffer", "local"):
-                    raise self.wrong(f"{name} is no buffer of the kernel")
+                    raise self.wrong(f"the kernel has no buffer {name}")
                 return pool.quotient(size_of(self.symbols, index), element_size(self.info, index))
         raise self.wrong("expected whole numbers, names, len(NAME), and + - * // %")
 
@@ -112,11 +112,11 @@ class _AssumptionReader:
         names = [self.info.argument_name(at) or f"arg{at}" for at in range(self.info.argument_count)]
         return names.index(name) if name in names else None
 
-    def _named(self, name: str) -> Sum:
+    def _look_up(self, name: str) -> Sum:
         index = self._index(name)
         if index is not None:
             if index not in self.symbols.values:
-                raise self.wrong(f"{name} is no whole number passed by value that the kernel uses")
+                raise self.wrong(f"the kernel uses no whole number {name} passed by value")
             return self.symbols.values[index]
         word, _, axis = name.rpartition("_")
         if axis not in AXES or not word or not axis:

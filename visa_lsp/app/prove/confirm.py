@@ -50,8 +50,11 @@ def program_line(path: str) -> str:
 class Confirmer:
     """Runs launches of one kernel."""
 
-    def __init__(self, walker: Walker, path: Path, data: bytes, finder: Beside, *, named: bool = False) -> None:
+    def __init__(
+        self, walker: Walker, path: Path, data: bytes, finder: Beside, *, named: bool = False, item_races: bool = True,
+    ) -> None:  # fmt: skip
         self.walker, self.path, self.data, self.finder = walker, path, data, finder
+        self.checks = _CHECKS if item_races else {**_CHECKS, "race": "races"}
         self.shown: dict[tuple[str, str], set[int]] = {}  # by property and launch, the lines with the fault
         self.named = named  # there is no ze_info: arguments go by the names of inputs
 
@@ -62,7 +65,7 @@ class Confirmer:
             if text is None:
                 return None
             with suppress(LaunchError, UserError):
-                shown, is_cut = self._run(text, property_, _CHECKS[property_])
+                shown, is_cut = self._run(text, property_, self.checks[property_])
                 if shown & set(lines):
                     options = f" --budget {_STEPS}" if is_cut else ""
                     if property_ == "race" and self._run(text, property_, "races")[0] != shown:

@@ -1,6 +1,6 @@
-"""The proof of a text or object: what the command shows.
+"""The proof of a text or object, as the command prints it.
 
-The work is done in a process of its own, whose memory and time are limited, because a hostile text may ask for any amount
+The work is done in a process of its own, whose memory and time are limited, because a hostile text may need any amount
 of both. A process that is ended by its limits leaves every answer unknown.
 """
 
@@ -22,6 +22,8 @@ from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from visa_lsp.app.prove.walk import Walker, Way
+    from visa_lsp.app.read.model import Repeat
     from visa_lsp.program.model import Kernel, Module
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
@@ -36,7 +38,7 @@ _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
 class ProofResult(Struct, frozen=True):
     """The answer for a property and a line of the text, from 1.
 
-    ``answer`` is proved, refuted or unknown. ``launch`` is the text of a launch file that shows the fault.
+    ``answer`` is proved, refuted, unknown, or bounded: proved for the first rounds of loops. ``launch`` is the text of a launch file that shows the fault.
     """
 
     property: str
@@ -49,13 +51,14 @@ class ProofResult(Struct, frozen=True):
 
 
 class ProofOptions(Struct, frozen=True):
-    """What to prove: properties, the user's assumptions, the seconds for a kernel, and one kernel or all."""
+    """The task: properties, the user's assumptions, the seconds for a kernel, and one kernel or all."""
 
     properties: tuple[str, ...] = PROPERTIES
     assume: tuple[str, ...] = ()
     seconds: float = DEFAULT_SECONDS
     kernel: str | None = None
     platform: str | None = None
+    item_races: bool = True  # lanes of one hardware thread may race
 
 
 class ProvedFile(Struct, frozen=True):
@@ -75,7 +78,7 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
     if not data.startswith(OBJECT_MAGIC):
-        decode(name, data)  # raises for what is no text, without a process
+        decode(name, data)  # raises for other data than text, without a process
     job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
     child = _ProofProcess(options)
     try:
@@ -194,9 +197,10 @@ def prove_kernel(
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption
     from visa_lsp.app.prove.confirm import Confirmer
-    from visa_lsp.app.prove.loops import walk_loop
+    from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
     from visa_lsp.app.prove.solve import exclusion
-    from visa_lsp.app.prove.walk import TooLong, Walker
+    from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
+    from visa_lsp.app.read.structure import reading_of
     from visa_lsp.app.ze_info import described
     from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
@@ -212,21 +216,44 @@ def prove_kernel(
         info = next(one for one in read(found.text) if one.name == kernel.name)
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
         return _unknown(kernel.name, options, f"its arguments are not known: {error}")
-    walker = Walker(kernel, info, platform, walk_loop)
-    given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
-    facts = [*walker.symbols.facts, *(condition for _, condition in given)]
-    walker.never = exclusion(walker.pool, facts, monotonic() + options.seconds / 4)
-    try:
-        walker.walk()
-    except (TooLong, RecursionError) as error:
-        return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply")
-    confirmer = Confirmer(walker, path or Path(name), data, finder, named=found.path is None)
-    prover = Prover(walker, max(1.0, end - monotonic()), given, confirmer.confirm)
-    results = [
-        ProofResult(one.property, kernel.name, one.line, one.answer, one.assumptions, one.launch, one.reason)
-        for one in prover.results(options.properties)
-    ]
-    return with_shown_lines(results, confirmer.shown)
+
+    def answers(
+        loops: Callable[[Walker, Repeat, Way], Way], properties: tuple[str, ...], deadline: float
+    ) -> list[ProofResult]:
+        walker = Walker(kernel, info, platform, loops)
+        given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
+        facts = [*walker.symbols.facts, *(condition for _, condition in given)]
+        left = deadline - monotonic()
+        walker.never = exclusion(walker.pool, facts, deadline - left * 3 / 4)
+        walker.deadline = deadline - left / 4
+        try:
+            walker.walk()
+        except (TooLong, RecursionError) as error:
+            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply")
+        confirmer = Confirmer(
+            walker, path or Path(name), data, finder, named=found.path is None, item_races=options.item_races
+        )
+        left = max(1.0, deadline - monotonic())
+        prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races)
+        results = [
+            ProofResult(one.property, kernel.name, one.line, one.answer, one.assumptions, one.launch, one.reason)
+            for one in prover.results(properties)
+        ]
+        return with_shown_lines(results, confirmer.shown)
+
+    results = answers(walk_loop, options.properties, end)
+    open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
+    if not open_ or not any(has_loop(routine.body) for routine in reading_of(kernel).routines):
+        return results
+    # A launch that the simulator confirms refutes, however it was found.
+    bounded = {(one.property, one.line): one for one in answers(unroll_loop, open_, end) if one.answer != "unknown"}
+    for at, one in enumerate(results):
+        other = bounded.get((one.property, one.line))
+        if one.answer == "unknown" and other is not None:
+            why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
+            is_proof = other.answer == "proved"
+            results[at] = structs.replace(other, answer="bounded", reason=why) if is_proof else other
+    return results
 
 
 def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]]) -> list[ProofResult]:

@@ -8,12 +8,15 @@ same for a group, is shared.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.app.prove.fences import join_orders
 from visa_lsp.app.prove.registers import Cell, LanePlace, limits
 from visa_lsp.app.prove.terms import FALSE, TRUE, Level, Sum, at_most, atoms_of, both, either, equal, negation, number
-from visa_lsp.app.prove.walk import MAX_ROUNDS, Walker, Way, places_in
+from visa_lsp.app.prove.walk import FENCES, MAX_ROUNDS, Walker, Way, places_in
 from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.model import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove.terms import Atom, Claim
     from visa_lsp.app.read.model import Repeat
 
+BOUNDED_ROUNDS: Final = 4  # of a loop without a proof; its body is walked as often for each loop around it
 MAX_TRIPS: Final = (1 << 31) - 1
 _Key = tuple[int, LanePlace]
 
@@ -30,7 +34,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     """Walk a loop; return the way behind it."""
     places = places_in(loop.body, walker.reading)
     instructions = [walker.kernel.instructions[place] for place in places]
-    has_barrier = any(isinstance(i.row.meaning, Effect) and i.row.meaning.name == "barrier" for i in instructions)
+    has_barrier = any(i.row.has(Trait.BARRIER) for i in instructions)
     line = min((walker.line(place) for place in (*places, *loop.first_places, *loop.last_places)), default=0)
     if has_barrier and not walker.ignores_barriers and _may_pass_none(walker, loop, way):
         # Work items may be in different rounds between two barriers: all of the loop is one stretch.
@@ -39,30 +43,55 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
         walker.ignores_barriers = False
         return found
     has_barrier = has_barrier and not walker.ignores_barriers
+    has_fence = any(isinstance(i.row.meaning, Effect) and i.row.meaning.name in FENCES for i in instructions)
+    mark = walker.new_interval()
+    order = way.order.begin(mark, has_fence=has_fence)
     head, facts = _Head(walker, loop, way, line, has_barrier=has_barrier).any_round()
     exits: list[Way] = []
     before = walker.departures
     if not has_barrier:
-        start = Way(head.copy(), way.path, way.intervals, (*way.known, *facts))
-        _round(walker, loop, start, exits)
+        start = Way(head.copy(), way.path, way.intervals, (*way.known, *facts), order)
+        end = _round(walker, loop, start, exits)
+        _carry(walker, mark, end)
         return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
     # Accesses before the loop meet those of its first round, those at the end of a round the beginning of the next one.
     outer = walker.stops_at_barrier
     walker.stops_at_barrier = True
-    _round(walker, loop, way.copy(), exits)
+    repeated: list[Way] = []
+    _round(walker, loop, way.copy(), repeated)
     walker.stops_at_barrier = outer
     if outer:
-        return _behind(walker, loop, exits, way, all_leave=False)
+        return _behind(walker, loop, repeated, way, all_leave=False)
     first = walker.new_interval()
-    start = Way(head.copy(), way.path, frozenset({first}), (*way.known, *facts))
+    start = Way(head.copy(), way.path, frozenset({first}), (*way.known, *facts), order)
     inner: list[Way] = []
     end = _round(walker, loop, start, inner)
+    _carry(walker, mark, end)
     exits += [one for one in inner if one.intervals != {first}]
     if not end.is_dead:
         walker.stops_at_barrier = True
-        _round(walker, loop, end, exits)
+        _round(walker, loop, end, repeated)
         walker.stops_at_barrier = outer
+    orders = [one.order for one in inner if one.intervals == {first}]
+    exits += [replace(one, order=join_orders([one.order, *orders])) for one in repeated]
     return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
+
+
+def unroll_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
+    """Walk the first rounds of a loop one after the other; what would need more rounds is left out."""
+    exits: list[Way] = []
+    before = walker.departures
+    end = way.copy()
+    for _ in range(BOUNDED_ROUNDS):
+        if not end.is_dead:
+            end = _round(walker, loop, end, exits)
+    return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
+
+
+def _carry(walker: Walker, stretch: int, end: Way) -> None:
+    """Keep what is pending behind a round: the accesses of earlier rounds that any round may meet."""
+    if not end.is_dead:
+        walker.carried[stretch] = tuple([one.pending for one in end.order.memories])
 
 
 def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
@@ -80,14 +109,15 @@ def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
 def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_leave: bool) -> Way:
     """Return the way behind a loop; with ``all_leave`` all work items that came to it also come there."""
     if not exits:
-        return Way(way.registers, (*way.path, FALSE), way.intervals)
+        return replace(way, path=(*way.path, FALSE), known=())
     for one in exits:
         # Lanes that left earlier see what the thread goes on to compute for all lanes.
         if any(part.level > Level.THREAD for part in one.path[len(way.path) :]):
             walker.forget_shared(loop.body, one.registers)
-    found = walker.joined(exits)
+    found = walker.join(exits)
+    found = replace(found, order=found.order.begin(walker.new_interval()))
     if all_leave:
-        found = Way(found.registers, way.path, found.intervals, (*found.known, *found.path[len(way.path) :]))
+        found = replace(found, path=way.path, known=(*found.known, *found.path[len(way.path) :]))
     return found
 
 
@@ -151,7 +181,7 @@ class _Head:
         head = entry.copy()
         symbols: dict[_Key, Sum] = {}
         walker = self.walker
-        changed = self._changed()
+        changed = self._find_changes()
         for root in changed:
             cells: list[Cell] = []
             for cell in entry.cells.get(root, ()):
@@ -162,7 +192,7 @@ class _Head:
                 if key not in self.constant:
                     if key in self.steps:
                         value = value + self.pool.product(self.steps[key], self.trip)
-                        value = self.pool.wrapped(value, 8 * cell.place.size, signed=cell.signed, line=self.line)
+                        value = self.pool.wrap(value, 8 * cell.place.size, signed=cell.signed, line=self.line)
                     else:
                         lowest = self.lowest if not cell.place.stride else Level.ITEM
                         level = self.levels.setdefault(key, max(min(value.level, Level.ITEM), lowest))
@@ -171,28 +201,28 @@ class _Head:
                         symbols[key] = value
                 cells.append(Cell(cell.place, value, cell.signed, cell.by_all, cell.bits))
             head.cells[root] = tuple(cells)
-        for var in self._changed_flags():
+        for var in self._find_changed_flags():
             head.flags.pop(var, None)
-        for var in self._changed_surfaces():
+        for var in self._find_changed_surfaces():
             head.surfaces[var] = None
         start = Way(head.copy(), self.way.path, self.way.intervals, self.way.known)
         end = _round(walker, self.loop, start, [])
         return head, symbols, end
 
-    def _changed(self) -> set[int]:
+    def _find_changes(self) -> set[int]:
         probe = self.way.registers.copy()
         before = dict(probe.cells)
         for place in places_in(self.loop.body, self.walker.reading):
             self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
         return {root for root in before if probe.cells.get(root, ()) != before[root]}
 
-    def _changed_flags(self) -> set[int]:
+    def _find_changed_flags(self) -> set[int]:
         probe = self.way.registers.copy()
         for place in places_in(self.loop.body, self.walker.reading):
             self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
         return {var for var in self.way.registers.flags if var not in probe.flags}
 
-    def _changed_surfaces(self) -> set[int]:
+    def _find_changed_surfaces(self) -> set[int]:
         probe = self.way.registers.copy()
         for place in places_in(self.loop.body, self.walker.reading):
             self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
@@ -204,7 +234,7 @@ class _Head:
         if end.is_dead:
             return False
         inner = {atom for value in symbols.values() for atom, _ in value.factors} | {self.trip.factors[0][0]}
-        for root in self._changed():
+        for root in self._find_changes():
             for cell in head.cells.get(root, ()):
                 key = (root, cell.place)
                 after = end.registers.find(cell.place, signed=cell.signed)
@@ -247,12 +277,12 @@ class _Head:
         return Sum(tuple(kept), step.constant) if len(kept) <= 2 else None
 
     def _facts(self, symbols: dict[_Key, Sum], end: Way) -> tuple[Claim, ...]:
-        """Return what holds at the beginning of a round: it is the first, or the round before went on to it."""
+        """Return the facts at the beginning of a round: it is the first, or the round before continued."""
         if end.is_dead:
             return (equal(self.trip, 0),)
         earlier = self._round_before(symbols)
         known: dict[Atom, Sum] = {}
-        went_on = self.pool.replaced_in(self._continued(end), earlier, known)
+        went_on = self.pool.replace_in(self._get_continuation(end), earlier, known)
         ties = []
         first = []
         for (_, place), value in symbols.items():
@@ -260,19 +290,19 @@ class _Head:
             after = end.registers.find(place, signed=signed)
             start = self.way.registers.find(place, signed=signed)
             if after is not None:
-                ties.append(equal(value, self.pool.replaced(after, earlier, known)))
+                ties.append(equal(value, self.pool.replace_atoms(after, earlier, known)))
             if start is not None:
                 first.append(equal(value, start))
         again = both(negation(equal(self.trip, 0)), went_on, *ties)
         fact = either(both(equal(self.trip, 0), *first), again)
         return (fact,) if fact != TRUE else ()
 
-    def _continued(self, end: Way) -> Claim:
-        """Return what holds when a round goes on to the next one."""
+    def _get_continuation(self, end: Way) -> Claim:
+        """Return the condition under which a round continues with the next one."""
         return both(*end.path[len(self.way.path) :], *end.known[len(self.way.known) :])
 
     def _round_before(self, symbols: dict[_Key, Sum]) -> Callable[[Atom], Sum | None]:
-        """Return what replaces atoms of a round by those of the round before."""
+        """Return a function that replaces atoms of a round by those of the round before."""
         exchanged: dict[Atom, Sum] = {}
         own = {value.factors[0][0] for value in symbols.values()}
         trip = self.trip.factors[0][0]
@@ -292,7 +322,7 @@ class _Head:
         return earlier
 
     def _invariants(self, symbols: dict[_Key, Sum], end: Way) -> tuple[Claim, ...]:
-        """Return which of some bounds of the symbols hold before the loop and are kept by each round."""
+        """Return the bounds of the symbols that hold before the loop and that each round keeps."""
         before: list[Claim] = [*self.way.path, *self.way.known]
         candidates: list[tuple[Claim, Claim]] = []
         for (_, place), value in symbols.items():
@@ -307,8 +337,8 @@ class _Head:
                     candidates.append((test(value, bound), test(after, bound)))
         if not end.is_dead:
             # The round before went on by whole numbers: arithmetic of all rounds so far has not wrapped around.
-            plain = self.pool.replaced_in(self._continued(end), self._unwrapped, {})
-            earlier = self.pool.replaced_in(plain, self._round_before(symbols), {})
+            plain = self.pool.replace_in(self._get_continuation(end), self._drop_wrap, {})
+            earlier = self.pool.replace_in(plain, self._round_before(symbols), {})
             candidates.append((either(equal(self.trip, 0), earlier), plain))
         candidates = list(dict.fromkeys(one for one in candidates if one[0] != TRUE))
         round_ = [*end.path, *end.known]
@@ -322,7 +352,7 @@ class _Head:
             candidates = kept
         return tuple([one[0] for one in candidates])
 
-    def _unwrapped(self, atom: Atom) -> Sum | None:
+    def _drop_wrap(self, atom: Atom) -> Sum | None:
         return number(0) if atom in self.pool.wraps else None
 
     def _atoms_before(self) -> set[Atom]:

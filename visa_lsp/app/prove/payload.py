@@ -42,7 +42,7 @@ class LaunchSymbols:
     ids: list[Sum] = field(default_factory=list)
     offsets: list[Sum] = field(default_factory=list)
     values: dict[int, Sum] = field(default_factory=dict)  # argument -> a whole number by value
-    opaque: set[int] = field(default_factory=set)  # arguments by value that are no whole numbers
+    opaque: set[int] = field(default_factory=set)  # arguments by value of other types than whole numbers
     pointers: dict[int, Sum] = field(default_factory=dict)  # argument -> its address
     handles: dict[int, Sum] = field(default_factory=dict)  # argument -> the handle of its surface
     shared: dict[int, Sum] = field(default_factory=dict)  # argument -> its offset in shared local memory

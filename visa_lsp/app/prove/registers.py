@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING
 from visa_lsp.app.prove.terms import FALSE, TRUE, ZERO, Claim, Level, Sum, at_most, both, either, less, negation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from visa_lsp.app.prove.terms import SumPool
 
 
 @dataclass(frozen=True, slots=True)
 class LanePlace:
-    """Where the elements of lanes lie: lane ``l`` of ``lanes`` from ``first`` on has ``size`` bytes at ``base + l * stride``.
+    """The place of the elements of lanes: lane ``l`` of ``lanes`` from ``first`` on has ``size`` bytes at ``base + l * stride``.
 
     Without stride there is one element, whatever the lane is.
     """
@@ -101,9 +99,9 @@ class ItemRegisters:
             value = self._from(cell, place, need)
             if value is None:
                 if at.size < place.size:
-                    return self._joined(place, at.size, signed=signed)
+                    return self._join(place, at.size, signed=signed)
                 return None
-            parts.append((at, self.pool.wrapped(value, 8 * place.size, signed=signed)))
+            parts.append((at, self.pool.wrap(value, 8 * place.size, signed=signed)))
             need &= ~cell.bits
             if not need:
                 break
@@ -132,7 +130,9 @@ class ItemRegisters:
             # The lane is named: the value is that of another lane, where it follows from the lane alone.
             other = inside // at.stride
             if at.first <= other < at.first + at.lanes and all(a in self._lane_atoms() for a, _ in value.factors):
-                moved = self.pool.replaced(value, lambda a: Sum((), other) if a in self._lane_atoms() else None, {})
+                moved = self.pool.replace_atoms(
+                    value, lambda a: Sum((), other) if a in self._lane_atoms() else None, {}
+                )
                 return self._piece(moved, inside % at.stride, place.size, at.size)
         return None
 
@@ -144,7 +144,7 @@ class ItemRegisters:
             return value
         return self.pool.quotient(value, 1 << 8 * first) if first else value
 
-    def _joined(self, place: LanePlace, size: int, *, signed: bool) -> Sum | None:
+    def _join(self, place: LanePlace, size: int, *, signed: bool) -> Sum | None:
         """Return a value that lies in several cells of ``size`` bytes."""
         if place.size % size:
             return None
@@ -154,7 +154,7 @@ class ItemRegisters:
             if part is None:
                 return None
             found = found + part * (1 << 8 * first)
-        return self.pool.wrapped(found, 8 * place.size, signed=signed)
+        return self.pool.wrap(found, 8 * place.size, signed=signed)
 
     def write(self, place: LanePlace, value: Sum, *, signed: bool, by_all: bool) -> None:
         """Replace what a place holds."""
@@ -201,7 +201,7 @@ class ItemRegisters:
 
     # ---- joins
 
-    def merged(self, other: ItemRegisters, test: Claim) -> ItemRegisters:
+    def merge(self, other: ItemRegisters, test: Claim) -> ItemRegisters:
         """Return the registers behind a branch: these where the test holds, the others elsewhere."""
         if test == TRUE:
             return self
@@ -227,13 +227,13 @@ class ItemRegisters:
                 cells.append(Cell(cell.place, self.pool.choice(test, one, two), cell.signed, by_all, cell.bits))
             found.cells[root] = tuple(cells)
         for var in self.flags.keys() | other.flags.keys():
-            found.flags[var] = self._merged_flag(other, var, test)
+            found.flags[var] = self._merge_flag(other, var, test)
         for var in self.surfaces.keys() | other.surfaces.keys():
             one_, two_ = self.surfaces.get(var), other.surfaces.get(var)
             found.surfaces[var] = one_ if one_ == two_ else None
         return found
 
-    def _merged_flag(self, other: ItemRegisters, var: int, test: Claim) -> tuple[tuple[int, int, Claim, bool], ...]:
+    def _merge_flag(self, other: ItemRegisters, var: int, test: Claim) -> tuple[tuple[int, int, Claim, bool], ...]:
         mine, theirs = self.flags.get(var, ()), other.flags.get(var, ())
         if mine == theirs:
             return mine
@@ -249,12 +249,3 @@ class ItemRegisters:
 def limits(size: int, *, signed: bool) -> tuple[int, int]:
     """Return the least and the greatest integer of ``size`` bytes."""
     return (-(1 << 8 * size - 1), (1 << 8 * size - 1) - 1) if signed else (0, (1 << 8 * size) - 1)
-
-
-def merged_all(states: Iterable[tuple[Claim, ItemRegisters]]) -> ItemRegisters:
-    """Return the registers of several ways that meet."""
-    found: ItemRegisters | None = None
-    for test, registers in states:
-        found = registers if found is None else registers.merged(found, test)
-    assert found is not None
-    return found

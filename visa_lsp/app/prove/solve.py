@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import z3
 
-from visa_lsp.app.prove.terms import Level, atoms_of
+from visa_lsp.app.prove.terms import Level, Sum, atoms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from visa_lsp.app.prove.terms import Atom, Claim, Sum, SumPool
+    from visa_lsp.app.prove.terms import Atom, Claim, SumPool
 
 MAX_MEMORY_MB: Final = 1500
 MAX_PRODUCT_PAIRS: Final = 400
@@ -29,14 +29,15 @@ SLOWEST: Final = 10  # times slower than that a machine may be
 
 @dataclass(frozen=True, slots=True)
 class SymbolicItem:
-    """A work item of a question: its number and that of its group."""
+    """A work item of a question: its number and that of its group; items of different moments may be in different rounds."""
 
     number: int
     group: int
+    moment: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SolverAnswer:
     """The answer to a question: ``no`` with the assumptions that it needs, ``yes`` with values of symbols, or ``unknown``."""
 
     word: str
@@ -69,7 +70,7 @@ class Question:
         suffix = (
             ""
             if atom.level is Level.LAUNCH
-            else f"@{item.group}"
+            else f"@{item.group}" + (f"#{item.moment}" if item.moment and has_moment(atom) else "")
             if atom.level is Level.GROUP
             else f"@{item.group}.{item.number}"
         )
@@ -114,7 +115,7 @@ class Question:
         return z3.And(parts) if one.word == "and" else z3.Or(parts)
 
     def lemmas(self) -> list[Any]:
-        """Return what monotony says of products, or the products themselves."""
+        """Return the consequences of monotony for products, or the products themselves."""
         if self.exact:
             return [whole == one * other for whole, one, other in self.products]
         found = []
@@ -135,6 +136,11 @@ class Question:
                             z3.Implies(z3.And(b >= 0, c + 1 <= a), whole_2 + b <= whole),
                         ]
         return found
+
+
+def has_moment(atom: Atom) -> bool:
+    """Return whether the value of an atom may be another one in another round of a loop."""
+    return any(one.line and one.level is Level.GROUP for one in atoms_of(Sum(((atom, 1),), 0)))
 
 
 class Solver:
@@ -162,11 +168,11 @@ class Solver:
         *,
         minimal: bool = False,
         seconds: float | None = None,
-    ) -> Answer:
+    ) -> SolverAnswer:
         """Answer whether all of some conditions can hold, with assumptions that a ``no`` names if it needs them."""
         limit = self.seconds if seconds is None else seconds
         if self.left <= 0:
-            return Answer("unknown")
+            return SolverAnswer("unknown")
         self.asked += 1
         solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
         solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
@@ -180,16 +186,16 @@ class Solver:
             word = str(solver.check(*marks))
             if word == "unsat":
                 core = {str(one) for one in solver.unsat_core()}
-                return Answer("no", tuple([at for at, mark in enumerate(marks) if str(mark) in core]))
+                return SolverAnswer("no", tuple([at for at, mark in enumerate(marks) if str(mark) in core]))
             if word == "sat":
                 model = solver.model()
                 values = {
                     name: model.eval(one, model_completion=True).as_long() for name, one in question.names.items()
                 }
-                return Answer("yes", values=values)
+                return SolverAnswer("yes", values=values)
         except z3.Z3Exception:
-            return Answer("unknown")
-        return Answer("unknown")
+            return SolverAnswer("unknown")
+        return SolverAnswer("unknown")
 
 
 def exclusion(pool: SumPool, facts: Sequence[Claim], deadline: float) -> Callable[[Sequence[Claim]], bool]:

@@ -31,7 +31,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atom:
-    """A value that is no sum. ``parts`` are those of a product, of a quotient by ``divisor``, of a choice by ``test``.
+    """A value other than a sum. ``parts`` are those of a product, of a quotient by ``divisor``, of a choice by ``test``.
 
     ``low`` and ``high`` always hold. ``line`` is the place of a value that is not modelled, from 1; 0 for others.
     ``why`` says what such a value is.
@@ -172,15 +172,15 @@ def negation(one: Claim) -> Claim:
 
 def both(*conditions: Claim) -> Claim:
     """Return the conjunction."""
-    return _joined("and", conditions, FALSE, TRUE)
+    return _connect("and", conditions, FALSE, TRUE)
 
 
 def either(*conditions: Claim) -> Claim:
     """Return the disjunction."""
-    return _joined("or", conditions, TRUE, FALSE)
+    return _connect("or", conditions, TRUE, FALSE)
 
 
-def _joined(word: str, conditions: Iterable[Claim], decides: Claim, neutral: Claim) -> Claim:
+def _connect(word: str, conditions: Iterable[Claim], decides: Claim, neutral: Claim) -> Claim:
     found: dict[Claim, None] = {}
     for one in conditions:
         for part in one.parts if one.word == word else (one,):
@@ -291,7 +291,7 @@ class SumPool:
                 ),
             )
         result = outer + Sum(((found, 1),), 0)
-        self.bound(result, *bounds)
+        self.keep_limits(result, *bounds)
         return result
 
     def choice(self, test: Claim, yes: Sum, no: Sum) -> Sum:
@@ -316,21 +316,21 @@ class SumPool:
             )  # fmt: skip
         return Sum(((found, 1),), 0)
 
-    def wrapped(self, term: Sum, bits: int, *, signed: bool, line: int = 0) -> Sum:
+    def wrap(self, term: Sum, bits: int, *, signed: bool, line: int = 0) -> Sum:
         """Return the value that ``bits`` of a register hold; with a line, wrapping there is counted as a mistake of the kernel."""
         low = -(1 << bits - 1) if signed else 0
         times = self.quotient(term - low, 1 << bits)
         found = term - times * (1 << bits)
         if times.is_constant:
             return found
-        self.bound(found, low, low + (1 << bits) - 1)
+        self.keep_limits(found, low, low + (1 << bits) - 1)
         if line:
             for atom, _ in times.factors:
                 if atom.divisor:
                     self.wraps.setdefault(atom, (equal(times, 0), line))
         return found
 
-    def bound(self, term: Sum, low: int, high: int) -> None:
+    def keep_limits(self, term: Sum, low: int, high: int) -> None:
         """Keep bounds of a sum that those of its atoms do not show."""
         least, greatest = self.limits(term)
         self.known[term.factors] = (max(low, least) - term.constant, min(high, greatest) - term.constant)
@@ -343,7 +343,7 @@ class SumPool:
             return low, high
         return max(low, known[0] + term.constant), min(high, known[1] + term.constant)
 
-    def masked(self, term: Sum, mask: int, bits: int) -> Sum | None:
+    def mask_bits(self, term: Sum, mask: int, bits: int) -> Sum | None:
         """Return ``term & mask`` for a constant; None where the mask has many runs of ones."""
         runs: list[tuple[int, int]] = []
         at = 0
@@ -366,53 +366,53 @@ class SumPool:
                 part = part - self.quotient(term, 1 << end) * (1 << end - start)
             found = found + part * (1 << start)
         if mask >= 0:
-            self.bound(found, 0, mask)
+            self.keep_limits(found, 0, mask)
         return found
 
     # ---- substitution
 
-    def replaced(self, term: Sum, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
+    def replace_atoms(self, term: Sum, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
         """Return a term with some of its atoms exchanged; ``known`` keeps what was exchanged."""
         found = number(term.constant)
         for atom, factor in term.factors:
-            found = found + self._exchanged(atom, exchange, known) * factor
+            found = found + self._exchange(atom, exchange, known) * factor
         return found
 
-    def _exchanged(self, atom: Atom, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
+    def _exchange(self, atom: Atom, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
         found = known.get(atom)
         if found is None:
             found = exchange(atom)
             if found is not None:
                 pass
             elif atom.divisor:
-                found = self.quotient(self.replaced(atom.parts[0], exchange, known), atom.divisor)
+                found = self.quotient(self.replace_atoms(atom.parts[0], exchange, known), atom.divisor)
             elif atom.test is not None:
-                yes, no = (self.replaced(part, exchange, known) for part in atom.parts)
-                found = self.choice(self.replaced_in(atom.test, exchange, known), yes, no)
+                yes, no = (self.replace_atoms(part, exchange, known) for part in atom.parts)
+                found = self.choice(self.replace_in(atom.test, exchange, known), yes, no)
             elif atom.parts:
-                one, other = (self.replaced(part, exchange, known) for part in atom.parts)
+                one, other = (self.replace_atoms(part, exchange, known) for part in atom.parts)
                 found = self.product(one, other)
             else:
                 found = Sum(((atom, 1),), 0)
             known[atom] = found
         return found
 
-    def replaced_in(self, one: Claim, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Claim:
+    def replace_in(self, one: Claim, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Claim:
         """Return a condition with some of its atoms exchanged."""
         match one.word:
             case "le":
-                return at_most(self.replaced(one.term, exchange, known), 0)
+                return at_most(self.replace_atoms(one.term, exchange, known), 0)
             case "eq":
-                return equal(self.replaced(one.term, exchange, known), 0)
+                return equal(self.replace_atoms(one.term, exchange, known), 0)
             case "fact":
-                term = self.replaced(one.term, exchange, known)
+                term = self.replace_atoms(one.term, exchange, known)
                 return Claim("fact", term, level=term.level)
             case "not":
-                return negation(self.replaced_in(one.parts[0], exchange, known))
+                return negation(self.replace_in(one.parts[0], exchange, known))
             case "and":
-                return both(*(self.replaced_in(part, exchange, known) for part in one.parts))
+                return both(*(self.replace_in(part, exchange, known) for part in one.parts))
             case "or":
-                return either(*(self.replaced_in(part, exchange, known) for part in one.parts))
+                return either(*(self.replace_in(part, exchange, known) for part in one.parts))
         return one
 
 

@@ -9,11 +9,14 @@ is not modelled is one with a reason.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic
+from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, FenceOrder, Stretches, join_orders
 from visa_lsp.app.prove.payload import initial_registers, symbols_of
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
 from visa_lsp.app.prove.terms import (
@@ -54,13 +57,14 @@ from visa_lsp.app.read.structure import reading_of
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import FlowClass, Role
+from visa_lsp.isa.model import FlowClass, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.model import Combine, General, Immediate, Indirect, Predicate, PredicateOperand, RawOperand, State
 from visa_lsp.sim.lanes import words_of
 from visa_lsp.sim.messages import SLM_MASK
+from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.values import execution_type, extended_type, immediate, unpacked
 
 if TYPE_CHECKING:
@@ -85,6 +89,8 @@ _SLM_SURFACE: Final = 0
 _SCRATCH_SURFACE: Final = 5
 _STATELESS: Final = (253, 255)
 _ROUNDED: Final = frozenset({"oword_ld", "oword_st"})
+_REPEATED: Final = Stretches(frozenset(), frozenset())
+FENCES: Final = frozenset({"fence", "fence_global", "fence_shared"})
 
 
 class TooLong(Exception):  # noqa: N818 - a limit, not an error
@@ -95,7 +101,8 @@ class TooLong(Exception):  # noqa: N818 - a limit, not an error
 class ItemAccess:
     """An access of the work item: ``size`` bytes at ``offset`` of a memory, where ``path`` holds.
 
-    ``intervals`` are the stretches between barriers that it may lie in. ``why``: its place or effect is not modelled.
+    ``intervals`` are the stretches between barriers that it may lie in, ``fences`` those between fences of its memory.
+    ``why``: its place or effect is not modelled.
     """
 
     instruction: int
@@ -107,6 +114,7 @@ class ItemAccess:
     size: int
     path: Claim
     intervals: frozenset[int]
+    fences: Stretches
     why: str = ""
 
 
@@ -131,11 +139,12 @@ class Way:
     path: tuple[Claim, ...]
     intervals: frozenset[int]
     known: tuple[Claim, ...] = ()
+    order: FenceOrder = field(default_factory=FenceOrder)
 
     def copy(self, *passed: Claim) -> Way:
         """Return the same way behind further conditions."""
         more = tuple([one for one in passed if one != TRUE and one not in self.path])
-        return Way(self.registers.copy(), (*self.path, *more), self.intervals, self.known)
+        return Way(self.registers.copy(), (*self.path, *more), self.intervals, self.known, self.order)
 
     @property
     def is_dead(self) -> bool:
@@ -173,9 +182,11 @@ class Walker:
         self.images = {one.arg_index for one in info.payload if one.kind == "image"}
         self.left_out: list[tuple[int, str]] = []  # lines with an effect that no answer covers
         self.records = True
+        self.deadline = inf  # of the walk, by ``time.monotonic``
         self.stops_at_barrier = False
         self.ignores_barriers = False
         self.never: Callable[[Sequence[Claim]], bool] = lambda _: False  # whether conditions exclude one another
+        self.carried: dict[int, tuple[frozenset[int], ...]] = {}  # stretch of any round -> pending ones behind it
         self._interval = 0
         self._steps = 0
         self._depth = 0
@@ -207,7 +218,7 @@ class Walker:
         for one in self._returned:
             if not self._is_common(one):
                 self.forget_shared(routine.body, one.registers)
-        end = self._joined([end, *self._returned])
+        end = self._join([end, *self._returned])
         self._loops, self._parked, self._returned = kept
         return end
 
@@ -218,25 +229,27 @@ class Walker:
                 for one in waiting:
                     if not self._is_common(one):
                         self.forget_shared(code[:at], one.registers)
-                way = self._joined([way, *waiting])
+                way = self._join([way, *waiting])
             elif not way.is_dead:
                 way = self._one(statement, way)
         return way
 
     def _dead(self, way: Way) -> Way:
-        return Way(way.registers, (*way.path, FALSE), way.intervals, way.known)
+        return replace(way, path=(*way.path, FALSE))
 
     def _one(self, statement: Statement, way: Way) -> Way:
         self._steps += 1
         if self._steps > MAX_STATEMENTS:
             raise TooLong("it has more statements, loops counted several times, than a proof follows")
+        if monotonic() > self.deadline:
+            raise TooLong("following its statements takes longer than the time allows")
         match statement:
             case Set():
                 self._set(statement, way)
             case Transfer():
                 self._transfer(statement, way)
             case NamedCall(inst, places):
-                return self._named(inst, places[0], way)
+                return self._call(inst, places[0], way)
             case If():
                 return self._if(statement, way)
             case Repeat():
@@ -265,7 +278,7 @@ class Walker:
         self._loops.append(loop)
         end = self._list(code, way)
         self._loops.pop()
-        return self._joined([end, *loop.again]), loop.left
+        return self._join([end, *loop.again]), loop.left
 
     def _if(self, statement: If, way: Way) -> Way:
         test = self.test(statement.condition, way, self.line(statement.places[0]))
@@ -278,24 +291,25 @@ class Walker:
         other = self._list(statement.otherwise, other)
         if shared:
             self.forget_shared(statement.otherwise, then.registers)
-        return self._joined([then, other])
+        return self._join([then, other])
 
-    def _joined(self, ways: Sequence[Way]) -> Way:
+    def _join(self, ways: Sequence[Way]) -> Way:
         alive = [way for way in ways if not way.is_dead]
         if len(alive) < 2:
             return alive[0] if alive else ways[0]
-        common = _shared_beginning([way.path for way in alive])
-        known = _shared_beginning([way.known for way in alive])
+        common = _common_beginning([way.path for way in alive])
+        known = _common_beginning([way.known for way in alive])
         rests = [both(*way.path[len(common) :]) for way in alive]
         learnt = either(*(both(rest, *way.known[len(known) :]) for rest, way in zip(rests, alive, strict=True)))
         found = alive[-1].registers
         for rest, way in zip(reversed(rests[:-1]), reversed(alive[:-1]), strict=True):
-            found = way.registers.merged(found, rest)
+            found = way.registers.merge(found, rest)
         whole = either(*rests)
         path = (*common, whole) if whole != TRUE else common
         if any(len(way.known) > len(known) for way in alive) and learnt not in (TRUE, whole):
             known = (*known, learnt)
-        return Way(found, path, frozenset().union(*(way.intervals for way in alive)), known)
+        intervals = frozenset().union(*(way.intervals for way in alive))
+        return Way(found, path, intervals, known, join_orders([way.order for way in alive]))
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -309,9 +323,9 @@ class Walker:
             self.records, self.stops_at_barrier, self.departures, self._returned = kept
             self._parked = parked
 
-    def joined(self, ways: Sequence[Way]) -> Way:
+    def join(self, ways: Sequence[Way]) -> Way:
         """Return the way behind several that meet."""
-        return self._joined(ways)
+        return self._join(ways)
 
     def _invoke(self, statement: Invoke, way: Way) -> Way:
         test = self.test(statement.condition, way, self.line(statement.places[0]))
@@ -321,7 +335,7 @@ class Walker:
         done = self._routine(statement.routine, way.copy(test))
         self._depth -= 1
         other = way.copy(negation(test))
-        return self._joined([done, other]) if not other.is_dead else done
+        return self._join([done, other]) if not other.is_dead else done
 
     def forget_shared(self, code: Sequence[Statement], registers: ItemRegisters) -> None:
         """Forget what statements write for all lanes of the thread, whatever their own lanes are."""
@@ -347,10 +361,10 @@ class Walker:
             elif isinstance(value, State):
                 registers.surfaces[value.var] = None
         if any(isinstance(value, Indirect) for value in inst.values):
-            for root in self._taken_roots():
+            for root in self._get_taken_roots():
                 registers.forget(root)
 
-    def _taken_roots(self) -> set[int]:
+    def _get_taken_roots(self) -> set[int]:
         return {self.storage.root(number_) for number_ in self._taken}
 
     # ---- conditions
@@ -444,6 +458,10 @@ class Walker:
         low, high = limits(type_.size, signed=signed)
         if isinstance(operand, Immediate):
             return self._immediate(operand, control, line, signed=signed)
+        if isinstance(operand, Calc | Choose):
+            value = self._value(operand, control, registers, type_, line)
+            if value is not None:
+                return self.pool.wrap(value, type_.bits, signed=signed)
         if isinstance(operand, Lanes):
             place = self._raw_place(operand.operand, type_.size, control)
             if place is not None:
@@ -460,7 +478,7 @@ class Walker:
             return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), line)
         lanes = [int(one) for one in immediate(operand, control.exec_size)]
         if len(set(lanes)) == 1:
-            return self.pool.wrapped(number(lanes[0]), 8 * type_.size, signed=signed)
+            return self.pool.wrap(number(lanes[0]), 8 * type_.size, signed=signed)
         steps = {b - a for a, b in pairwise(lanes)}
         if len(steps) == 1:
             step = steps.pop()
@@ -468,7 +486,7 @@ class Walker:
         return self.pool.fresh("a packed constant", Level.ITEM, min(lanes), max(lanes), line)
 
     def place(self, operand: General, control: ExecControl) -> LanePlace | None:
-        """Return where the elements of an operand lie; None for a region that is no stride."""
+        """Return the place of the elements of an operand; None for a region without a single stride."""
         where = self.storage.general.get(operand.var)
         if where is None or not operand.var:
             return None
@@ -482,9 +500,9 @@ class Walker:
         if len(steps) > 1:
             return None
         stride = steps.pop() * where.element
-        return self._strided(where.root, base, stride, where.element, control)
+        return self._make_place(where.root, base, stride, where.element, control)
 
-    def _strided(self, root: int, base: int, stride: int, size: int, control: ExecControl) -> LanePlace:
+    def _make_place(self, root: int, base: int, stride: int, size: int, control: ExecControl) -> LanePlace:
         if not stride or control.exec_size == 1:
             return LanePlace(root, base, 0, size)
         return LanePlace(
@@ -495,12 +513,12 @@ class Walker:
         where = self.storage.general.get(operand.var)
         if where is None or not operand.var:
             return None
-        return self._strided(where.root, where.offset + operand.offset, size, size, control)
+        return self._make_place(where.root, where.offset + operand.offset, size, size, control)
 
     def _value(
         self, value: Expr, control: ExecControl, registers: ItemRegisters, target: DataType, line: int
     ) -> Sum | None:
-        """Return the value of an expression for a target type, cut to it; None where it is no integer."""
+        """Return the value of an expression for a target type, cut to it; None for other than an integer."""
         if isinstance(value, Choose):
             types = [self.type_of(one) for one in (value.yes, value.no)]
             exec_type = execution_type(types)
@@ -508,7 +526,7 @@ class Walker:
                 return None
             yes, no = (self.source(one, control, exec_type, registers, line) for one in (value.yes, value.no))
             found = self.pool.choice(self.flag(value.condition, control, registers, line), yes, no)
-            return self.pool.wrapped(found, target.bits, signed=target.is_signed)
+            return self.pool.wrap(found, target.bits, signed=target.is_signed)
         if not isinstance(value, Calc):
             return None
         types = [self.type_of(one) for one in value.args]
@@ -521,7 +539,7 @@ class Walker:
         found = Arithmetic(self.pool, exec_type, line, wide_count=target.size == 8).value(value.meaning, sources)
         # Signed sums and all products are index arithmetic that programmers take for whole numbers.
         counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
-        return self.pool.wrapped(
+        return self.pool.wrap(
             found, target.bits, signed=target.is_signed, line=line if counts and target.size == 4 else 0
         )
 
@@ -547,7 +565,7 @@ class Walker:
         registers = way.registers
         if not isinstance(target, General) or target.var in self._taken:
             if isinstance(target, Indirect):
-                for root in self._taken_roots():
+                for root in self._get_taken_roots():
                     registers.forget(root)
             return
         where = self.storage.general.get(target.var)
@@ -650,7 +668,7 @@ class Walker:
         address = self._address(statement, address_control, registers, line)
         guard = self.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
         if not statement.write:
-            self._loaded(statement, guard, way, line)
+            self._load(statement, guard, way, line)
         why = ""
         if control.no_mask and control.exec_size > 1 and not statement.single:
             why = "all lanes of the thread, active or not, access memory"
@@ -677,9 +695,9 @@ class Walker:
                 statement.memory.operand, ExecControl(1, 0, no_mask=True), self.type_of(statement.memory.operand), registers,
                 line, signed=False,
             )  # fmt: skip
-        return self.pool.wrapped(address, 32, signed=False) if statement.wraps else address
+        return self.pool.wrap(address, 32, signed=False) if statement.wraps else address
 
-    def _loaded(self, statement: Transfer, guard: Claim, way: Way, line: int) -> None:
+    def _load(self, statement: Transfer, guard: Claim, way: Way, line: int) -> None:
         control = statement.control
         where = self.storage.general.get(statement.data.var)
         if where is None or not statement.data.var or statement.data.var in self._taken:
@@ -729,17 +747,21 @@ class Walker:
         """Keep an access of the work item."""
         path = both(*way.path, *way.known, guard)
         if self.records and path != FALSE:
-            self.accesses.append(ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, why))
+            # What is walked as far as the next barrier is part of any round, which knows the fences of all rounds.
+            fences = _REPEATED if self.stops_at_barrier else way.order.memories[memory_of(space)]
+            self.accesses.append(
+                ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why)
+            )
 
     def _space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
         """Return the memory of an access, the offset in it, and the reason where it is not known."""
         if memory.shared:
-            return self._shared(address)
+            return self._find_shared(address)
         surface: int | None = None
         if memory.variable >= 0:
             surface = registers.surfaces.get(memory.variable)
             if memory.variable == _SLM_SURFACE or surface == 254:
-                return self._shared(address)
+                return self._find_shared(address)
             if memory.variable == _SCRATCH_SURFACE:
                 return (PRIVATE, 0), address, "private memory is not modelled"
         elif memory.model == codes.ADDRTYPE_BTI and isinstance(memory.operand, Immediate):
@@ -760,12 +782,12 @@ class Walker:
             return (BUFFER, index), address, ""
         return (UNKNOWN, 0), address, "its surface is not known"
 
-    def _shared(self, address: Sum) -> tuple[Space, Sum, str]:
+    def _find_shared(self, address: Sum) -> tuple[Space, Sum, str]:
         for index, symbol in self.symbols.shared.items():
             atom = symbol.factors[0][0]
             if any(one is atom and factor == 1 for one, factor in address.factors):
-                return (SHARED, index), self._untagged(address - symbol), ""
-        address = self._untagged(address)
+                return (SHARED, index), self._remove_tag(address - symbol), ""
+        address = self._remove_tag(address)
         # The memory of a kernel's only local argument begins where its own arrays end.
         local = [one for one in self.info.payload if one.kind == "local"]
         first = self.info.env.slm_size
@@ -773,7 +795,7 @@ class Walker:
             return (SHARED, local[0].arg_index), address + -first, ""
         return (SHARED, -1), address, ""
 
-    def _untagged(self, address: Sum) -> Sum:
+    def _remove_tag(self, address: Sum) -> Sum:
         """Return an address of shared local memory without the bits that mark it as one."""
         return address - self.pool.quotient(address, SLM_MASK + 1) * (SLM_MASK + 1)
 
@@ -795,7 +817,7 @@ class Walker:
 
     # ---- named operations
 
-    def _named(self, inst: Inst, place: int, way: Way) -> Way:
+    def _call(self, inst: Inst, place: int, way: Way) -> Way:
         line, registers = self.line(place), way.registers
         meaning = inst.row.meaning
         name = meaning.name if isinstance(meaning, Effect) else ""
@@ -805,9 +827,10 @@ class Walker:
         held = self.flag(guard, lanes, registers, line) if isinstance(guard, Predicate) else TRUE
         if name == "barrier":
             return self._barrier(place, line, way)
-        if name in ("addc", "subb"):
-            self._carry(inst, name, held, lanes, way, line)
-            return way
+        if name in FENCES:
+            is_shared = name == "fence_shared" or (name == "fence" and inst.get("sfid") == codes.SFID_SLM)
+            order = way.order.add_fence(SHARED_MEMORY if is_shared else GLOBAL_MEMORY, self.new_interval())
+            return replace(way, order=order)
         if name == "bfn":
             self._bfn(inst, held, lanes, way, line)
             return way
@@ -833,21 +856,15 @@ class Walker:
             return way
         if self.stops_at_barrier:
             return self._dead(way)
-        return Way(way.registers, way.path, frozenset({self.new_interval()}), way.known)
+        number_ = self.new_interval()
+        orders_shared = self.platform.generation <= LAST_WITH_ORDERED_SHARED
+        order = way.order.add_barrier(number_, orders_shared=orders_shared)
+        return Way(way.registers, way.path, frozenset({number_}), way.known, order)
 
     def new_interval(self) -> int:
         """Return the number of a new stretch between barriers."""
         self._interval += 1
         return self._interval
-
-    def _carry(self, inst: Inst, name: str, held: Claim, control: ExecControl, way: Way, line: int) -> None:
-        one, other = (self.source(inst.get(n), control, ty.UD, way.registers, line) for n in ("src0", "src1"))
-        one, other = (self.pool.wrapped(term, 32, signed=False) for term in (one, other))
-        total = one + other if name == "addc" else one - other
-        carry = self.pool.quotient(total, 1 << 32)
-        extra = next((inst.get(n) for n in ("carry", "borrow", "dst1") if n in inst.row.index), None)
-        self.assign(inst.get("dst"), total - carry * (1 << 32), held, control, way, line)
-        self.assign(extra, carry if name == "addc" else carry * -1, held, control, way, line)
 
     def _bfn(self, inst: Inst, held: Claim, control: ExecControl, way: Way, line: int) -> None:
         target, table = inst.get("dst"), inst.get("func")
@@ -859,7 +876,7 @@ class Walker:
             args = [self.source(one, control, exec_type, way.registers, line) for one in sources]
             own = self.type_of(target)
             found = Arithmetic(self.pool, exec_type, line, wide_count=False).bitwise(table, args)
-            value = self.pool.wrapped(found, own.bits, signed=own.is_signed) if own.is_int else None
+            value = self.pool.wrap(found, own.bits, signed=own.is_signed) if own.is_int else None
         self.assign(target, value, held, control, way, line)
 
     def _set_predicate(self, inst: Inst, control: ExecControl, way: Way, line: int) -> None:
@@ -881,21 +898,20 @@ class Walker:
 
     def _memory_call(self, inst: Inst, name: str, place: int, held: Claim, control: ExecControl, way: Way) -> None:
         line = self.line(place)
-        if "atomic" in name:
+        if inst.row.has(Trait.ATOMIC):
             self._atomic(inst, name, place, held, control, way)
         elif inst.row.flow is not FlowClass.NEXT:
-            self._uncovered(place, line, f"{inst.row.mnemonic} calls a function, which is not followed", way)
+            self._record_uncovered(place, line, f"{inst.row.mnemonic} calls a function, which is not followed", way)
             self._forget_all(way.registers)
-        elif inst.row.family in _MEMORY_FAMILIES and name not in _QUIET:
-            writes = inst.row.family != "sampler" and (inst.get("dst") is None or "atomic" in inst.row.mnemonic)
-            images = inst.row.family == "sampler" or "typed" in inst.row.mnemonic or "media" in inst.row.mnemonic
+        elif inst.row.family in _MEMORY_FAMILIES:
+            images = inst.row.family == "sampler" or inst.row.has(Trait.IMAGE)
             space: Space = (IMAGE, -1) if images else (UNKNOWN, 0)
             self.record(
-                place, line, write=writes or not images, atomic=False, space=space, offset=number(0), size=1, guard=held,
+                place, line, write=inst.row.has(Trait.WRITES) or not images, atomic=False, space=space, offset=number(0), size=1, guard=held,
                 way=way, why="images are not modelled" if images else f"{inst.row.mnemonic} is not modelled",
             )  # fmt: skip
 
-    def _uncovered(self, place: int, line: int, why: str, way: Way) -> None:
+    def _record_uncovered(self, place: int, line: int, why: str, way: Way) -> None:
         self.record(
             place,
             line,
@@ -929,7 +945,7 @@ class Walker:
             offset = number(_integer(inst, "immoffset"))
             wraps = type_ is not ty.UQ
             if _integer(inst, "immscale", 1) not in (0, 1):
-                self._uncovered(place, line, "the scale of the address is not modelled", way)
+                self._record_uncovered(place, line, "the scale of the address is not modelled", way)
                 return
         elif name == "svm_atomic":
             memory, field_, type_, size, wraps = MemoryPlace(model=codes.ADDRTYPE_FLAT), "address", ty.UQ, 8, False
@@ -939,21 +955,25 @@ class Walker:
             surface = inst.get("surface")
             memory = MemoryPlace(variable=surface if isinstance(surface, int) else -1)
         else:
-            self._uncovered(place, line, f"{inst.row.mnemonic} is not modelled", way)
+            self._record_uncovered(place, line, f"{inst.row.mnemonic} is not modelled", way)
             return
         raw = inst.get(field_)
         if not isinstance(raw, RawOperand):
-            self._uncovered(place, line, "the operand of its address is not modelled", way)
+            self._record_uncovered(place, line, "the operand of its address is not modelled", way)
             return
         address = self._read(Lanes(raw, type_), control, type_, registers, line, signed=type_.is_signed) + offset
-        address = self.pool.wrapped(address, 32, signed=False) if wraps else address
+        address = self.pool.wrap(address, 32, signed=False) if wraps else address
         self._access(
             place, line, write=True, atomic=True, memory=memory, address=address, size=size, guard=held, way=way
         )
 
 
-_QUIET: Final = frozenset({"fence"})
 _MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "sampler", "media"})
+
+
+def memory_of(space: Space) -> int:
+    """Return the memory that a fence has to cover for accesses of a space."""
+    return SHARED_MEMORY if space[0] == SHARED else GLOBAL_MEMORY
 
 
 def _integer(inst: Inst, name: str, default: int = 0) -> int:
@@ -968,7 +988,7 @@ def replace_lanes(control: ExecControl) -> ExecControl:
     return ExecControl(1, control.mask_offset, no_mask=True)
 
 
-def _shared_beginning(lists: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:
+def _common_beginning(lists: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:
     found = []
     for parts in zip(*lists, strict=False):
         if any(part != parts[0] for part in parts):
@@ -990,6 +1010,14 @@ def _relation(code: int, left: Sum, right: Sum) -> Claim:
         case 4:
             return less(left, right)
     return at_most(left, right)
+
+
+def has_loop(code: Sequence[Statement]) -> bool:
+    """Return whether statements have a loop among them."""
+    return any(
+        isinstance(one, Repeat) or (isinstance(one, If) and (has_loop(one.then) or has_loop(one.otherwise)))
+        for one in code
+    )
 
 
 def places_in(code: Sequence[Statement], reading: Reading) -> set[int]:

@@ -28,7 +28,7 @@ _MAX_ROUNDS: Final = 8  # a variable that is not settled then counts as odd
 
 
 class Alignment:
-    """What divides each variable: in all instructions that write it, by what divides their sources."""
+    """The divisor of each variable: of all instructions that write it, by the divisors of their sources."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
@@ -42,11 +42,11 @@ class Alignment:
                 self._known.setdefault(root, _ZERO)
                 writers.append((root, target, inst))
         for inst in kernel.instructions:
-            self._known |= dict.fromkeys(map(self._root, _written_otherwise(inst)), 0)
+            self._known |= dict.fromkeys(map(self._root, _list_other_writes(inst)), 0)
         for _ in range(_MAX_ROUNDS):
             before = dict(self._known)
             for root, target, inst in writers:
-                self._known[root] = min(self._known[root], self._written(inst, target))
+                self._known[root] = min(self._known[root], self._divisor_of(inst, target))
             if before == self._known:
                 return
         self._known = {}
@@ -90,7 +90,7 @@ class Alignment:
             self._recent.clear()
 
     def enter(self) -> dict[int, int]:
-        """Return what is known here, for ``leave`` to come back to."""
+        """Return the present divisors, which ``leave`` restores."""
         return dict(self._recent)
 
     def leave(self, known: dict[int, int]) -> None:
@@ -101,7 +101,7 @@ class Alignment:
         root = self._root(var)
         return max(self._known.get(root, 0), self._recent.get(root, 0))
 
-    def _written(self, inst: Inst, target: General) -> int:
+    def _divisor_of(self, inst: Inst, target: General) -> int:
         meaning = inst.row.meaning
         if not self._is_int(target.var) or target.modifier is OperandModifier.SAT:
             return 0
@@ -139,7 +139,7 @@ class Alignment:
         return root_of(self._kernel, var)
 
 
-def _written_otherwise(inst: Inst) -> Iterator[int]:
+def _list_other_writes(inst: Inst) -> Iterator[int]:
     """Yield the variables that an instruction may write beside an operand ``dst`` of a value for each lane."""
     for slot in inst.row.slots:
         value = inst.get(slot.name)

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode
-from visa_lsp.app.read.fold import folded
+from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.lines import is_expressed, lines_of, source_marks
 from visa_lsp.app.read.lower import statements_of
 from visa_lsp.app.read.model import NamedCall
@@ -113,7 +113,7 @@ def read_module(
     kernels: list[ReadKernel] = []
     for body in module.bodies:
         info, before = _info(body, Path(name), finder), kept.get(body.name)
-        found = _moved(before, body) if before and (before.platform, before.info) == (platform, info) else None
+        found = _move_reading(before, body) if before and (before.platform, before.info) == (platform, info) else None
         found = found or _kernel(body, platform, texts, info)
         kept[body.name] = KeptReading(body, platform, info, found)
         kernels.append(found)
@@ -122,7 +122,7 @@ def read_module(
     return ReadFile(name, tuple(kernels), tuple(texts))
 
 
-def _moved(before: KeptReading, body: Kernel) -> ReadKernel | None:
+def _move_reading(before: KeptReading, body: Kernel) -> ReadKernel | None:
     """Return the reading of a body that has at most moved by some lines; None where it has changed."""
     old, new, read = before.body.instructions, body.instructions, before.read
     if read.kept or len(old) != len(new) or not new:
@@ -141,7 +141,7 @@ def _moved(before: KeptReading, body: Kernel) -> ReadKernel | None:
 
 
 def _info(kernel: Kernel, place: Path, finder: Beside) -> KernelInfo | None:
-    """Return what the ze_info beside a text says of a kernel; None where there is none that can be read."""
+    """Return the description of a kernel in the ze_info beside a text; None without a readable one."""
     found = found_for(kernel, [place], finder)
     try:
         return next((one for one in read(found.text) if one.name == kernel.name), None) if found is not None else None
@@ -151,7 +151,7 @@ def _info(kernel: Kernel, place: Path, finder: Beside) -> KernelInfo | None:
 
 def _kernel(kernel: Kernel, platform: Platform, texts: Sequence[str], info: KernelInfo | None) -> ReadKernel:
     names = names_for(kernel, platform, info)
-    reading = folded(reading_of(kernel), kernel, names)
+    reading = fold_reading(reading_of(kernel), kernel, names)
     marks = source_marks(kernel)
     code = kernel.instructions
     lines = [

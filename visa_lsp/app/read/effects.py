@@ -1,4 +1,4 @@
-"""What statements read and write, in bits of variables: the ground on which folding stands."""
+"""The bits of variables that statements read and write, on which folding relies."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Effects:
         self._strict, self._loose = Liveness(graph), Liveness(graph, masked_writes_kill=True)
         self._graph = graph
         self._behind: dict[int, tuple[Bits, Bits]] = {}
-        self._shared = self._crossing()
+        self._shared = self._find_crossing()
 
     def _exact(self, step: Step, inst: Inst, place: int) -> Step:
         access = access_of(inst, place)
@@ -96,7 +96,7 @@ class Effects:
         return {key: found for key in strict if (found := (strict if key in self._shared else loose).get(key, 0))}
 
     def may_fold(self, key: int) -> bool:
-        """Return whether a general variable is one of the body's own whose address nobody takes."""
+        """Return whether the body declares a general variable and never takes its address."""
         return key & 7 == Space.GENERAL and key >> 3 >= FIRST_VARIABLE and key not in self.taken
 
     def place_bytes(self, value: General, lanes: int) -> tuple[int, list[int], int] | None:
@@ -119,8 +119,8 @@ class Effects:
         start = here.offset + value.offset
         return variable_key(Space.GENERAL, here.root), [start + n * size for n in range(lanes)], size
 
-    def _crossing(self) -> frozenset[int]:
-        """Return the variables of which a lane may read what another lane has written."""
+    def _find_crossing(self) -> frozenset[int]:
+        """Return the variables through which lanes may exchange values: one reads what another has written."""
         owners: dict[int, dict[int, int]] = {}
         crossing: set[int] = set(self.taken)
         seen: set[object] = set()

@@ -84,14 +84,14 @@ class ReadingMachine(Machine):
         """Return a thread that follows the pseudo-code of its frame's body."""
         return _Follower(self, group, number, frame)
 
-    def reading(self, kernel: Kernel) -> Reading:
+    def get_reading(self, kernel: Kernel) -> Reading:
         """Return the pseudo-code of a body, made once."""
         found = self._readings.get(id(kernel))
         if found is None:
             found = self._readings[id(kernel)] = self._reading_of(kernel)
         return found
 
-    def made(self, code: Code, key: object, make: Callable[[], Any]) -> Any:
+    def get_compiled(self, code: Code, key: object, make: Callable[[], Any]) -> Any:
         """Return the compiled form of a statement or condition, made once for each body."""
         at = (id(code), id(key))
         found = self._ops.get(at)
@@ -102,7 +102,7 @@ class ReadingMachine(Machine):
 
 
 class _Into(Struct, frozen=True):
-    """What the value of an inner expression is converted to."""
+    """The target of an inner expression: the type that its value is converted to."""
 
     type: DataType
     modifier: OperandModifier
@@ -131,7 +131,7 @@ class _Expressions(Site):
         return KernelFault(FaultKind.OPERAND, message)
 
     def _touch(self, *_: Any, **__: Any) -> None:
-        """Nothing is kept for observers."""
+        """Keep nothing, because there are no observers."""
 
     def operand_type(self, operand: Any) -> DataType:
         return operand.type if isinstance(operand, Calc | Choose | Lanes | _Into) else super().operand_type(operand)
@@ -155,7 +155,7 @@ class _Expressions(Site):
         return (lambda _f: zeros) if view is None else lambda f: f.views[view][0]
 
     def _writes(self, operand: RawOperand) -> bool:
-        """Nothing is kept for observers."""
+        """Keep nothing, because there are no observers."""
         del operand
         return False
 
@@ -248,7 +248,7 @@ def _access(code: Code, statement: Transfer) -> Op:
     return op
 
 
-def _taken(code: Code, condition: BranchTest, place: int) -> Enable:
+def _compile_test(code: Code, condition: BranchTest, place: int) -> Enable:
     """Return the active lanes that a condition holds for."""
     control, pred = condition.control, condition.predicate
     at, full = control.mask_offset, (1 << control.exec_size) - 1
@@ -288,7 +288,7 @@ class _Follower(Thread):
         self._quantum = quantum
         kernel = self.frame.code.kernel
         try:
-            yield from self._routine(self.machine.reading(kernel).routines[0])
+            yield from self._routine(self.machine.get_reading(kernel).routines[0])
         except _ThreadEnded:
             return
         self.machine.spend(self._steps)
@@ -379,12 +379,14 @@ class _Follower(Thread):
                 yield from self._subroutine(statement)
 
     def _op(self, statement: object, make: Callable[[], Op]) -> Op:
-        op: Op = self.machine.made(self.frame.code, statement, make)
+        op: Op = self.machine.get_compiled(self.frame.code, statement, make)
         return op
 
     def _lanes(self, condition: BranchTest, places: tuple[int, ...]) -> int:
         f = self.frame
-        taken: Enable = self.machine.made(f.code, condition, lambda: _taken(f.code, condition, places[0]))
+        taken: Enable = self.machine.get_compiled(
+            f.code, condition, lambda: _compile_test(f.code, condition, places[0])
+        )
         if not condition.tests:
             return taken(f)
         # A predicate that the text does not show keeps what it had.
@@ -428,12 +430,12 @@ class _Follower(Thread):
             return
         kept = f.emask, f.call_mask
         f.emask = f.call_mask = lanes
-        routine = next(r for r in self.machine.reading(f.code.kernel).routines if r.entry == call.routine)
+        routine = next(r for r in self.machine.get_reading(f.code.kernel).routines if r.entry == call.routine)
         yield from self._routine(routine)
         f.emask, f.call_mask = kept
 
     def _function(self) -> Iterator[Wait | None]:
         """Run the function that a call has made a frame for, and come back."""
         f = self.frame
-        yield from self._routine(self.machine.reading(f.code.kernel).routines[0])
+        yield from self._routine(self.machine.get_reading(f.code.kernel).routines[0])
         resume(f)

@@ -53,7 +53,7 @@ _FUNCTIONS: Final = {
 _UNSIGNED: Final = {2: ty.UW, 4: ty.UD, 8: ty.UQ}
 _GROWING: Final = RING | {"shl"}
 _INVERSE: Final = (1, 0, 5, 4, 3, 2)  # of each relation, by its code
-# The sum that OpenCL calls so, of the launch's numbers for one dimension; in a longer sum its first two terms stand in brackets.
+# The sum that OpenCL calls so, of the launch's numbers for one dimension; in a longer sum its first two terms are in brackets.
 _GLOBAL_ID: Final = re.compile(
     r"(?P<before>^|\+ (?=\())(?P<open>\()?enqueued_local_size\[(?P<axis>(?=0.*?local_id_x\b|1.*?local_id_y\b|2.*?local_id_z\b)\d)\]"
     r" \* group_id\[(?P=axis)\] \+ local_id_[xyz](?(open)\)) \+ global_id_offset\[(?P=axis)\](?! [*/%])"
@@ -125,7 +125,7 @@ class Printer:
             case General(var, row, col, region):
                 type_ = self.type_of(value)
                 byte = regions.origin(row, col, type_.size, self.names.grf_bytes)
-                return self.stored(var, byte, regions.source_elements(region, control.exec_size), control)
+                return self.print_stored(var, byte, regions.source_elements(region, control.exec_size), control)
             case Lanes(operand, type_):
                 return self.raw(operand, type_, control)
             case PredicateOperand(var):
@@ -177,7 +177,7 @@ class Printer:
         )
         return component(number, count // lanes) if whole else None
 
-    def placed(self, var: int, byte: int, elements: list[int], control: ExecControl) -> tuple[str, DataType, DataType]:
+    def place(self, var: int, byte: int, elements: list[int], control: ExecControl) -> tuple[str, DataType, DataType]:
         """Return a place by the name of the variable that holds it, with its own type and that of the variable."""
         own = self.names.text.types.get(var, ty.UD)
         root, at = self.names.root(var, byte) or (var, byte)
@@ -195,9 +195,9 @@ class Printer:
         if declared is not None and (declared.alias_index or declared.alias_offset) and not declared.alias_scope:
             self.overlaid[var] = declared.alias_index
 
-    def stored(self, var: int, byte: int, elements: list[int], control: ExecControl) -> RankedText:
-        """Return what a variable holds, in the variable's own type."""
-        text, own, held = self.placed(var, byte, elements, control)
+    def print_stored(self, var: int, byte: int, elements: list[int], control: ExecControl) -> RankedText:
+        """Return the contents of a variable, in the variable's own type."""
+        text, own, held = self.place(var, byte, elements, control)
         if own is held:
             return RankedText(text, _ATOM)
         return (
@@ -206,14 +206,14 @@ class Printer:
             else RankedText(f"as_{C_TYPES.get(own, own.name)}({text})", _ATOM)
         )
 
-    def assigned(self, target: Expr, control: ExecControl, text: str) -> tuple[str, str, DataType]:
+    def assign(self, target: Expr, control: ExecControl, text: str) -> tuple[str, str, DataType]:
         """Return the place that an assignment writes, the value with what the place's own type needs, and that type."""
         if isinstance(target, General):
             if target.var == 0:
                 return "null", text, ty.UD
             byte = regions.origin(target.row, target.col, self.type_of(target).size, self.names.grf_bytes)
             elements = regions.destination_elements(target.region.horz_stride or 1, control.exec_size)
-            place, own, held = self.placed(target.var, byte, elements, control)
+            place, own, held = self.place(target.var, byte, elements, control)
             if own is not held and not _same(own, held):
                 text = f"as_{C_TYPES.get(held, held.name)}({text})"
             return place, text, held
@@ -227,7 +227,7 @@ class Printer:
             return RankedText("0" if type_ is not None else "null", _ATOM)
         own = self.names.text.types.get(operand.var)
         if type_ is not None and own is not None and own.size == type_.size and operand.offset % own.size == 0:
-            found = self.stored(operand.var, operand.offset, list(range(control.exec_size)), control)
+            found = self.print_stored(operand.var, operand.offset, list(range(control.exec_size)), control)
             if own is type_:
                 return found
             return _cast(type_, found) if _same(own, type_) else RankedText(f"as_{C_TYPES[type_]}({found.text})", _ATOM)
@@ -313,7 +313,7 @@ class Printer:
             )
             if whole and left.modifier is OperandModifier.NONE:
                 test = self._test(left.condition, control)
-                inner = self._relation(relation, _unsigned(left.yes), right, control)
+                inner = self._relation(relation, _drop_sign(left.yes), right, control)
                 return RankedText(f"{test.within(_RELATION)} && {inner.text}", 2)
         exec_type = execution_type([self.type_of(left), self.type_of(right)])
         one, other = (self.argument(v, exec_type, control, exact=True).within(_RELATION + 1) for v in (left, right))
@@ -335,12 +335,18 @@ class Printer:
         )
         test = self._test(value.condition, control).within(_RELATION)
         found = RankedText(f"{test} ? {yes} : {no}", _CHOICE)
-        return found if same else self._converted(found, exec_type, value.type, saturate=value.saturate)
+        return found if same else self._convert(found, exec_type, value.type, saturate=value.saturate)
 
     def argument(self, value: Expr, wanted: DataType, control: ExecControl, *, exact: bool) -> RankedText:
         """Return an argument with the conversion to a type where C would not do the same; ``exact``: its sign counts."""
         own = self.type_of(value)
-        text = self.value(widened(value, self) if own is ty.D and wanted.is_int else value, control)
+        text = self.value(skip_widening(value, self) if own is ty.D and wanted.is_int else value, control)
+        if exact and own.size < ty.D.size and (inner := self._other_sign_of(value)) is not None:
+            # C extends a narrow value by its sign.
+            if isinstance(inner, Calc) and not inner.saturate and inner.modifier is OperandModifier.NONE:
+                text = self.value(replace(inner, type=own), control)
+            else:
+                text = _cast(own, self.value(inner, control))
         if wanted.is_float:
             return text if own is wanted or (own.is_float and own.size < wanted.size) else _cast(wanted, text)
         if own is wanted or (own.size < min(4, wanted.size) and not (exact and own.is_signed and not wanted.is_signed)):
@@ -350,6 +356,18 @@ class Printer:
         if own.size == wanted.size:
             return _cast(wanted, text) if exact and own.is_signed != wanted.is_signed else text
         return _cast(wanted, text)
+
+    def _other_sign_of(self, value: Expr) -> Expr | None:
+        """Return the operand of a conversion that only changes the signedness of a value; None for other values."""
+        if (
+            not isinstance(value, Calc)
+            or value.meaning != S0
+            or value.saturate
+            or value.modifier is not OperandModifier.NONE
+        ):
+            return None
+        own = self.type_of(value.args[0])
+        return value.args[0] if _same(own, value.type) and own is not value.type else None
 
     def _calc(self, value: Calc, control: ExecControl) -> RankedText:
         args = value.args
@@ -364,14 +382,14 @@ class Printer:
         if carry is not None:
             word, pair = carry
             texts = [self.argument(one, ty.UD, control, exact=False) for one in pair]
-            return self._converted(
+            return self._convert(
                 RankedText(f"{word}({texts[0].text}, {texts[1].text})", _ATOM), ty.UD, value.type, saturate=False
             )
         exec_type = execution_type(types)
         if value.meaning.word == "src" and not exec_type.is_float and value.type.is_int and not value.saturate:
-            return self._converted(self.value(args[0], control), types[0], value.type, saturate=False)
+            return self._convert(self.value(args[0], control), types[0], value.type, saturate=False)
         if value.meaning.word == "src":
-            return self._converted(self.value(args[0], control), types[0], value.type, saturate=value.saturate)
+            return self._convert(self.value(args[0], control), types[0], value.type, saturate=value.saturate)
         # What may need more bits than the sources have is computed in as many as the result takes.
         ring = _words(value.meaning) <= _GROWING
         wanted = exec_type
@@ -394,13 +412,13 @@ class Printer:
         if not wanted.is_float and found.rank == _SUM:
             words = self.by_global_ids(found.text)
             found = RankedText(words, _ATOM if re.fullmatch(r"global_id\(\d\)", words) else _SUM)
-        return self._converted(found, wanted, value.type, saturate=value.saturate)
+        return self._convert(found, wanted, value.type, saturate=value.saturate)
 
     def by_global_ids(self, text: str) -> str:
         """Return the text of a sum of integers by what OpenCL has a function for."""
         return _GLOBAL_ID.sub(r"\g<before>global_id(\g<axis>)", text) if self.names_sums else text
 
-    def _converted(self, text: RankedText, from_: DataType, to: DataType, *, saturate: bool) -> RankedText:
+    def _convert(self, text: RankedText, from_: DataType, to: DataType, *, saturate: bool) -> RankedText:
         if saturate:
             if to.is_float:
                 inner = text if from_ is to else _cast(to, text)
@@ -423,15 +441,15 @@ class Printer:
         ]
         word = node.word
         if boolean and word in ("and", "or"):
-            return _joined("&&" if word == "and" else "||", 2 if word == "and" else 1, parts)
+            return _join("&&" if word == "and" else "||", 2 if word == "and" else 1, parts)
         if word == "mad" and not whole:
             return RankedText(f"{parts[0].within(8)} * {parts[1].within(9)} + {parts[2].within(8)}", 7)
         if word == "not":
             return RankedText(f"{'!' if boolean else '~'}{parts[0].within(_UNARY + 1)}", _UNARY)
         if word == ("asr" if signed else "shr"):
-            return _joined(">>", 6, parts)
+            return _join(">>", 6, parts)
         if word in _OPERATORS:
-            return _joined(*_OPERATORS[word], parts)
+            return _join(*_OPERATORS[word], parts)
         return RankedText(f"{_FUNCTIONS.get(word, word)}({', '.join(p.text for p in parts)})", _ATOM)
 
 
@@ -464,7 +482,7 @@ def _is_zero(value: Expr) -> bool:
     return isinstance(value, Immediate) and value.type.is_int and not value.type.is_packed and value.bits == 0
 
 
-def _unsigned(value: Expr) -> Expr:
+def _drop_sign(value: Expr) -> Expr:
     """Return a value that is zero where another is, without its sign."""
     sign = getattr(value, "modifier", OperandModifier.NONE) in (
         OperandModifier.NEG,
@@ -483,7 +501,7 @@ def component(number: int, count: int) -> str | None:
     return "xyzw"[number] if count <= 4 else f"s{number:x}"
 
 
-def _joined(sign: str, rank: int, parts: list[RankedText]) -> RankedText:
+def _join(sign: str, rank: int, parts: list[RankedText]) -> RankedText:
     """Join operands; whatever mixes with shifts and bits gets brackets, as few readers know their ranks."""
     strict = 7 if rank >= 7 else _UNARY
     text = parts[0].within(
@@ -508,8 +526,8 @@ def _cast(to: DataType, text: RankedText) -> RankedText:
     return RankedText(f"({C_TYPES.get(to, to.name)}){text.within(_UNARY)}", _UNARY)
 
 
-def widened(value: Expr, printer: Printer) -> Expr:
-    """Return what a conversion to int is of where C does it by itself."""
+def skip_widening(value: Expr, printer: Printer) -> Expr:
+    """Return the operand of a conversion to int that C does implicitly, else the value."""
     if isinstance(value, Calc) and value.meaning == S0 and value.type is ty.D and not value.saturate:
         own = printer.type_of(value.args[0])
         if value.modifier is OperandModifier.NONE and own.is_int and own.size < ty.D.size:

@@ -30,7 +30,7 @@ from visa_lsp.app.read.model import (
     Set,
     Transfer,
 )
-from visa_lsp.app.read.structure import shaped
+from visa_lsp.app.read.structure import shape_loop
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lane import S0
@@ -54,14 +54,14 @@ _ELEMENT: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?P<index>\[(?:(?P<step>\d+) \* )?lane(?: (?P<sign>[+-]) (?P<first>\d+))?\])?"
 )
 _SUMS: Final = frozenset({"src", "add", "add3", "sub", "mul", "mad", "shl"})
-MAX_SUM: Final = 4  # operations of an address that may stand more than once
+MAX_SUM: Final = 4  # operations of an address that may be repeated
 MAX_OPERATIONS: Final = 6  # of a value that moves, so that a line stays short
 MAX_STATEMENT: Final = 12  # of all that moved into one statement
 _CONTROL: Final = variable_key(Space.GENERAL, 14)  # rounding and denormals
 _CLOCK: Final = variable_key(Space.GENERAL, 6)
 
 
-def folded(reading: Reading, kernel: Kernel, names: ReadingNames) -> Reading:
+def fold_reading(reading: Reading, kernel: Kernel, names: ReadingNames) -> Reading:
     """Return the same program in fewer statements. ``names`` tell which halves have the same text."""
     found = _Folder(kernel, names)
     routines = [replace(routine, body=found.code(routine.body)) for routine in reading.routines]
@@ -79,7 +79,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
-    """What an assignment gives to the elements of its target: where they lie, and the value."""
+    """An assignment as a definition: the places of the elements of its target, and the value."""
 
     key: int
     bytes: list[int]
@@ -177,7 +177,7 @@ class _Folder:
         return tuple(out)
 
     def _writes(self, statement: Plain, place: int) -> Bits:
-        """Return what a statement writes: of an instruction with two results its own."""
+        """Return the bits that a statement writes; an instruction with two results has a statement for each."""
         if isinstance(statement, Set) and effect_of(self.kernel.instructions[place]) in CARRIES:
             found = (
                 self.effects.place_bytes(statement.target, statement.control.exec_size)
@@ -205,7 +205,7 @@ class _Folder:
             places = {p for test in self.last_tests for p in test.places}
             last = replace(loop.last, tests=self.last_tests)
             return replace(loop, body=body, last=last, last_places=tuple(sorted({*places, *loop.last_places})))
-        return shaped(body) if loop.first is None and loop.last is None else replace(loop, body=body)
+        return shape_loop(body) if loop.first is None and loop.last is None else replace(loop, body=body)
 
     def _fold(self, run: list[_Item], last: int) -> None:
         self._name_surfaces(run, last)
@@ -437,7 +437,7 @@ class _Folder:
             if is_scalar and lanes > 1:
                 if isinstance(value, Choose):
                     raise _Unfit
-                value = _mapped(value, _broadcast) or value
+                value = _map_leaves(value, _broadcast) or value
             if type_ is not definition.type:
                 if not (type_.is_int and definition.type.is_int):
                     raise _Unfit
@@ -448,11 +448,11 @@ class _Folder:
 
         try:
             if isinstance(statement, Set):
-                value = _mapped(statement.value, exchange)
+                value = _map_leaves(statement.value, exchange)
                 found: Plain = replace(statement, value=value)
                 size = _operations(value)
             else:
-                address = _mapped(statement.address, exchange)
+                address = _map_leaves(statement.address, exchange)
                 found, size = replace(statement, address=address), _operations(address)
                 if _stores_one(statement):
                     own = self.kernel.variable_type(statement.data.var)
@@ -460,7 +460,7 @@ class _Folder:
                         Lanes(statement.data, own) if own is not None and own.size == statement.size else None
                     )
                     if data is not None:
-                        stored = _mapped(data, exchange)
+                        stored = _map_leaves(data, exchange)
                         if stored != data:
                             found = replace(found, value=stored)
                         size = max(size, _operations(stored))
@@ -541,7 +541,7 @@ class _Halves:
         return True
 
     def _pair(self, low: str, high: str, apart: int, lanes: int) -> tuple[str, str] | None:
-        """Return the names of elements of two variables, of which the second has the same elements for lanes further on."""
+        """Return the names of elements of two variables; the second has the same elements for the later lanes."""
         a, b = _ELEMENT.fullmatch(low), _ELEMENT.fullmatch(high)
         if a is None or b is None:
             return None
@@ -633,15 +633,15 @@ def _leaves(value: Expr) -> Iterator[Expr]:
             yield value
 
 
-def _mapped(value: Expr, exchange: Callable[[Expr], Expr | None]) -> Expr:
+def _map_leaves(value: Expr, exchange: Callable[[Expr], Expr | None]) -> Expr:
     """Return a value with some of its leaves exchanged."""
     match value:
         case Calc():
-            return replace(value, args=tuple(_mapped(one, exchange) for one in value.args))
+            return replace(value, args=tuple(_map_leaves(one, exchange) for one in value.args))
         case Choose():
-            return replace(value, yes=_mapped(value.yes, exchange), no=_mapped(value.no, exchange))
+            return replace(value, yes=_map_leaves(value.yes, exchange), no=_map_leaves(value.no, exchange))
         case Compare():
-            return replace(value, left=_mapped(value.left, exchange), right=_mapped(value.right, exchange))
+            return replace(value, left=_map_leaves(value.left, exchange), right=_map_leaves(value.right, exchange))
         case _:
             found = exchange(value)
             return value if found is None else found
@@ -667,7 +667,7 @@ def _operations(value: Expr) -> int:
 
 
 def _is_offset(value: Expr) -> bool:
-    """Return whether a value is a short sum as addresses are made of; such sums may stand in several places."""
+    """Return whether a value is a short sum, as addresses have; such sums may be repeated."""
     match value:
         case Calc(meaning, args, type_):
             return (
@@ -684,7 +684,7 @@ def _is_address(before: Plain | Both, after: Plain) -> bool:
 
 
 def _is_cheap(value: Expr) -> bool:
-    """Return whether a value is a constant or a copy, which may stand in several places."""
+    """Return whether a value is a constant or a copy, which may be repeated."""
     return (
         isinstance(value, Calc)
         and value.meaning == S0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.app.read.alignment import Alignment
-from visa_lsp.app.read.expressions import Printer, component, widened
+from visa_lsp.app.read.expressions import Printer, component, skip_widening
 from visa_lsp.app.read.model import (
     Both,
     Break,
@@ -85,7 +85,7 @@ class CodePrinter:
 
     @property
     def alignment(self) -> Alignment:
-        """What divides variables; made for a whole body only, because two halves compare without it."""
+        """Divisors of variables; computed for a whole body only, because halves are compared without them."""
         self._alignment = self._alignment or Alignment(self.kernel)
         return self._alignment
 
@@ -98,7 +98,10 @@ class CodePrinter:
         pairs = [f"{high} of {low}" for low, high in reading.halves if high in shown]
         if pairs:
             yield Line(f"{_INDENT}// higher lanes are in other registers: {', '.join(pairs)}")
-        notes = [f"{self._shown(over)} lies over {self._shown(under)}" for over, under in self.printer.overlaid.items()]
+        notes = [
+            f"{self._print_declaration(over)} lies over {self._print_declaration(under)}"
+            for over, under in self.printer.overlaid.items()
+        ]
         if notes:
             yield Line(f"{_INDENT}// {', '.join(notes)}")
         for line in code:
@@ -112,7 +115,7 @@ class CodePrinter:
                 yield Line(_INDENT + line.text, line.places)
             yield Line("}")
 
-    def _shown(self, number: int) -> str:
+    def _print_declaration(self, number: int) -> str:
         type_ = self.names.text.types.get(number)
         return f"{C_TYPES.get(type_, type_.name) if type_ is not None else '?'} {self.names.variable(number)}"
 
@@ -121,7 +124,7 @@ class CodePrinter:
         return found or f"routine_{entry}"
 
     def _code(self, code: Sequence[Statement]) -> Iterator[Line]:
-        yield from _joined_copies(self._lines(code))
+        yield from _join_copies(self._lines(code))
 
     def _lines(self, code: Sequence[Statement]) -> Iterator[Line]:
         for statement in code:
@@ -208,7 +211,7 @@ class CodePrinter:
     # ---- statements without others in them
 
     def _prefix(self, control: ExecControl, guard: Predicate | None) -> str:
-        """Return which lanes an assignment is for, where these are not all that are active."""
+        """Return the words for the lanes of an assignment; empty for all active lanes."""
         if self.plain:
             return self.printer.predicate(guard, control).text if guard is not None else ""
         control = self.wide or control
@@ -250,9 +253,9 @@ class CodePrinter:
     def _assignment(self, statement: Set) -> str:
         control, value, target = statement.control, statement.value, statement.target
         declared = self.printer.type_of(target)
-        text = self.printer.value(widened(value, self.printer) if declared is ty.D else value, control).text
+        text = self.printer.value(skip_widening(value, self.printer) if declared is ty.D else value, control).text
         if not self.plain and isinstance(value, Calc) and len(value.args) == 2:
-            place, _, type_ = self.printer.assigned(target, control, "")
+            place, _, type_ = self.printer.assign(target, control, "")
             operator, _, rest = text.removeprefix(f"{place} ").partition(" ")
             if operator in _ASSIGNING and text.startswith(f"{place} ") and type_ is value.type:
                 first = self.printer.value(value.args[0], control).text
@@ -263,11 +266,11 @@ class CodePrinter:
         return self._put(target, text, control, self._prefix(control, statement.guard))
 
     def _put(self, target: Expr, text: str, control: ExecControl, prefix: str) -> str:
-        place, text, type_ = self.printer.assigned(target, control, text)
+        place, text, type_ = self.printer.assign(target, control, text)
         return f"{prefix}{self._declaration(place, C_TYPES.get(type_, type_.name), prefix)}{place} = {text};"
 
     def _declaration(self, place: str, word: str, prefix: str) -> str:
-        """Return the type in front of a name that stands here for the first time, and mark it."""
+        """Return the type in front of a name at its first use, and mark the name."""
         if self.plain or place in self.declared:
             return ""
         self.declared.add(place)
@@ -289,7 +292,7 @@ class CodePrinter:
                 else f"*({word} *)({address})"
             )
         if not single and dense and (count == 1 or access.size == access.cell):
-            place = self._indexed(access, wide, count * access.size) or place
+            place = self._index(access, wide, count * access.size) or place
         data, declared = self._data(access)
         prefix = self._prefix(control, access.guard)
         if access.write and access.value is not None:
@@ -303,11 +306,11 @@ class CodePrinter:
     def _data_type(self, access: Transfer) -> DataType:
         if access.value is not None:
             return self.printer.type_of(access.value)
-        held = self._held(access)
+        held = self._type_held(access)
         return held if held is not None and held.size == access.size == access.cell else _UNSIGNED[access.size]
 
-    def _held(self, access: Transfer) -> DataType | None:
-        """Return the element type of the variable that the data lies in; None where its elements are no cells."""
+    def _type_held(self, access: Transfer) -> DataType | None:
+        """Return the element type of the variable that the data lies in; None where it has other elements."""
         data = access.data
         own = self.names.text.types.get(data.var)
         if data.var == 0 or own is None or own.size != access.cell or data.offset % own.size:
@@ -317,13 +320,13 @@ class CodePrinter:
 
     def _data(self, access: Transfer) -> tuple[str, str]:
         """Return the registers of an access, and their type where they are an element or a vector for each lane."""
-        data, count, held = access.data, len(access.elements), self._held(access)
+        data, count, held = access.data, len(access.elements), self._type_held(access)
         if data.var == 0:
             return ("0" if access.write else "null"), ""
         if count == 1 and held is not None and (held.is_int or access.size == access.cell):
             lanes = 1 if access.single else access.control.exec_size
             control = ExecControl(lanes, access.control.mask_offset, no_mask=access.control.no_mask)
-            return self.printer.placed(data.var, data.offset, list(range(lanes)), control)[0], C_TYPES.get(
+            return self.printer.place(data.var, data.offset, list(range(lanes)), control)[0], C_TYPES.get(
                 held, held.name
             )
         self.printer.note_alias(data.var)
@@ -340,7 +343,7 @@ class CodePrinter:
         name = self.names.variable(data.var) + (f"@{data.offset}" if data.offset else "")
         return (f"elements({name}, {count})" if access.single else f"rows({name}, {count})"), ""
 
-    def _indexed(self, access: Transfer, word: str, size: int) -> str | None:
+    def _index(self, access: Transfer, word: str, size: int) -> str | None:
         """Return an access as an element of an argument; None where its address is not a sum of whole elements."""
         memory, known = access.memory, None
         flat = memory.variable < 0 and not memory.shared and memory.model == codes.ADDRTYPE_FLAT
@@ -354,11 +357,11 @@ class CodePrinter:
             return None
         control = ExecControl(1, 0, no_mask=True) if access.single else access.control
         parts: list[str] = []
-        number = _signed(access.offset) if isinstance(access.offset, Immediate) else 0
+        number = _to_signed(access.offset) if isinstance(access.offset, Immediate) else 0
         offset = f"{known.name}_offset" if known is not None else ""
         for term, factor in _terms(access.address, 1):
             if isinstance(term, Immediate):
-                number += _signed(term) * factor
+                number += _to_signed(term) * factor
                 continue
             text = self.printer.value(term, control)
             pointer = self._pointer(term) if flat and known is None and factor == 1 else None
@@ -403,7 +406,7 @@ class CodePrinter:
             text = f"({text})"
         number = access.offset
         if isinstance(number, Immediate):
-            whole = _signed(number)
+            whole = _to_signed(number)
             text += f" {'+' if whole > 0 else '-'} {abs(whole)}" if whole else ""
         elif number is not None:
             text += f" + {printer.value(number, ExecControl(1, 0, no_mask=True)).within(8)}"
@@ -461,7 +464,7 @@ class CodePrinter:
         if shape is Shape.VECTOR and value is not None:
             slot = next(s for s in inst.row.slots if s.name == name)
             if slot.role is Role.WRITE and isinstance(value, General | PredicateOperand):
-                return self.printer.assigned(value, control, "")[0]
+                return self.printer.assign(value, control, "")[0]
             return self.printer.value(value, control).text
         if shape is Shape.RAW and isinstance(value, RawOperand):
             return self.printer.raw(value, None, control).text
@@ -497,7 +500,7 @@ class _Copy(Struct, frozen=True):
         return Line(f"{self.to}[{self.at}..{last}] = {self.from_}[{self.source}..{source}];", self.places)
 
 
-def _joined_copies(lines: Iterable[Line]) -> Iterator[Line]:
+def _join_copies(lines: Iterable[Line]) -> Iterator[Line]:
     """Make one line of those that copy one element each, side by side."""
     known: _Copy | None = None
     for line in lines:
@@ -518,7 +521,7 @@ def _joined_copies(lines: Iterable[Line]) -> Iterator[Line]:
         yield known.line()
 
 
-# Types of which C converts one into the other without a change of bits.
+# Pairs of types that C converts into each other without a change of bits.
 _ALIKE: Final = frozenset(
     {
         (a, b)
@@ -529,7 +532,7 @@ _ALIKE: Final = frozenset(
 )
 
 
-def _signed(value: Immediate) -> int:
+def _to_signed(value: Immediate) -> int:
     bits = value.bits & 0xFFFFFFFF
     return bits - (1 << 32) if bits >> 31 else bits
 
@@ -550,7 +553,7 @@ def _terms(value: Expr, factor: int) -> Iterator[tuple[Expr, int]]:
                 yield from _terms(args[0], factor << (args[1].bits & 31))
                 return
             if flat and meaning.word == "mul" and isinstance(args[1], Immediate):
-                yield from _terms(args[0], factor * _signed(args[1]))
+                yield from _terms(args[0], factor * _to_signed(args[1]))
                 return
     yield value, factor
 

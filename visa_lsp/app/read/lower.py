@@ -30,7 +30,7 @@ def effect_of(inst: Inst) -> str:
 
 
 def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfer | NamedCall, ...]:
-    """Return what an instruction does: one statement, or one for each of its results."""
+    """Return the statements of an instruction: one, or one for each of its results."""
     return _with_carry(kernel, inst, place) or (statement_of(kernel, inst, place),)
 
 

@@ -72,7 +72,7 @@ class Set(Struct, frozen=True):
 
 
 class MemoryPlace(Struct, frozen=True):
-    """Where an access goes: shared local memory, the surface of a variable, or an address model of ``isa.lsc_codes`` with its operand."""
+    """The memory of an access: shared local memory, the surface of a variable, or an address model of ``isa.lsc_codes``."""
 
     shared: bool = False
     variable: int = -1
@@ -106,7 +106,7 @@ class Transfer(Struct, frozen=True):
 
 
 class Both(Struct, frozen=True):
-    """One statement for lanes and as many lanes behind them, whose text is the same but for the registers."""
+    """A statement for lanes and as many lanes behind them, with equal texts except for the registers."""
 
     low: Set | Transfer | Both
     high: Set | Transfer | Both

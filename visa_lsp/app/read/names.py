@@ -70,7 +70,7 @@ class ReadingNames(Struct, frozen=True):
         return (number, byte) if own is not None and own.size == size and byte % size == 0 else None
 
     def elements(self, number: int) -> int:
-        """How many elements a general variable has."""
+        """Return the number of elements of a general variable."""
         found = self.kernel.variable(number)
         if found is not None:
             return found.num_elements

@@ -3,9 +3,9 @@
 The algorithm is that of N. Ramsey, "Beyond Relooper: Recursive Translation of Unstructured Control Flow to Structured
 Control Flow" (ICFP 2022): a walk of the dominator tree, in which a block that several edges lead forward to follows the
 code of its immediate dominator, and a loop is what edges back to its header run through. Two things are changed for C, which has no
-labelled ``break``: what a loop leaves for stands behind it, and a jump that is neither the way on, nor ``break``, nor
-``continue`` is a ``goto`` to a label further down. A body whose loops have several entries keeps its blocks in order, with
-a ``goto`` for each jump.
+labelled ``break``: the target of a loop's exit is placed behind the loop, and a jump that is neither the way on, nor ``break``,
+nor ``continue`` is a ``goto`` to a label further down. A body whose loops have several entries keeps its blocks in order, with a
+``goto`` for each jump.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _routine(graph: Graph, blocks: Sequence[_BlockCode], entry: int) -> Routine:
     label = first.label if isinstance(first.label, int) and first.flow is FlowClass.SUBROUTINE else None
     found = _Structurer(blocks, entry, sorted(inside), ahead, graph.order)
     if found.reducible:
-        with suppress(RecursionError):  # conditions within hundreds of others are no easier to read than jumps
+        with suppress(RecursionError):  # conditions within hundreds of others are as hard to read as jumps
             return Routine(entry, label, found.code())
     return Routine(entry, label, tuple(_flat(blocks, sorted(inside), entry)), structured=False)
 
@@ -176,7 +176,7 @@ def _flat(blocks: Sequence[_BlockCode], order: Sequence[int], entry: int) -> Ite
 
 @dataclass
 class _Where:
-    """What surrounds a jump: the block that comes next without one, the innermost loop, and the block behind that."""
+    """The surroundings of a jump: the next block without one, the innermost loop, and the block behind the loop."""
 
     next: int | None
     loop: int | None = None
@@ -196,8 +196,8 @@ class _Structurer:
     rank: dict[int, int] = field(default_factory=dict)
     above: dict[int, int] = field(default_factory=dict)
     loops: dict[int, set[int]] = field(default_factory=dict)  # header -> the blocks of the loop
-    children: dict[int, list[int]] = field(default_factory=dict)  # blocks that stand behind the code of another
-    behind: dict[int, list[int]] = field(default_factory=dict)  # blocks that stand behind a loop
+    children: dict[int, list[int]] = field(default_factory=dict)  # blocks placed behind the code of another
+    behind: dict[int, list[int]] = field(default_factory=dict)  # blocks placed behind a loop
     labelled: set[int] = field(default_factory=set)  # targets of ``goto``
 
     def __post_init__(self) -> None:
@@ -205,7 +205,7 @@ class _Structurer:
         by_flow = [b for b in self.preferred if b in reachable]
         self.above = self._dominators(by_flow)
         # In the order of the text lanes meet as they do on the machine.
-        if not self._ranked(self.inside) and not self._ranked(by_flow):
+        if not self._rank_blocks(self.inside) and not self._rank_blocks(by_flow):
             self.reducible = False
             return
         self._find_loops()
@@ -247,7 +247,7 @@ class _Structurer:
             other = self.above[other]
         return one == other
 
-    def _ranked(self, order: Sequence[int]) -> bool:
+    def _rank_blocks(self, order: Sequence[int]) -> bool:
         """Rank the blocks; return whether each edge back leads to a block that dominates its source."""
         self.rank = {block: at for at, block in enumerate(order)}
         if self.rank[self.entry] != 0:
@@ -276,7 +276,7 @@ class _Structurer:
                 self.loops[block] = members
 
     def _place(self) -> None:
-        """Say for each block that is no branch of another where it stands."""
+        """Place each block that does not belong to a branch of another one."""
         edges: dict[int, int] = {}
         for block in self.inside:
             for way in self.blocks[block].ways:
@@ -299,10 +299,10 @@ class _Structurer:
 
     def code(self) -> Code:
         """Return the statements of the routine."""
-        return _labelled(self._tree(self.entry, _Where(None)), self.labelled)
+        return _drop_labels(self._tree(self.entry, _Where(None)), self.labelled)
 
     def _tree(self, block: int, where: _Where) -> Code:
-        """Return the code of a block and of all that stands behind it."""
+        """Return the code of a block and of all blocks placed behind it."""
         if block not in self.loops:
             return self._sequence(block, self.children.get(block, []), where)
         behind = self.behind.get(block, [])
@@ -311,7 +311,7 @@ class _Structurer:
         body = self._sequence(block, self.children.get(block, []), inner)
         if _continue_label(block) in self.labelled:
             body = (*body, JumpLabel(_continue_label(block)))
-        return (shaped(body), *self._rest(behind, where))
+        return (shape_loop(body), *self._rest(behind, where))
 
     def _sequence(self, block: int, behind: Sequence[int], where: _Where) -> Code:
         inner = _Where(behind[0], where.loop, where.behind) if behind else where
@@ -381,7 +381,7 @@ def _leaves(code: Code) -> bool:
     )
 
 
-def shaped(body: Code) -> Repeat:
+def shape_loop(body: Code) -> Repeat:
     """Return a loop, with its test at the beginning or the end where it has one there."""
     first, last = body[0] if body else None, body[-1] if body else None
     if isinstance(first, If) and _breaks(first):
@@ -408,7 +408,7 @@ def _inside(code: Iterable[Statement]) -> Iterator[Statement]:
             yield from _inside(statement.otherwise)
 
 
-def _labelled(code: Code, used: set[int]) -> Code:
+def _drop_labels(code: Code, used: set[int]) -> Code:
     """Drop the labels that no ``goto`` names."""
     return tuple([_with_labels(s, used) for s in code if not isinstance(s, JumpLabel) or s.label in used])
 
@@ -417,8 +417,8 @@ def _with_labels(statement: Statement, used: set[int]) -> Statement:
     match statement:
         case If():
             return replace(
-                statement, then=_labelled(statement.then, used), otherwise=_labelled(statement.otherwise, used)
+                statement, then=_drop_labels(statement.then, used), otherwise=_drop_labels(statement.otherwise, used)
             )
         case Repeat():
-            return replace(statement, body=_labelled(statement.body, used))
+            return replace(statement, body=_drop_labels(statement.body, used))
     return statement

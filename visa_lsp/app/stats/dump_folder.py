@@ -42,7 +42,7 @@ def files_beside(one: DumpFigures) -> DumpFiles:
     return DumpFiles(text, document.path if document is not None else None)
 
 
-def undeclared_spills(dumps: Sequence[DumpFigures]) -> Iterator[ReportedFinding]:
+def find_undeclared_spills(dumps: Sequence[DumpFigures]) -> Iterator[ReportedFinding]:
     """Yield a finding for each dump that spills although the ze_info of its folder says that its kernel does not.
 
     A spilling dump beside one of the same kernel and width without spills is an attempt that the compiler threw away.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from visa_lsp.app.errors import printable
-from visa_lsp.app.stats.printing import aligned, csv_text, dump_json
+from visa_lsp.app.stats.printing import align, csv_text, dump_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ class DumpPair(Struct, frozen=True):
     b: DumpFigures | None
 
 
-def paired(a: Mapping[str, DumpFigures], b: Mapping[str, DumpFigures]) -> list[DumpPair]:
+def pair_dumps(a: Mapping[str, DumpFigures], b: Mapping[str, DumpFigures]) -> list[DumpPair]:
     """Pair the dumps of two sides, given by their paths in the folders: by path, the others by kernel in order.
 
     The compiler names its dumps after a digest of the source, so that most paths differ between two builds.
@@ -79,7 +79,7 @@ def pairs_table(pairs: Sequence[DumpPair]) -> Iterator[str]:
         if any(_differs(pair, key) for key in shown)
     ]
     if rows:
-        yield from aligned([["kernel", *(_FIGURES[key] for key in shown), "dumps"], *rows])
+        yield from align([["kernel", *(_FIGURES[key] for key in shown), "dumps"], *rows])
     equal = len(pairs) - len(rows)
     yield f"{equal} of {len(pairs)} kernel{'s' * (len(pairs) != 1)} have equal figures"
 

@@ -83,14 +83,16 @@ def _peak(peak: Peak) -> dict[str, Any]:
 def page(one: KernelFigures) -> Iterator[str]:
     """Yield the lines of the page of one kernel."""
     yield f"{one.path}: '{one.name}'"
-    code = f"{_counted(one.instructions, 'instruction')}, {one.sends} of them messages"
-    held = ", ".join((_counted(one.blocks, "block"), _counted(one.loops, "loop"), _counted(one.variables, "variable")))
+    code = f"{_count_words(one.instructions, 'instruction')}, {one.sends} of them messages"
+    held = ", ".join(
+        (_count_words(one.blocks, "block"), _count_words(one.loops, "loop"), _count_words(one.variables, "variable"))
+    )
     yield f"  {code}; {held}"
     yield "  by family: " + (", ".join(f"{name} {count}" for name, count in one.by_family.items()) or "none")
     at = "" if one.pressure.line is None else f" at line {one.pressure.line}"
     yield (
-        f"  needs up to {_counted(one.pressure.max, 'GRF row')} of {one.grf_bytes} bytes{at}, "
-        f"{_counted(one.flags.max, 'flag')} of 16 bits, {_counted(one.addresses.max, 'address element')}"
+        f"  needs up to {_count_words(one.pressure.max, 'GRF row')} of {one.grf_bytes} bytes{at}, "
+        f"{_count_words(one.flags.max, 'flag')} of 16 bits, {_count_words(one.addresses.max, 'address element')}"
     )
     variables = one.pressure.variables
     for variable in variables[:_SHOWN_VARIABLES]:
@@ -106,13 +108,13 @@ def page(one: KernelFigures) -> Iterator[str]:
         )
 
 
-def _counted(count: int, word: str) -> str:
+def _count_words(count: int, word: str) -> str:
     return f"{count} {word}{'s' * (count != 1)}"
 
 
 def table(kernels: Sequence[KernelFigures]) -> Iterator[str]:
     """Yield the lines of a table with a row for each kernel."""
-    yield from aligned([_HEAD, *(_cells(one) for one in kernels)])
+    yield from align([_HEAD, *(_cells(one) for one in kernels)])
 
 
 def _cells(one: KernelFigures) -> list[str]:
@@ -122,7 +124,7 @@ def _cells(one: KernelFigures) -> list[str]:
     ]  # fmt: skip
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def align(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table: first and last column to the left, the others to the right."""
     rows = [[printable(cell) for cell in row] for row in rows]
     last = len(rows[0]) - 1
@@ -144,17 +146,17 @@ def dump_summary(one: DumpFigures) -> str:
     """Return the figures of a dump as a line of words."""
     spill = "no spill"
     if one.spill_bytes:
-        spill = f"{one.spill_bytes} bytes spilled by {_counted(one.spills, 'message')}, filled by {one.fills}"
+        spill = f"{one.spill_bytes} bytes spilled by {_count_words(one.spills, 'message')}, filled by {one.fills}"
     parts = (
-        f"{one.name} on {one.platform or 'an unknown platform'}: {_counted(one.instructions, 'instruction')}",
+        f"{one.name} on {one.platform or 'an unknown platform'}: {_count_words(one.instructions, 'instruction')}",
         f"SIMD{one.simd}",
         f"{one.grf} GRF" if one.grf is not None else "",
         spill,
         f"{one.private_bytes} bytes of private memory" if one.private_bytes else "",
-        _counted(one.sends, "send"),
-        _counted(one.syncs, "sync"),
+        _count_words(one.sends, "send"),
+        _count_words(one.syncs, "sync"),
         f"{one.dpas} dpas" if one.dpas else "",
-        _counted(one.bank_conflicts, "bank conflict") if one.bank_conflicts else "",
+        _count_words(one.bank_conflicts, "bank conflict") if one.bank_conflicts else "",
         one.allocation,
     )
     return ", ".join(part for part in parts if part)
@@ -162,7 +164,7 @@ def dump_summary(one: DumpFigures) -> str:
 
 def dump_table(dumps: Sequence[DumpFigures]) -> Iterator[str]:
     """Yield the lines of a table with a row for each dump."""
-    yield from aligned([_DUMP_HEAD, *(_dump_cells(one) for one in dumps)])
+    yield from align([_DUMP_HEAD, *(_dump_cells(one) for one in dumps)])
 
 
 def _dump_cells(one: DumpFigures) -> list[str]:

@@ -18,8 +18,8 @@ from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import proposed
 from visa_lsp.app.launch.unit import program_of
 from visa_lsp.app.why.dependences import Execution, Unwritten
-from visa_lsp.app.why.question import element_of, failed_element
-from visa_lsp.app.why.recorded import LaunchRecorder, RecordedRun
+from visa_lsp.app.why.question import element_of, find_failed_element
+from visa_lsp.app.why.recording import LaunchRecorder, RecordedRun
 from visa_lsp.app.why.report import Describer, WhyNode, WhyReport
 from visa_lsp.app.why.slices import RunComparison, nodes_of, slice_of
 
@@ -72,11 +72,11 @@ def answer(question: WhyQuestion) -> WhyReport:
     if question.launch or beside.is_file():
         launch = read_launch_file(beside, named=bool(question.launch))
     else:
-        launch = proposed_launch(program, beside, question.platform)
+        launch = generate_launch(program, beside, question.platform)
     return explain(question, program, launch, reference)
 
 
-def proposed_launch(program: ComparedProgram, path: Path, platform: str | None) -> LaunchFile:
+def generate_launch(program: ComparedProgram, path: Path, platform: str | None) -> LaunchFile:
     """Return a generated launch of a program that has no launch file ``path``."""
     options = RunOptions(program.path, platform)
     return proposed(program_of(program.data, program.path), options, path).proposal.read(path)
@@ -89,8 +89,8 @@ def explain(
     checks = "all" if question.value is None else "none"
     options = RunOptions(platform=question.platform, checks=checks, budget=question.budget)
     run = program.ready(launch, options)
-    report = runner.carried_out(run)
-    element = failed_element(run.prepared, report) if question.fault is None else None
+    report = runner.run_ready(run)
+    element = find_failed_element(run.prepared, report) if question.fault is None else None
     if question.value is not None:
         element = element_of(question.value, run.prepared, report)
     needed: list[Needed] = []
@@ -108,7 +108,7 @@ def explain(
     theirs = None
     if reference is not None:
         found.against = reference.name
-        steps = runner.carried_out(reference.ready(launch, options)).instructions
+        steps = runner.run_ready(reference.ready(launch, options)).instructions
         theirs = _record(reference.ready(launch, options), steps, needed, group)
     _fill(found, ours, starts, theirs, element, question.most)
     found.notes += ours.notes
@@ -136,7 +136,7 @@ def _record(
             for cause in slice_of(found.dependences, _last_writers(found, needed), most=_WIDENING_STEPS).steps
             if isinstance(cause, Unwritten) and cause.kind == "memory" and cause.where in known
         ]
-        wider = recorder.widened(found, origins) if origins else None
+        wider = recorder.widen(found, origins) if origins else None
         if wider is None:
             break
         found = wider
@@ -228,7 +228,7 @@ def _compare(made: WhyNode, node: SliceNode, comparison: RunComparison | None, t
     made.differs = comparison.forward.differs(nearest)
     partner = comparison.forward.partner(nearest)
     if made.differs and partner is not None:
-        made.reference = theirs.written(partner)
+        made.reference = theirs.values_written(partner)
 
 
 def _reference_starts(

@@ -38,7 +38,7 @@ _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
 
 
 class Execution(NamedTuple):
-    """One executed instruction for one unit."""
+    """An executed instruction for one unit."""
 
     row: int
     unit: int
@@ -484,7 +484,7 @@ class Dependences:
     # ---- values
 
     def value(self, step: Execution) -> bytes:
-        """Return what a step did, as bytes to compare: the written value and where a store went, or a branch's outcome."""
+        """Return the result of a step as bytes to compare: the written value and a store's addresses, or a branch's outcome."""
         place = self.place(step.row)
         made = b"".join(self.bytes_after(step, target) for target in place.targets)
         if place.predicate:
@@ -511,7 +511,7 @@ class Dependences:
         return made
 
     def reads(self, step: Execution) -> list[bytes | None]:
-        """Return what a step read of each register operand."""
+        """Return the bytes that a step read from each register operand."""
         return [self.bytes_before(step, source) for source in self.place(step.row).sources]
 
     def bytes_after(self, step: Execution, target: RegisterOperand) -> bytes:
@@ -595,11 +595,11 @@ class Dependences:
         return self.is_active(step.row, step.unit) if place.by_lane else bool(self.masks[step.row])
 
     def number_of(self, step: Execution) -> int:
-        """Return how many times before the same activation executed the instruction for the same unit."""
+        """Return the number of earlier executions of the instruction in the same activation for the same unit."""
         rows = self.occurrences(int(self.owners[step.row]), int(self.pcs[step.row]))
-        return int(np.searchsorted(self._enabled_rows(step.row, step.unit, rows), step.row))
+        return int(np.searchsorted(self._rows_enabled(step.row, step.unit, rows), step.row))
 
-    def _enabled_rows(self, row: int, unit: int, rows: Array) -> Array:
+    def _rows_enabled(self, row: int, unit: int, rows: Array) -> Array:
         if self.place(row).by_lane:
             return np.asarray(rows[self.masks[rows] >> unit & 1 == 1])
         return np.asarray(rows[self.masks[rows] != 0])
@@ -614,7 +614,7 @@ class Dependences:
         rows = self.occurrences(owner, pc)
         if not rows.size:
             return None
-        rows = self._enabled_rows(int(rows[0]), unit, rows)
+        rows = self._rows_enabled(int(rows[0]), unit, rows)
         return Execution(int(rows[number]), unit) if number < rows.size else None
 
     @cached_property

@@ -89,7 +89,7 @@ def element_at(key: int | str, flat: int, prepared: PreparedLaunch, report: RunR
     )  # fmt: skip
 
 
-def failed_element(prepared: PreparedLaunch, report: RunReport) -> Element | None:
+def find_failed_element(prepared: PreparedLaunch, report: RunReport) -> Element | None:
     """Return the first different element of the first failed expectation; None where all hold."""
     for expectation in report.expectations:
         wrong = expectation.mismatch

@@ -22,7 +22,7 @@ from visa_lsp.sim.values import DTYPE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.why.recorded import RecordedRun
+    from visa_lsp.app.why.recording import RecordedRun
     from visa_lsp.app.why.slices import SliceNode
     from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.interp import Code
@@ -44,7 +44,7 @@ _MAX_STEPS_SHOWN: Final = 4  # elements of memory that one node names
 
 @dataclass(slots=True)
 class WhyNode:
-    """One node of the answer.
+    """A node of the answer.
 
     ``kind``: instruction; missing (only the reference run executes it); input, memory, undefined, earlier (no recorded
     instruction wrote it). ``line`` counts from 1, 0 without a text. ``values`` are what it wrote, ``reads`` what it read, ``reference``
@@ -116,7 +116,7 @@ class Describer:
             number, "missing" if found.of_reference else "instruction", _plain(text),
             source.path if source is not None else "", inst.line + 1 if known else 0, owner.code.kernel.name, owner.group,
             owner.thread, self._lane(nearest), tuple(lanes[:_MAX_LANES]), len({step.row for step in steps}), found.distance,
-            found.is_first, values=self.written(nearest), reads={} if found.of_reference else self.read(nearest),
+            found.is_first, values=self.values_written(nearest), reads={} if found.of_reference else self.read(nearest),
         )  # fmt: skip
 
     def _of_origins(self, number: int, found: SliceNode, origins: Sequence[Unwritten]) -> WhyNode:
@@ -149,7 +149,7 @@ class Describer:
             owner.inputs[start + origin.offset : start + origin.offset + origin.size]
             for origin in origins[:_MAX_STEPS_SHOWN]
         )
-        return _shown(raw, DTYPE[type_] if type_ is not None else None)
+        return _to_values(raw, DTYPE[type_] if type_ is not None else None)
 
     def _lane(self, step: Execution) -> int | None:
         run = self._dependences
@@ -160,14 +160,16 @@ class Describer:
 
     # ---- values
 
-    def written(self, step: Execution) -> Values:
-        """Return what a step wrote, by the names of variables and elements."""
+    def values_written(self, step: Execution) -> Values:
+        """Return the values that a step wrote, by the names of variables and elements."""
         run = self._dependences
         place, code = run.place(step.row), run.owner(step.row).code
         names = self._names_of(code)
         found: Values = {}
         for target in place.targets:
-            found[self._name(names, target)] = _shown(run.bytes_after(step, target), self._type(code, step.row, target))
+            found[self._name(names, target)] = _to_values(
+                run.bytes_after(step, target), self._type(code, step.row, target)
+            )
         for var in place.plan.preds_written[:1]:
             found[names.predicate.get(var, f"P{var}")] = run.predicate_bit(step)
         for access in run.accesses(step.row):
@@ -179,7 +181,7 @@ class Describer:
         return found
 
     def read(self, step: Execution) -> Values:
-        """Return what a step read."""
+        """Return the values that a step read."""
         run = self._dependences
         code = run.owner(step.row).code
         names = self._names_of(code)
@@ -187,7 +189,7 @@ class Describer:
         for source in run.place(step.row).sources:
             raw = run.bytes_before(step, source)
             if raw is not None:
-                found[self._name(names, source)] = _shown(raw, self._type(code, step.row, source))
+                found[self._name(names, source)] = _to_values(raw, self._type(code, step.row, source))
         return found
 
     @staticmethod
@@ -223,7 +225,7 @@ class Describer:
         title, key = self._buffer_title(buffer), self._arguments.get(id(buffer))
         array = self._run.prepared.arrays[key] if key is not None else None
         if array is None or offset % array.itemsize or raw.size % array.itemsize or not raw.size:
-            return {f"{title} at byte {offset}": _shown(raw.tobytes(), None)}
+            return {f"{title} at byte {offset}": _to_values(raw.tobytes(), None)}
         found: Values = {}
         for number, value in enumerate(numbers(np.frombuffer(raw.tobytes(), array.dtype), _MAX_VALUES)):
             at = offset // array.itemsize + number
@@ -239,7 +241,7 @@ class Describer:
         return known
 
 
-def _shown(raw: bytes, dtype: np.dtype[Any] | None) -> Any:
+def _to_values(raw: bytes, dtype: np.dtype[Any] | None) -> Any:
     """Return bytes as a number, or as a list of numbers; dwords where the type is unknown."""
     if dtype is None or len(raw) % dtype.itemsize:
         size = next(n for n in (4, 2, 1) if len(raw) % n == 0)

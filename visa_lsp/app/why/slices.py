@@ -54,7 +54,7 @@ class Pairing:
         for code in ours.recorder.codes:
             other = others.get(code.kernel.name) or (kernels[0] if code.kernel.inputs and len(kernels) == 1 else None)
             if other is not None:
-                self._codes[id(code)] = other, _matching(code, other)
+                self._codes[id(code)] = other, _match(code, other)
 
     def partner(self, step: Execution) -> Execution | None:
         """Return the step of the other run; None where that does not execute it."""
@@ -98,7 +98,7 @@ class Pairing:
         return self._ours.reads(cause) == self._theirs.reads(partner)
 
 
-def _matching(a: Code, b: Code) -> dict[int, int]:
+def _match(a: Code, b: Code) -> dict[int, int]:
     """Return the matching instructions of two bodies by number."""
     ours, theirs = a.kernel.instructions, b.kernel.instructions
     same = sum(one.row is other.row for one, other in zip(ours, theirs, strict=False))
@@ -169,7 +169,7 @@ class RunComparison:
         self.ours, self.theirs = ours, theirs
         self.forward, self.backward = Pairing(ours, theirs), Pairing(theirs, ours)
 
-    def diverted(self, ours: Slice, theirs: Slice) -> Iterator[tuple[Execution, int]]:
+    def find_diverted(self, ours: Slice, theirs: Slice) -> Iterator[tuple[Execution, int]]:
         """Yield our steps, with a distance, that are a cause of a first difference in one of the runs only."""
         firsts: dict[tuple[Execution, Execution], int] = {}
         for pairing, part in ((self.forward, ours), (self.backward, theirs)):
@@ -222,7 +222,7 @@ def nodes_of(
                 known.is_first = True
                 known.is_own |= pairing.reads_same(cause)
     if comparison is not None and other is not None:
-        for lost, distance in comparison.diverted(found, other):
+        for lost, distance in comparison.find_diverted(found, other):
             (of_cause.get((False, lost)) or node(lost, distance, of_reference=False)).is_diverted = True
     for of_reference, part, _ in sides:
         for cause, step in part.steps.items():

@@ -45,24 +45,24 @@ class Reader:
             said: list[str] = []
             try:
                 data = read_bytes(path) if text is None else text.encode()
-                kept = self._kept_of(name)
+                kept = self._find_kept(name)
                 found = read_data(path or name, data, job.get("platform"), finder=finder, say=said.append, kept=kept)
             except (UserError, OSError) as error:
                 return {"ok": False, "error": str(error)}
             if found is None:
                 return {"ok": False, **_mistake(path or name, said, numbers)}
-            kernels += as_json(found)["kernels"] if numbers is None else _placed(as_json(found)["kernels"], numbers)
+            kernels += as_json(found)["kernels"] if numbers is None else _place(as_json(found)["kernels"], numbers)
         return {"ok": True, "kernels": kernels}
 
-    def _kept_of(self, name: str) -> Kept:
+    def _find_kept(self, name: str) -> Kept:
         kept = self._kept[name] = self._kept.pop(name, {})
         if len(self._kept) > _MAX_TEXTS:
             del self._kept[next(iter(self._kept))]
         return kept
 
 
-def _placed(kernels: list[Result], numbers: list[int | None]) -> list[Result]:
-    """Return kernels of which each line names the lines that the editor has."""
+def _place(kernels: list[Result], numbers: list[int | None]) -> list[Result]:
+    """Return kernels whose lines name the lines that the editor has."""
     for kernel in kernels:
         for line in kernel["lines"]:
             line["visa"] = sorted({known for number in line["visa"] if (known := numbers[number - 1]) is not None})

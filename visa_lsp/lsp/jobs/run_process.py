@@ -54,7 +54,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     if find_spec("numpy") is None:
         return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
     if "why" in options:
-        return _explained(text, Path(path) if path else None, options)
+        return _explain_value(text, Path(path) if path else None, options)
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.proposal import proposed
 
@@ -108,17 +108,17 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         words = "\n".join(problems.lines[:3]) or "the text has errors"
         return {"ok": False, "error": words, "diagnostics": found, **more}
     except (runner.LaunchError, OSError, ValueError) as error:
-        words = proposal.written.said(str(error), str(launch)) if proposal is not None else str(error)
+        words = proposal.written.name_item(str(error), str(launch)) if proposal is not None else str(error)
         return {"ok": False, "error": words, **more}
     return {**_report(report, options.get("head", _HEAD), whole=options.get("data") == "base64"), **more}
 
 
-def _explained(text: str | None, source: Path | None, options: dict[str, Any]) -> Result:
+def _explain_value(text: str | None, source: Path | None, options: dict[str, Any]) -> Result:
     """Return the answer of ``visa-lsp why --format json`` for a program."""
     from visa_lsp.app.compare_runs.programs import ComparedProgram
     from visa_lsp.app.errors import UserError
     from visa_lsp.app.launch import runner
-    from visa_lsp.app.why.answer import SHOWN_NODES, WhyQuestion, explain, proposed_launch
+    from visa_lsp.app.why.answer import SHOWN_NODES, WhyQuestion, explain, generate_launch
     from visa_lsp.app.why.report import as_json
 
     asked = options["why"]
@@ -138,7 +138,7 @@ def _explained(text: str | None, source: Path | None, options: dict[str, Any]) -
             other = Path(against["path"])
             data = against["text"].encode() if "text" in against else runner.read_bytes(other)
             reference = ComparedProgram(str(other), other, data)
-        launch = read or proposed_launch(program, launch_path, platform)
+        launch = read or generate_launch(program, launch_path, platform)
         return {"ok": True, **as_json(explain(question, program, launch, reference))}
     except runner.TextProblems as problems:
         return {"ok": False, "error": "\n".join(problems.lines[:3]) or "the text has errors"}

@@ -1,4 +1,4 @@
-"""Float operations, compiled, with the NaNs that the rule of ``sim.words`` asks for.
+"""Float operations, compiled, with the NaNs that the rule of ``sim.words`` requires.
 
 LLVM promises nothing of the bits of a NaN: it swaps what is added, takes negations into products, and calculates beforehand with
 another sign. The machine's instructions follow the rule when they are written as they are: each operation is a function of the
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.emitter import Emitter
     from visa_lsp.sim.jit.writer import Node
 
-# What neither touches memory nor ends elsewhere: stores before it that nobody reads may be left out.
+# Attributes of a function that neither touches memory nor unwinds: LLVM may delete dead stores before it.
 _PURE: Final = ("nounwind", "readnone")
 _REGISTER: Final = 16  # bytes of the smallest vector register; what is smaller lies in one with nothing behind it
 
@@ -42,7 +42,7 @@ def in_double(function: Callable[..., Node]) -> Callable[..., Node]:
 
 
 def quiet(e: Emitter, value: Node) -> Node:
-    """Lanes of which no NaN signals, as a conversion leaves them: LLVM leaves out one there and back, and that with it."""
+    """Return lanes with quiet NaNs, as after a conversion there and back, which LLVM would delete."""
     return mul(e, value, splat(value.type.element, 1.0, lanes_of(value)))
 
 
@@ -50,7 +50,7 @@ def _operation(e: Emitter, *sources: Node, word: str) -> Node:
     """Return a float operation on lanes; ``fma`` is a * b + c, rounded once."""
     most = native.vector_bytes()
     if not most:
-        return _chosen(e, word, sources)
+        return _choose(e, word, sources)
     kind = sources[0].type
     name = f"{word}.{8 * bytes_of(kind.element)}x{kind.count}"
     function = e.module.globals.get(name)
@@ -109,7 +109,7 @@ def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node
     return builder.call(code, sources, attrs=_PURE)
 
 
-def _chosen(e: Emitter, word: str, sources: tuple[Node, ...]) -> Node:
+def _choose(e: Emitter, word: str, sources: tuple[Node, ...]) -> Node:
     """Return the same for any host: the operation of LLVM, and NaNs by choice."""
     builder, kind = e.builder, sources[0].type
     size = bytes_of(kind.element)

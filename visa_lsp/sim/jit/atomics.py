@@ -1,6 +1,6 @@
 """Compiled atomics: lane by lane, in order, as ``sim.messages.atomic`` does them.
 
-Where groups run side by side, the update of a lane is one step for the others: it is tried until nobody came between.
+Where groups run side by side, the update of a lane is one step for the others: it is repeated until no other update came between.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
-from visa_lsp.sim.jit import spaces, watching
+from visa_lsp.sim.jit import check_instrumentation, spaces
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
-from visa_lsp.sim.jit.moving import begin_access, end_access, may_leave, range_of, wide
+from visa_lsp.sim.jit.memory_access import begin_access, end_access, may_leave, range_of, wide
 from visa_lsp.sim.jit.numbers import raw_start
 from visa_lsp.sim.jit.writer import I8, I64, Node, integer
 
@@ -51,17 +51,17 @@ def emit_atomic(
     dst, first, second = (raw_start(site, site.raw(n), lanes * cell) for n in names)
     if any(dst >= 0 <= start and start != dst and abs(start - dst) < lanes * cell for start in (first, second)):
         raise Uncompiled  # the interpreter takes all sources before it writes
-    bits, use = e.some(e.enable(site), site), watching.ATOMIC
+    bits, use = e.some(e.enable(site), site), check_instrumentation.ATOMIC
     with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))), may_leave(e) as outside:
         at = wide(e, found.offsets(at))
         most, least = range_of(e, at, bits)
         place = begin_access(e, found, least, builder.add(most, ir.Constant(I64, memory)), use, outside)
         if e.mode.watched:
-            watching.alignment(e, at, e.lanes(bits, lanes), memory)
+            check_instrumentation.alignment(e, at, e.lanes(bits, lanes), memory)
             if memory < 4:
-                watching.suspect_always(e)
-            watching.mark_each(e, place, at, bits, memory, use, shared=found.shared)
-        offsets, kind = e.kept_lanes(at), integer(8 * memory)
+                check_instrumentation.suspect_always(e)
+            check_instrumentation.mark_each(e, place, at, bits, memory, use, shared=found.shared)
+        offsets, kind = e.keep_lanes(at), integer(8 * memory)
 
         def update_lane(lane: Node) -> None:
             where = builder.gep(place.base, [e.lane_of(offsets, lane, I64)], source_etype=I8)
@@ -75,7 +75,7 @@ def emit_atomic(
 
             sources = source(first), source(second)
             if e.mode.side_by_side and not found.shared:
-                old, new = _exchanged(e, where, kind, lambda old: update(e, old, *sources))
+                old, new = _exchange(e, where, kind, lambda old: update(e, old, *sources))
             else:
                 old = builder.load(where, typ=kind, align=1)
                 new = update(e, old, *sources)
@@ -91,8 +91,8 @@ def emit_atomic(
         end_access(e, place, use, builder.mul(e.count_of(bits), ir.Constant(I64, memory)))
 
 
-def _exchanged(e: Emitter, where: Node, kind: Node, update: Callable[[Node], Node]) -> tuple[Node, Node]:
-    """Update a place while other groups do; what stood there and what stands there now."""
+def _exchange(e: Emitter, where: Node, kind: Node, update: Callable[[Node], Node]) -> tuple[Node, Node]:
+    """Update a place that other groups may update at the same time; return the old and the new value."""
     builder = e.builder
     first, before = builder.load_atomic(where, "monotonic", kind.width // 8, typ=kind), builder.block
     again, done = e.blocks("exchange", "exchanged")

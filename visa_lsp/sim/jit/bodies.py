@@ -11,11 +11,11 @@ from llvmlite import ir
 
 from visa_lsp.sim.jit import native
 from visa_lsp.sim.jit.body import BEGIN, BodyPlan
-from visa_lsp.sim.jit.making import PLAIN, RunMode
+from visa_lsp.sim.jit.code_cache import PLAIN, RunMode
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.making import ObjectStore, Stopwatch
+    from visa_lsp.sim.jit.code_cache import ObjectStore, Stopwatch
     from visa_lsp.sim.jit.modes import ModePlan
 
 
@@ -33,9 +33,9 @@ class CompiledBody:
         self.code = code
         self.body = BodyPlan(code, modes, surfaces, mode)
         self.module = ir.Module("body")
-        self.has_groups = False  # whether the scheduler of whole groups stands in the module
+        self.has_groups = False  # whether the module has the scheduler of whole groups
         size = code.layout.size
-        self.function = self.body.written(self.module, "body")
+        self.function = self.body.emit(self.module, "body")
         code.grown(size)
         # By stretch, and behind that for single instructions.
         self.counts = np.zeros(2 * len(code.kernel.instructions) + 2, np.int64)

@@ -17,14 +17,14 @@ from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.model import Combine, Predicate, PredicateOperand, State
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
-from visa_lsp.sim.jit import state, watching
+from visa_lsp.sim.jit import check_instrumentation, state
+from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, RunMode
 from visa_lsp.sim.jit.emitter import Emitter, Local, Uncompiled
-from visa_lsp.sim.jit.held import Held, held_in
 from visa_lsp.sim.jit.lanes import emit_lane
-from visa_lsp.sim.jit.making import MOST_HELD_INSTRUCTIONS, PLAIN, RunMode
 from visa_lsp.sim.jit.messages import MESSAGES
 from visa_lsp.sim.jit.modes import branches, changes_modes
 from visa_lsp.sim.jit.moves import MOVES
+from visa_lsp.sim.jit.register_promotion import Held, find_held
 from visa_lsp.sim.jit.state import StateLayout
 from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, integer
 from visa_lsp.sim.observers.definedness_plan import InstructionKind, kind_of
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # Behind the first it goes on anywhere.
 _MOVING: Final = frozenset(["switchjmp", "call", "fcall", "ifcall", "if", "else", "while", "break", "cont"])
 _LEAVING: Final = _MOVING | {"barrier", "sbarrier_wait", "nbarrier_wait"}
-MOST_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
+MAX_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
 BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 
@@ -70,9 +70,9 @@ class BodyPlan:
         starts = {*self.entries, *self.layout.joins, *branch, *ahead.values(), count}
         self.starts = sorted(pc for pc in starts if 0 <= pc <= count)
         self.ends = dict(zip(self.starts, [*self.starts[1:], count + 1], strict=True))
-        small = self.stays and count <= MOST_HELD_INSTRUCTIONS
-        self.held = held_in(code, self.starts, self.ends, to_the_end=mode.to_the_end) if small else Held()
-        self.written_surfaces = self._written_surfaces()
+        small = self.never_leaves and count <= MAX_HELD_INSTRUCTIONS
+        self.held = find_held(code, self.starts, self.ends, to_the_end=mode.to_the_end) if small else Held()
+        self.written_surfaces = self._find_written_surfaces()
         named = [value for inst in self.instructions for value in inst.values]
         predicates = frozenset(value.var for value in named if isinstance(value, Predicate | PredicateOperand))
         # What a function keeps that runs threads one after another; None: it runs one.
@@ -82,9 +82,9 @@ class BodyPlan:
     @property
     def counted(self) -> Sequence[int]:
         """The stretches that are counted in values of the function."""
-        return self.starts if self.local and len(self.starts) <= MOST_LOCAL_COUNTS else ()
+        return self.starts if self.local and len(self.starts) <= MAX_LOCAL_COUNTS else ()
 
-    def _written_surfaces(self) -> frozenset[int]:
+    def _find_written_surfaces(self) -> frozenset[int]:
         """Return the surface variables that instructions may change."""
         found = set[int]()
         for pc, inst in enumerate(self.instructions):
@@ -110,7 +110,7 @@ class BodyPlan:
             return True
         return changes_modes(self.code, inst) and pc not in self.modes.controls
 
-    def written(self, module: ir.Module, name: str) -> ir.Function:
+    def emit(self, module: ir.Module, name: str) -> ir.Function:
         """Write the function into a module."""
         writer = _BodyWriter(self, module, name)
         writer.write()
@@ -124,18 +124,18 @@ class BodyPlan:
         return frozenset(found) if found == self.leaving else frozenset()
 
     @property
-    def seen(self) -> bool:
-        """Whether nothing that a checker looks at is left to the interpreter; known when the function is written."""
-        return not any(_looked_at(self.instructions[pc]) for pc in self.called_out)
+    def is_fully_compiled(self) -> bool:
+        """True if no checked access falls back to the interpreter; valid once the function is written."""
+        return not any(_is_checked(self.instructions[pc]) for pc in self.called_out)
 
     @property
     def is_alone(self) -> bool:
-        """Whether nothing that is left to the interpreter touches what groups share; known when the function is written."""
+        """True if no instruction that falls back to the interpreter touches shared memory; valid once the function is written."""
         return all(isinstance(self.instructions[pc].row.meaning, Lane) for pc in self.called_out)
 
     @property
-    def stays(self) -> bool:
-        """Whether nothing but barriers leaves the function."""
+    def never_leaves(self) -> bool:
+        """True if only barriers leave the function."""
         return len(self.barriers) == len(self.leaving)
 
 
@@ -145,7 +145,7 @@ def _effect(inst: Inst) -> str:
     return meaning.name if isinstance(meaning, Effect) else ""
 
 
-def _looked_at(inst: Inst) -> bool:
+def _is_checked(inst: Inst) -> bool:
     meaning = inst.row.meaning
     if isinstance(meaning, Lane):
         return meaning.expr.word in ("div", "mod")
@@ -175,7 +175,7 @@ class _BodyWriter:
         choice = e.builder.switch(pc, wrong)
         for entry in sorted(self.body.entries):
             if entry in self.blocks:
-                choice.add_case(ir.Constant(I64, entry), self._entered(entry))
+                choice.add_case(ir.Constant(I64, entry), self._enter(entry))
         e.builder.position_at_end(wrong)
         e.builder.ret(ir.Constant(I32, state.EXIT))
         for place, block in self.places.items():
@@ -216,7 +216,7 @@ class _BodyWriter:
         begin.linkage = "internal"
         b.call(begin, [registers, first, *(e.get(cell, I64) for cell in ids)])
         e.begin_thread(registers, block, block_first)
-        e.take_held(e.held.moved(0), first)
+        e.take_held(e.held.live_pieces(0), first)
         b.branch(self._to(0))
 
         b.position_at_end(following)
@@ -244,10 +244,10 @@ class _BodyWriter:
         e.spill_sums()
         b.ret(ir.Constant(I32, state.LEAVE))
 
-    def _entered(self, pc: int) -> ir.Block:
+    def _enter(self, pc: int) -> ir.Block:
         """Return the block that begins at an instruction with what the registers hold."""
         e = self.e
-        held = e.held.moved(pc)
+        held = e.held.live_pieces(pc)
         if not held:
             return self._to(pc)
         (entered,) = e.blocks(f"enter{pc}")
@@ -257,8 +257,8 @@ class _BodyWriter:
         return entered
 
     def _leave(self, status: int, pc: int, at: Node | int | None = None) -> None:
-        """Leave where ``pc`` is what is executed next; what lives there goes into the registers. The thread stands ``at`` another place."""
-        self.e.give_held(self.e.held.moved(pc))
+        """Leave before the instruction at ``pc`` and store the registers that live there; the thread may be ``at`` another place."""
+        self.e.give_held(self.e.held.live_pieces(pc))
         self.e.leave(status, pc if at is None else at)
 
     def _to(self, pc: int) -> ir.Block:
@@ -274,7 +274,7 @@ class _BodyWriter:
         e.set(word, e.builder.and_(e.get(word, I64), ir.Constant(I64, ~(1 << number % 64))))
 
     def _dispatch(self) -> None:
-        """No lane is active: go on at the lowest place where some wait, else leave."""
+        """Continue at the lowest place where lanes wait, because no lane is active; leave if there is none."""
         e = self.e
         e.builder.position_at_end(self.dispatch)
         for number, word in enumerate(e.waiting):
@@ -308,12 +308,12 @@ class _BodyWriter:
         for pc in range(start, last):
             e.pc = pc
             if self.e.mode.watched and pc in self.code.notes:
-                watching.suspect_always(e)
+                check_instrumentation.suspect_always(e)
             if pc in self.body.leaving:
                 if self.e.mode.watched and pc in self.body.barriers:
                     lanes = e.builder.trunc(e.word(e.block, state.DISPATCHED), I32)
                     missing = e.builder.and_(lanes, e.builder.not_(e.get(e.emask)))
-                    watching.suspect(e, e.builder.icmp_unsigned("!=", missing, ir.Constant(I32, 0)))
+                    check_instrumentation.suspect(e, e.builder.icmp_unsigned("!=", missing, ir.Constant(I32, 0)))
                 self._leave(state.EXIT, pc + 1, pc)
                 return
             inst = self.body.instructions[pc]
@@ -358,7 +358,7 @@ class _BodyWriter:
 
     # ---- branches
 
-    def _taken(self, inst: Inst, pc: int) -> Node:
+    def _take_lanes(self, inst: Inst, pc: int) -> Node:
         """Return the active lanes that an instruction moves, of 32. Execution size 1 moves all of them or none."""
         e, site, pred = self.e, Site(self.code, inst, pc), inst.get("pred")
         at, lanes, active = site.control.mask_offset, site.lanes, e.get(e.emask)
@@ -381,7 +381,7 @@ class _BodyWriter:
     def _goto(self, inst: Inst, pc: int) -> None:
         e = self.e
         target = self.code.labels[_label(inst)]
-        lanes = self._taken(inst, pc)
+        lanes = self._take_lanes(inst, pc)
         on = self._to(pc + 1)
         (go,) = e.blocks("go")
         e.builder.cbranch(e.builder.icmp_unsigned("!=", lanes, ir.Constant(I32, 0)), go, on)
@@ -422,7 +422,7 @@ class _BodyWriter:
 
     def _return(self, inst: Inst, pc: int) -> None:
         e = self.e
-        lanes = self._taken(inst, pc)
+        lanes = self._take_lanes(inst, pc)
         e.put_word(e.block, state.PC, ir.Constant(I64, pc))
         left = e.builder.not_(lanes)
         active = e.builder.and_(e.get(e.emask), left)

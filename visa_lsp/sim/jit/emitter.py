@@ -1,4 +1,4 @@
-"""What all compiled instructions share: registers as vectors of lanes, masks, predicates, calls into the interpreter.
+"""The base of all compiled instructions: registers as vectors of lanes, masks, predicates, calls into the interpreter.
 
 An ``Emitter`` writes the instructions of one body into one LLVM function. Lanes are ``<n x type>`` vectors, also one lane.
 Registers stay in memory, as the interpreter has them, so that either engine can go on at any instruction; predicates and
@@ -44,11 +44,11 @@ class _Kept(NamedTuple):
 
 
 class Uncompiled(Exception):  # noqa: N818 - no fault: the interpreter executes the instruction
-    """There is no compiled form of an instruction."""
+    """An instruction that has no compiled form."""
 
 
 class Emitter(Writer):
-    """The function of one body while it is written. ``builder`` stands where the next operation goes."""
+    """The function of one body while it is written. ``builder`` appends the next operation."""
 
     def __init__(self, module: ir.Module, name: str, plan: BodyPlan) -> None:
         """Begin a function.
@@ -65,7 +65,7 @@ class Emitter(Writer):
         self._registers, self.addresses, self._block, self.launch = self.function.args
         for argument in self.function.args:
             argument.add_attribute("noalias")
-        # A callback has raised, the thread stands where it was called; and a checker might have something to say.
+        # two exits: a callback has raised, at the place of the call; a checker may have a finding
         self.failed, self.suspected = self.blocks("failed", "suspected")
         self.fresh: Node = None  # whether the function begins with new threads
         if self._threads:
@@ -107,7 +107,8 @@ class Emitter(Writer):
         self.reaches_shared = False  # an instruction may touch the memory of the group
         self.pc = 0
         self.held = plan.held
-        self._held: list[Node] = []  # arrays for the pieces: LLVM makes worse values of vectors
+        # Arrays for the held pieces, because LLVM promotes arrays to better values than vectors.
+        self._held: list[Node] = []
         for piece in self.held.pieces:
             place = self.builder.alloca(ir.ArrayType(ir.IntType(8), piece.size))
             place.align = 64
@@ -231,7 +232,7 @@ class Emitter(Writer):
 
     # ---- functions of the module
 
-    def outlined(self, name: str, result: Any, arguments: Sequence[Node], body: Callable[..., Node]) -> Node:
+    def outline(self, name: str, result: Any, arguments: Sequence[Node], body: Callable[..., Node]) -> Node:
         """Call a function of the module that does what ``body`` writes: for what is long, frequent in a text, and seldom run."""
         known = self.module.globals.get(name)
         if known is None:
@@ -348,7 +349,7 @@ class Emitter(Writer):
     # ---- leaving
 
     def leave(self, status: int, pc: Node | int) -> None:
-        """End the function; the thread stands at ``pc``."""
+        """End the function; the thread's next instruction is at ``pc``."""
         self._spill(ir.Constant(I64, pc) if isinstance(pc, int) else pc, whole=True)
         self.spill_sums()
         self.builder.ret(ir.Constant(I32, status))

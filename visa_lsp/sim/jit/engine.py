@@ -1,7 +1,7 @@
 """The compiled engine: which launches run as compiled code, with checkers and without.
 
 Without checkers every launch may. Where checkers watch, a launch is compiled together with tests that overlook nothing
-(``watching``), and with a proof that registers are written before they are read (``defined``). Where a test strikes, the interpreter
+(``check_instrumentation``), and with a proof that registers are written before they are read (``definedness_proof``). Where a test strikes, the interpreter
 runs the group again (``replay``); where that does not do, or there is no proof, memory is put back and it runs all of them. So
 reports are the interpreter's, whoever ran.
 """
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.sim.contents import Contents
+from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making, RunMode, is_large
 from visa_lsp.sim.jit.machine import WARM, Hot, Sample
-from visa_lsp.sim.jit.making import MOST_INSTRUCTIONS, Making, RunMode, is_large
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.accesses import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
@@ -71,17 +71,17 @@ def _run(
     slower = dispatch if interpreted is None else replace(dispatch, step_budget=interpreted)
     if is_large(dispatch.kernel) and not at_once:
         count = len(dispatch.kernel.instructions)
-        against = f"the kernel has {count:,} instructions; those of more than {MOST_INSTRUCTIONS:,} are interpreted"
-        return _interpreted(slower, observers, against)
+        against = f"the kernel has {count:,} instructions; those of more than {MAX_INSTRUCTIONS:,} are interpreted"
+        return _interpret(slower, observers, against)
     if unfit := [type(o).__name__ for o in observers if type(o) not in WATCHED]:
         against = f"{_BY_INTERPRETER}compiled code has no form of {', '.join(unfit)}"
-        return _interpreted(slower, observers, against * at_once)
-    again = bool(observers) or dispatch.host_threads > 1  # what was sampled is no part of the run
+        return _interpret(slower, observers, against * at_once)
+    again = bool(observers) or dispatch.host_threads > 1  # the sampled steps do not belong to the run
     known = at_once or bool(making.bodies)
     before = None
     if again and not known:
         if _is_straight(dispatch) and math.prod(dispatch.groups) * dispatch.threads_per_group < WARM:
-            return _interpreted(slower, observers)
+            return _interpret(slower, observers)
         before = Contents(dispatch)
         sample = Sample(slower, making, RunMode(watched=bool(observers), side_by_side=not observers))
         sample.heard_by(_fresh(observers))
@@ -102,15 +102,15 @@ def _run(
         found = launches.side_by_side(dispatch, making) if again else ""
         if not isinstance(found, str):
             return found
-        return _limit(launches.unwatched(dispatch, making, at_once=known), found and _ALONE + found)
+        return _limit(launches.run_unwatched(dispatch, making, at_once=known), found and _ALONE + found)
     before = before or Contents(dispatch)
     try:
-        found = launches.watched(dispatch, making, _fresh(observers), before, slower.step_budget)
+        found = launches.run_watched(dispatch, making, _fresh(observers), before, slower.step_budget)
     except Suspicion:
         before.restore()
-        found = _interpreted(slower, observers)
+        found = _interpret(slower, observers)
         found.replayed_groups = found.groups
-    return _interpreted(slower, observers, (_BY_INTERPRETER + found) * at_once) if isinstance(found, str) else found
+    return _interpret(slower, observers, (_BY_INTERPRETER + found) * at_once) if isinstance(found, str) else found
 
 
 def _compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
@@ -142,7 +142,7 @@ def _is_straight(dispatch: Dispatch) -> bool:
     )
 
 
-def _interpreted(dispatch: Dispatch, observers: Sequence[Observer], against: str = "") -> RunResult:
+def _interpret(dispatch: Dispatch, observers: Sequence[Observer], against: str = "") -> RunResult:
     """Run a launch in the interpreter; ``against`` says why it is not compiled."""
     result = Machine(dispatch, observers).run()
     result.interpreted = True

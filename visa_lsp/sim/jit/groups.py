@@ -2,7 +2,7 @@
 
 ``GroupWriter`` makes ``groups(launch, first, end)``: for each group it gives its threads their first registers, then runs them in
 turn, each until it ends, waits at the barrier or has used its time slice, in the order that the machine has. It returns the
-number of groups that are done, or comes back early with a reason, and all threads as they stand, for the machine to go on.
+number of groups that are done, or comes back early with a reason and the state of all threads, from which the machine continues.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class GroupField(NamedTuple):
-    """Where a group's number in one dimension stands in the first registers of its threads."""
+    """The place of a group's number in one dimension in the first registers of its threads."""
 
     offset: int
     size: int
@@ -48,7 +48,7 @@ class Sizes(NamedTuple):
 
 
 class _Memory(NamedTuple):
-    """Where the numbers of a memory's rounds stand in the launch, and the bit of its fence."""
+    """The places of the numbers of a memory's rounds in the launch, and the bit of its fence."""
 
     group: int
     round: int
@@ -77,7 +77,7 @@ class GroupWriter(Writer):
 
     @property
     def runs_threads(self) -> bool:
-        """Whether the kernel's function runs new threads one after another."""
+        """True if the kernel's function runs new threads one after another."""
         return self.plan.local is not None and not self.sizes.shared
 
     def write(self) -> None:
@@ -224,7 +224,7 @@ class GroupWriter(Writer):
         b.position_at_end(done)
 
     def _begin_round(self, memory: _Memory) -> None:
-        """Give the threads numbers that nobody had; one more stands for several of them."""
+        """Give the threads new numbers, and one more number that stands for several of them."""
         first = self._number(memory.next)
         self._put(memory.round, first)
         self._put(memory.next, self.builder.add(first, self.builder.add(self.threads, ir.Constant(I64, 1))))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 
 from visa_lsp.sim.jit.arithmetic import in_double, quiet
-from visa_lsp.sim.jit.watching import any_of
+from visa_lsp.sim.jit.check_instrumentation import any_of
 from visa_lsp.sim.jit.writer import F64, I64, bytes_of, lanes_of, splat, vector
 from visa_lsp.sim.lane_formulas import FORMULAS, QUARTERS
 
@@ -34,7 +34,7 @@ def body_of(word: str) -> Callable[..., Node]:
 
     def body(e: Emitter, *sources: Node) -> Node:
         kind = sources[0].type
-        return e.outlined(f"{word}_{kind.count}", kind, sources, partial(formula, e))
+        return e.outline(f"{word}_{kind.count}", kind, sources, partial(formula, e))
 
     return body
 
@@ -68,7 +68,7 @@ class LaneNumbers:
     node: Node
 
     def like(self, other: LaneNumbers | float) -> Node:
-        """Return the other operand: a constant stands in all lanes."""
+        """Return the other operand; a constant is repeated for all lanes."""
         if isinstance(other, LaneNumbers):
             return other.node
         return splat(self.node.type.element, other, lanes_of(self.node))
@@ -115,7 +115,7 @@ class _Nodes:
     of_bits = _unary(lambda nodes, a: nodes.e.builder.bitcast(a, vector(F64, nodes.count)))
 
     def entries(self, rows: LaneNumbers) -> Sequence[LaneNumbers]:
-        """Nearly always all lanes ask for the first row, which needs no look into the table."""
+        """Return the entries of rows; nearly always all lanes need the first row, a constant, so that the table is not read."""
         e, builder = self.e, self.e.builder
         first = [splat(F64, number, self.count) for number in QUARTERS[0]]
         far = any_of(e, builder.icmp_unsigned("!=", rows.node, splat(I64, 0, self.count)))

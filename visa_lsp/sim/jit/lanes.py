@@ -10,9 +10,9 @@ from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import General, Immediate, PredicateOperand
 from visa_lsp.sim import exact, values
 from visa_lsp.sim import words as meanings
-from visa_lsp.sim.jit import numbers, watching, words
+from visa_lsp.sim.jit import check_instrumentation, numbers, words
 from visa_lsp.sim.jit.emitter import Uncompiled
-from visa_lsp.sim.jit.rounding import directed
+from visa_lsp.sim.jit.rounding import round_directed
 from visa_lsp.sim.jit.writer import integer, lanes_of, splat
 from visa_lsp.sim.lanes import modifier_of, saturates, source_count, words_of
 
@@ -66,7 +66,7 @@ def _float(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources: 
     if e.modes.to_nearest or expr.word not in exact.WORDS:
         value = _compose(e, expr, leaf, lanes, lanes[0].type.element)
     elif exec_type is ty.F:
-        value = directed(e, expr.word, lanes)
+        value = round_directed(e, expr.word, lanes)
     else:
         raise Uncompiled
     return numbers.from_floats(e, value, exec_type, site, dst)
@@ -103,7 +103,9 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
         if e.mode.watched and expr.word in ("div", "mod"):
             zero = e.builder.icmp_unsigned("==", lanes[1], splat(integer(32), 0, site.lanes))
             enabled = e.lanes(e.enable(site), site.lanes)
-            watching.suspect(e, watching.any_of(e, zero if enabled is None else e.builder.and_(zero, enabled)))
+            check_instrumentation.suspect(
+                e, check_instrumentation.any_of(e, zero if enabled is None else e.builder.and_(zero, enabled))
+            )
         return numbers.resize(e, body(e, *lanes), target.bits, signed=True)
     if exec_type.size == 8 and not (plain and wraps):
         raise Uncompiled

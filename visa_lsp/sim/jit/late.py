@@ -1,4 +1,4 @@
-"""Groups of a launch as compiled code, of which one is interpreted for an observer: as a whole, or only its end.
+"""Groups of a launch as compiled code; one of them is interpreted for an observer, as a whole or only its end.
 
 Memory is put back to the start of the launch as often as needed; compiled code is made once. Invariant: a group does what
 it does in a run of the whole launch, provided that all groups before it have run.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.contents import Contents
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.group import ThreadGroup, Wait
-    from visa_lsp.sim.jit.making import Making
+    from visa_lsp.sim.jit.code_cache import Making
     from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.registers import Frame
 
@@ -62,9 +62,9 @@ class GroupReplay:
         return self._machine.steps - before
 
     def interpret(self, number: int, observer: Observer, late: int = 0, quantum: int = QUANTUM) -> None:
-        """Run a group for an observer, which hears it from its instruction ``late`` on, where threads next take turns.
+        """Run a group for an observer that gets events from the first change of threads behind instruction ``late``.
 
-        ``quantum`` is the number of instructions of a turn: as long as that, times the threads, it may hear nothing.
+        ``quantum`` is the number of instructions of a turn: a run of fewer instructions than this, times the threads, may give none.
         """
         machine = self._machine
         machine.begin(observer, late, quantum)
@@ -84,7 +84,7 @@ class _LateMachine(CompiledMachine):
     late: Observer | None = None
 
     def begin(self, observer: Observer, late: int, quantum: int) -> None:
-        """Have an observer hear the next group from its instruction ``late`` on."""
+        """Announce the next group to an observer from its instruction ``late`` on."""
         self.late, self.change_at = observer, self.steps + late
         self.quantum = self.launch[state.QUANTUM // 8] = quantum
         self.heard_by(() if late else (observer,))

@@ -6,8 +6,8 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
+from visa_lsp.sim.jit.code_cache import RunMode
 from visa_lsp.sim.jit.machine import CompiledMachine
-from visa_lsp.sim.jit.making import RunMode
 from visa_lsp.sim.jit.replay import Replay
 from visa_lsp.sim.jit.side_by_side import run_side_by_side
 from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.contents import Contents
     from visa_lsp.sim.dispatch import Dispatch, RunResult
-    from visa_lsp.sim.jit.making import Making
+    from visa_lsp.sim.jit.code_cache import Making
     from visa_lsp.sim.jit.modes import Modes
     from visa_lsp.sim.observers.hooks import Observer
 
 
 def runner_of(machine: CompiledMachine) -> GroupRunner | str:
-    """Return what runs whole groups of a machine's launch as its mode says, compiled; in words why there is none."""
+    """Return the runner of whole groups of a machine's launch, compiled for its mode; without one, the reason in words."""
     dispatch, mode, buffers = machine.dispatch, machine.mode, machine.dispatch.buffers
     if dispatch.partial is not None:
         return "not all groups have the same number of work items"
@@ -35,10 +35,10 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
     # The proof comes first: it takes a tenth of the time that writing the code does.
     if mode.watched and not machine.writes_first:
         return "no proof that registers are written before they are read"
-    body = machine.compiled_for(machine.code(dispatch.kernel)).body
-    if not body.stays:
+    body = machine.compile_for(machine.code(dispatch.kernel)).body
+    if not body.never_leaves:
         return "the kernel leaves compiled code"
-    if (mode.watched and not body.seen) or (mode.side_by_side and not body.is_alone):
+    if (mode.watched and not body.is_fully_compiled) or (mode.side_by_side and not body.is_alone):
         return "a message of the kernel has no compiled form"
     with machine.compiling:
         return GroupRunner(machine)
@@ -49,10 +49,10 @@ def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making
     other = CompiledMachine(replace(machine.dispatch, told=None), making, machine.mode, at_once=True)
     if kernel is machine.dispatch.kernel and isinstance(runner_of(other), str) and other.mode.watched:
         return
-    _ = other.compiled_for(other.code(kernel), modes).call
+    _ = other.compile_for(other.code(kernel), modes).call
 
 
-def unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunResult:
+def run_unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunResult:
     """Run without checkers; what is compiled depends on what is executed, or all is ``at_once``."""
     machine = CompiledMachine(dispatch, making, at_once=at_once)
 
@@ -67,18 +67,19 @@ def unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunResult
 
 
 def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
-    """Run without checkers on several threads of the host, or say in words why that cannot be."""
+    """Run without checkers on several threads of the host, or return the reason against it in words."""
     runner = runner_of(CompiledMachine(dispatch, making, RunMode(side_by_side=True), at_once=True))
     return runner if isinstance(runner, str) else run_side_by_side(dispatch, runner)
 
 
-def watched(
+def run_watched(
     dispatch: Dispatch, making: Making, observers: Sequence[Observer], before: Contents, budget: int
 ) -> RunResult | str:
-    """Make a run as compiled code, and of groups in the interpreter, with observers, of which one may have something to say.
+    """Run a launch under observers as compiled code; groups that may have a finding run in the interpreter.
 
-    ``before`` is what memory holds now, ``budget`` how many steps the interpreter may take for a group. Words, with nothing
-    run, where no proof can be had that the others have nothing to say. Raises Suspicion where all groups have to be interpreted.
+    ``before`` has the contents of memory, ``budget`` limits the interpreter's steps for a group. Returns the reason in words, and
+    runs nothing, without a proof that the compiled groups have no finding. Raises Suspicion where all groups have to be
+    interpreted.
     """
     runner = runner_of(CompiledMachine(dispatch, making, RunMode(watched=True), at_once=True))
     if isinstance(runner, str):

@@ -17,8 +17,8 @@ from visa_lsp.sim.effects.flow import resume
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Thread
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.defined import proven
-from visa_lsp.sim.jit.making import PLAIN, Making, RunMode, is_large
+from visa_lsp.sim.jit.code_cache import PLAIN, Making, RunMode, is_large
+from visa_lsp.sim.jit.definedness_proof import proves_definedness
 from visa_lsp.sim.jit.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import CR0
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 WARM: Final = 300  # times that each instruction is interpreted in the time that it takes to compile it
-COLD: Final = 256  # instructions to interpret before asking again whether to compile
+COLD: Final = 256  # instructions to interpret between two decisions whether to compile
 SAMPLE_STEPS: Final = 5_000  # to interpret, or a group, before what a launch will execute is estimated
 _FORBIDDEN: Final = {"readonly": state.READONLY, "writeonly": state.WRITEONLY}
 
@@ -90,12 +90,12 @@ class CompiledMachine(Machine):
 
     def _table_of(self, buffers: Sequence[Buffer], addresses: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
         rows = [
-            (first, buffer.size, address(buffer), self.marked(buffer), _FORBIDDEN.get(buffer.access, 0), 0)
+            (first, buffer.size, address(buffer), self.marks_address(buffer), _FORBIDDEN.get(buffer.access, 0), 0)
             for buffer, first in zip(buffers, addresses, strict=True)
         ]
         return np.array([*rows, (0,) * 6], np.uint64).view(np.int64)
 
-    def marked(self, buffer: Buffer) -> int:
+    def marks_address(self, buffer: Buffer) -> int:
         """Return the address of a buffer's marks, where checkers watch."""
         if not self.mode.watched:
             return 0
@@ -104,14 +104,14 @@ class CompiledMachine(Machine):
             marks = self.marks[id(buffer)] = np.zeros(3 * ((buffer.size + 7) // 4), np.uint32)
         return int(marks.ctypes.data)
 
-    def compiled(self, frame: Frame) -> CompiledBody | None:
+    def find_compiled(self, frame: Frame) -> CompiledBody | None:
         """Return the compiled form of a frame's body, for its modes; None while it is not worth that."""
         key = self._key(frame)
         if key is None or (key not in self.bodies and not self.is_ready(key, frame.code)):
             return None
         if self.make_whole is not None:
             self._prepare_whole()
-        return self.compiled_for(frame.code, key[1])
+        return self.compile_for(frame.code, key[1])
 
     def _key(self, frame: Frame) -> tuple[int, Modes] | None:
         """Body and modes that a frame's compiled form is found by; None where a function has left it other modes than planned."""
@@ -129,7 +129,7 @@ class CompiledMachine(Machine):
         return self.making.is_made((id(code.kernel), key[1], self.mode), make)
 
     def _is_hot(self, key: tuple[int, Modes], code: Code) -> bool:
-        """Return whether compiling a body pays, as far as the threads that have begun tell of those that have not."""
+        """Return whether compiling a body pays; threads that have not begun are estimated from those that have."""
         if is_large(code.kernel) or (self.interpreted < SAMPLE_STEPS and not self.result.groups):
             return False
         threads = prod(self.dispatch.groups) * self.dispatch.threads_per_group
@@ -143,7 +143,7 @@ class CompiledMachine(Machine):
             self._steps[key] = self._steps.get(key, 0) + steps
         self.interpreted += steps
 
-    def compiled_for(self, code: Code, modes: Modes = NEW_THREAD) -> CompiledBody:
+    def compile_for(self, code: Code, modes: Modes = NEW_THREAD) -> CompiledBody:
         """Return the compiled form of a body that is entered with some modes, else with those of a new thread."""
         key = (id(code), modes)
         found = self.bodies.get(key)
@@ -213,7 +213,7 @@ class CompiledMachine(Machine):
         self.tell(self.result.groups, self.steps)
 
     def counts(self) -> list[tuple[Code, list[int]]]:
-        """Return how often each instruction was executed so far, in numbers that stay as they are."""
+        """Return a copy of the execution counts of all instructions."""
         for body in self.bodies.values():
             body.flush_counts()
         return [(code, list(code.counts)) for code in self._codes.values()]
@@ -256,7 +256,7 @@ class CompiledMachine(Machine):
     inside = False  # whether the interpreter executes an instruction for compiled code
     running: Callable[[], CompiledThread] | None = None  # which thread is, while groups run as a whole
 
-    def taken_over(self, done: int) -> bool:
+    def take_over(self, done: int) -> bool:
         """Return whether the groups behind those that are done have been run as a whole."""
         if self.make_whole is not None:
             code = self.code(self.dispatch.kernel)
@@ -274,19 +274,19 @@ class CompiledMachine(Machine):
 
     @property
     def writes_first(self) -> bool:
-        """Whether no thread of the kernel reads a register that it has not written."""
+        """True if no thread of the kernel reads a register that it has not written."""
         kernel, shape, proofs = self.dispatch.kernel, self.dispatch.shape((0, 0, 0)), self.making.proofs
         if id(kernel) not in proofs:
             full = (1 << self.dispatch.simd) - 1
             frame = self.acquire(kernel)
             with self.compiling:
                 together = all(shape.lanes(n) == full for n in range(shape.threads))
-                proofs[id(kernel)] = proven(self.code(kernel), frame, full=together)
+                proofs[id(kernel)] = proves_definedness(self.code(kernel), frame, full=together)
             self.release(frame)
         return proofs[id(kernel)]
 
     def executed(self, frame: Frame) -> int:
-        """Return the number of instructions so far, with the one where ``frame`` stands; its stretch is counted to its end."""
+        """Return the number of instructions so far, with the present one of ``frame``; its stretch is counted to its end."""
         late = 0
         for body in self.bodies.values():
             if body.code is frame.code and self.inside:
@@ -295,7 +295,7 @@ class CompiledMachine(Machine):
         return super().executed(frame) - late
 
     def finish(self) -> RunResult:
-        """Close the books; what was counted by stretch is told by instruction."""
+        """Finish the result: distribute the counts of stretches to their instructions."""
         for body in self.bodies.values():
             body.flush_counts()
         self.tell_written()
@@ -315,7 +315,7 @@ class Sample(CompiledMachine):
         """Return a thread that is interpreted."""
         return CompiledThread(self, group, number, frame)
 
-    def compiled(self, frame: Frame) -> CompiledBody | None:
+    def find_compiled(self, frame: Frame) -> CompiledBody | None:
         """Return None: nothing is compiled here. Raises Hot where compiling pays."""
         key = self._key(frame)
         if key is not None and self.is_ready(key, frame.code):
@@ -334,7 +334,7 @@ class CompiledThread(Thread):
         machine, used = self.machine, 0
         machine.begun += 1
         while True:
-            compiled = machine.compiled(self.frame)
+            compiled = machine.find_compiled(self.frame)
             if compiled is None or (self.stopped is None and self.frame.pc not in compiled.body.entries):
                 # Compiled code is entered at jumps back.
                 signal, steps = self.slice(min(COLD, quantum - used), COLD) if compiled is None else self.slice(1)

@@ -13,7 +13,7 @@ from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import numbers, spaces, state
 from visa_lsp.sim.jit.atomics import emit_atomic
 from visa_lsp.sim.jit.emitter import Uncompiled
-from visa_lsp.sim.jit.moving import elements_of, move_block, transfer, wide
+from visa_lsp.sim.jit.memory_access import elements_of, move_block, transfer, wide
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
 from visa_lsp.sim.jit.writer import I1, I32, I64, Node, integer, splat, vector
 
@@ -56,7 +56,7 @@ def _cells(
     transfer(e, site, _space(e, site, wide=wide), at, e.enable(site), moved, write=write)
 
 
-def _scaled(e: Emitter, site: Site, *, data: str, write: bool) -> None:
+def _write_scaled(e: Emitter, site: Site, *, data: str, write: bool) -> None:
     if site.integer("n") > 2:
         raise Uncompiled
     _cells(e, site, _offsets(e, site, "off"), data, 1 << site.integer("n"), 4, write=write)
@@ -176,8 +176,8 @@ MESSAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
     "scatter4_scaled": partial(_channels, data="src", offset="off", wide=False, write=True),
     "svm_gather4scaled": partial(_channels, data="data", offset="address", wide=True, write=False),
     "svm_scatter4scaled": partial(_channels, data="data", offset="address", wide=True, write=True),
-    "gather_scaled": partial(_scaled, data="dst", write=False),
-    "scatter_scaled": partial(_scaled, data="src", write=True),
+    "gather_scaled": partial(_write_scaled, data="dst", write=False),
+    "scatter_scaled": partial(_write_scaled, data="src", write=True),
     "gather": partial(_plain, data="dst", write=False),
     "scatter": partial(_plain, data="src", write=True),
     "qw_gather": partial(_qwords, data="dst", write=False),

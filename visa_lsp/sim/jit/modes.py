@@ -1,7 +1,7 @@
 """The float modes of each instruction of a body: those of ``%cr0``, as far as they are known before it runs.
 
-Knows nothing of compiled code. Invariant: where a plan says that an instruction has some modes, it has them on every way that
-leads there: between two changes stands nothing that lanes branch at, or meet at.
+Knows nothing of compiled code. Invariant: where a plan says that an instruction has some modes, it has them on every path that
+leads there: between two changes lanes neither branch nor meet.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONTROL_WORDS: Final = {"or": int.__or__, "xor": int.__xor__, "and": int.__and_
 
 
 class Modes(NamedTuple):
-    """How results round, and which types keep denormals."""
+    """The rounding of results, and the types that keep denormals."""
 
     rounding: Rounding = Rounding.EVEN
     keep_df: bool = False
@@ -46,7 +46,7 @@ class Modes(NamedTuple):
 
     @property
     def to_nearest(self) -> bool:
-        """Whether results round to nearest even."""
+        """True if results round to nearest even."""
         return self.rounding is Rounding.EVEN
 
     def keeps(self, type_: ty.DataType) -> bool:
@@ -84,7 +84,7 @@ class ModePlan(NamedTuple):
                     return None
                 steady = now
             if changes_modes(code, inst):
-                changed = _changed(code, inst, pc, control, first=steady is None)
+                changed = _compute_control(code, inst, pc, control, first=steady is None)
                 if changed is None:
                     return None
                 control = controls[pc] = changed
@@ -109,7 +109,7 @@ def changes_modes(code: Code, inst: Inst) -> bool:
     return isinstance(dst, General) and code.layout.root(dst.var) == CR0
 
 
-def _changed(code: Code, inst: Inst, pc: int, control: int, *, first: bool) -> int | None:
+def _compute_control(code: Code, inst: Inst, pc: int, control: int, *, first: bool) -> int | None:
     """Return the value of ``%cr0`` behind an instruction that combines it with a number; None where it may be another."""
     dst, own, number, meaning = inst.get("dst"), inst.get("src0"), inst.get("src1"), inst.row.meaning
     word = _CONTROL_WORDS.get(meaning.expr.word) if isinstance(meaning, Lane) else None

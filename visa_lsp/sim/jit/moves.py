@@ -1,4 +1,4 @@
-"""Compiled effects that are no messages: moves, addresses, surface values, carries. The rules are those of ``sim.effects.moves``."""
+"""Compiled effects other than messages: moves, addresses, surface values, carries; ``sim.effects.moves`` has the rules."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _setp(e: Emitter, site: Site) -> None:
     set_predicate(e, site, dst.var, e.enable(site), low)
 
 
-def _typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits: int, *, compared: bool) -> Node:
+def _read_typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits: int, *, compared: bool) -> Node:
     if exec_type.is_float:
         return numbers.floats(e, site, operand, exec_type, flushed=compared)
     return numbers.integers(e, site, operand, exec_type, bits)
@@ -107,7 +107,7 @@ def _select(e: Emitter, site: Site) -> None:
     else:
         if not exec_type.is_float and exec_type.size == 8:
             raise Uncompiled
-        a, b = (_typed(e, site, s, exec_type, 64, compared=False) for s in (first, second))
+        a, b = (_read_typed(e, site, s, exec_type, 64, compared=False) for s in (first, second))
     value = a
     if isinstance(pred, Predicate):
         bits = e.lanes(e.predicate(pred, site.control.mask_offset, lanes), lanes)
@@ -134,7 +134,7 @@ def _compare(e: Emitter, site: Site) -> None:
     if not exec_type.is_float and not plain and exec_type.size == 8:
         raise Uncompiled
     bits = exec_type.bits if plain else 64
-    a, b = (_typed(e, site, s, exec_type, bits, compared=True) for s in (first, second))
+    a, b = (_read_typed(e, site, s, exec_type, bits, compared=True) for s in (first, second))
     if exec_type.is_float:
         found = (e.builder.fcmp_unordered if relation == "!=" else e.builder.fcmp_ordered)(relation, a, b)
     elif exec_type.is_signed or not plain:

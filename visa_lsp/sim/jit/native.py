@@ -17,8 +17,8 @@ from visa_lsp.sim.jit.emitter import CALLBACK
 if TYPE_CHECKING:
     from llvmlite import ir
 
+    from visa_lsp.sim.jit.code_cache import ObjectStore
     from visa_lsp.sim.jit.machine import CompiledMachine
-    from visa_lsp.sim.jit.making import ObjectStore
 
 _CALLBACK: Final = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
@@ -26,8 +26,8 @@ _CALLBACK: Final = ctypes.CFUNCTYPE(
 BODY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 LEVEL: Final = 2  # of LLVM's optimisation; tests of what code does take 0, which compiles in a fifth of the time
 # Of a module, some 1,200 instructions: all passes take 0.5 s for so many, two take 0.1.
-MOST_OPTIMISED_CHARS: Final = 1 << 20
-_MOST_KEPT: Final = 1 << 20  # bytes of one object
+MAX_OPTIMISED_CHARS: Final = 1 << 20
+_MAX_STORED_BYTES: Final = 1 << 20  # bytes of one object
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
@@ -70,7 +70,7 @@ def _features() -> str:
 
 @cache
 def vector_bytes() -> int:
-    """Return how many bytes the host's fused instructions of three operands compute on at once; 0 where it has none."""
+    """Return the vector size, in bytes, of the host's fused instructions of three operands; 0 where it has none."""
     features = llvm.get_host_cpu_features()
     if not (features.get("avx") and features.get("fma")):
         return 0
@@ -90,7 +90,7 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
         options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)
         options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
         builder = llvm.create_pass_builder(machine, options)
-        if len(text) > MOST_OPTIMISED_CHARS:
+        if len(text) > MAX_OPTIMISED_CHARS:
             manager = llvm.create_new_module_pass_manager()
             manager.add_sroa_pass()
             manager.add_instruction_combine_pass()
@@ -98,7 +98,7 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
             manager = builder.getModulePassManager()
         manager.run(parsed, builder)
     made: bytes = machine.emit_object(parsed)
-    if store is not None and len(made) <= _MOST_KEPT:
+    if store is not None and len(made) <= _MAX_STORED_BYTES:
         store.put(key, made)
         store.flush()
     return made

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.writer import Node
     from visa_lsp.sim.operands import Site
 
-# How a data type stands in registers; bf is the upper half of a float, which LLVM's operations do not know.
+# The form of a data type in registers; bf is the upper half of a float, which LLVM's operations do not know.
 STORAGE: Final = {
     ty.UD: I32, ty.D: I32, ty.UW: I16, ty.W: I16, ty.UB: I8, ty.B: I8, ty.BOOL: I8, ty.UQ: I64, ty.Q: I64,
     ty.F: F32, ty.DF: F64, ty.HF: F16, ty.BF: I16,
@@ -164,7 +164,7 @@ def from_integers(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signe
 def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool) -> Node:
     """Integer lanes as floats, rounded once. Raises Uncompiled where there is no compiled form."""
     width = value.type.element.width
-    # Rounded twice they may be wrong; bf, of which the second rounding would be in doubt for some, has no form.
+    # Rounding twice may give wrong results; bf has no form, because its second rounding may be wrong.
     if dst is ty.BF or (width > 32 and (dst is ty.HF or not e.modes.to_nearest)):
         raise Uncompiled
     # In f64, which has all of them, for a rounding that no conversion has.
@@ -205,11 +205,11 @@ def floats(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, *, fl
     else:
         kind = e.builder.sitofp if type_.is_signed else e.builder.uitofp
         found = kind(found, vector(target, lanes))
-    found = modified(e, found, modifier_of(operand))
+    found = apply_modifier(e, found, modifier_of(operand))
     return flush(e, found, exec_type) if flushed and not e.modes.keeps(exec_type) else found
 
 
-def modified(e: Emitter, found: Node, modifier: OperandModifier) -> Node:
+def apply_modifier(e: Emitter, found: Node, modifier: OperandModifier) -> Node:
     """Float lanes with a source modifier. Raises Uncompiled where there is no compiled form."""
     match modifier:
         case OperandModifier.NEG:
@@ -331,7 +331,7 @@ def raw_lanes(e: Emitter, site: Site, operand: RawOperand, kind: Node, lanes: in
 
 
 def scalar(e: Emitter, site: Site, name: str) -> Node | None:
-    """Return the first element of an operand as 64 bits; None where it is zero. Raises Uncompiled for what is no integer."""
+    """Return the first element of an operand as 64 bits; None where it is zero. Raises Uncompiled for other types than integers."""
     operand = site.inst.get(name)
     if operand is None:
         return None

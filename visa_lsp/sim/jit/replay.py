@@ -18,7 +18,7 @@ import numpy as np
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.watching import AGAINST, ATOMIC, READ, WRITTEN
+from visa_lsp.sim.jit.check_instrumentation import AGAINST, ATOMIC, READ, WRITTEN
 from visa_lsp.sim.jit.whole import GroupQueue, Suspicion
 from visa_lsp.sim.observers.hooks import Observer
 from visa_lsp.sim.observers.races import split
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.whole import GroupRunner
     from visa_lsp.sim.observers.hooks import MemoryAccess
 
-MOST_BYTES: Final = 1 << 28  # of all buffers: marks take three times as much, and a checkpoint all of it again
+MAX_BUFFER_BYTES: Final = 1 << 28  # of all buffers: marks take three times as much, and a checkpoint all of it again
 # Bytes that checkpoints may copy for each instruction of each thread of a launch: that takes a quarter of the time that
 # interpreting it under all checkers takes.
 COPIED: Final = 16_000
@@ -46,14 +46,14 @@ class Replay:
     def __init__(self, runner: GroupRunner, observers: Sequence[Observer], before: Contents, budget: int) -> None:
         self._runner, self._machine, self._budget = runner, runner.machine, budget
         self._marking = _Marking(self._machine)
-        # It hears of an access first: where another group is met, what the others say does not count.
+        # It receives an access before the other observers: where another group is met, their findings do not count.
         self._observers = (self._marking, *observers)
         self._checkpoint: _Checkpoint | None = _Checkpoint(self._machine, before, marked=False)
         dispatch = self._machine.dispatch
         self._total = prod(dispatch.groups)
         self._bytes = sum(buffer.size for buffer in dispatch.buffers)
         steps = self._total * dispatch.threads_per_group * len(dispatch.kernel.instructions)
-        self._left = COPIED * steps if self._bytes <= MOST_BYTES else 0  # that may be copied
+        self._left = COPIED * steps if self._bytes <= MAX_BUFFER_BYTES else 0  # that may be copied
 
     def run(self, first: int) -> None:
         """Run the groups from a number on.
@@ -63,13 +63,13 @@ class Replay:
         result = self._machine.result
         while first < self._total:
             try:
-                self._compiled(range(first, self._total))
+                self._run_compiled(range(first, self._total))
                 first, result.interpreted = self._total, False
             except Suspicion as hit:
-                first = self._replayed(first, hit.group)
+                first = self._replay(first, hit.group)
 
-    def _compiled(self, groups: range) -> None:
-        """Run groups as compiled code, which no observer hears."""
+    def _run_compiled(self, groups: range) -> None:
+        """Run groups as compiled code, without events for observers."""
         machine, barriers = self._machine, self._machine.result.barriers
         machine.heard_by(())
         try:
@@ -80,24 +80,24 @@ class Replay:
         self._listen(barriers)
 
     def _listen(self, barriers: int) -> None:
-        """Have the observers hear again, and take from them what a barrier would have taken, where there was one."""
+        """Announce events to the observers again; after a barrier, take the findings that it would have ended."""
         self._machine.heard_by(self._observers)
         if self._machine.result.barriers > barriers:
             self._machine.take_findings()
 
-    def _replayed(self, first: int, group: int | None) -> int:
-        """Interpret the group that was struck, the checkpoint being at ``first``; where to go on."""
+    def _replay(self, first: int, group: int | None) -> int:
+        """Interpret the group that a test has struck; ``first`` is the group of the checkpoint. Return the group to continue with."""
         machine, result = self._machine, self._machine.result
         self._left -= 8 * self._bytes  # buffers and their marks, back to a checkpoint and into the next one
         if group is None or self._left < 0:
             raise Suspicion
         assert self._checkpoint is not None
         self._checkpoint.restore()
-        self._compiled(range(first, group))
+        self._run_compiled(range(first, group))
         result.interpreted = result.replayed_groups == group
         result.replayed_groups += 1
         self._interpret(group)
-        self._checkpoint = None  # its memory is free before as much is asked for
+        self._checkpoint = None  # free the memory before as much is allocated
         if group + 1 < self._total:
             self._checkpoint = _Checkpoint(machine, Contents(machine.dispatch), marked=True)
         return group + 1
@@ -122,7 +122,7 @@ class Replay:
 
 
 class _Checkpoint:
-    """What groups change, as it was behind some of them; without ``marked`` there were no marks yet."""
+    """The state that groups change, as it was behind some of them; without ``marked`` there were no marks yet."""
 
     def __init__(self, machine: CompiledMachine, contents: Contents, *, marked: bool) -> None:
         self._machine, self._contents = machine, contents

@@ -37,7 +37,7 @@ def _odd(e: Emitter, near: Node, error: Node) -> Node:
 
 
 def _sum(e: Emitter, near: Node, a: Node, b: Node) -> Node:
-    """Return what is ``near`` a + b, rounded to odd."""
+    """Return a + b rounded to odd; ``near`` is the sum rounded to nearest."""
     builder = e.builder
     other = builder.fsub(near, a)
     error = builder.fadd(builder.fsub(a, builder.fsub(near, other)), builder.fsub(b, other))
@@ -75,7 +75,7 @@ ODD: Final[dict[str, OddWord]] = {
 }
 
 
-def directed(e: Emitter, word: str, sources: list[Node]) -> Node:
+def round_directed(e: Emitter, word: str, sources: list[Node]) -> Node:
     """Return a word on f32 lanes, rounded as the modes say. Raises Uncompiled where there is no compiled form."""
     if word not in ODD or any(s.type.element is not F32 for s in sources):
         raise Uncompiled

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
     from visa_lsp.sim.dispatch import Dispatch
 
-MOST_RUNNERS: Final = 256
+MAX_RUNNERS: Final = 256
 _POLL: Final = 0.05  # seconds between looks at the runners: Ctrl+C is heard then
 
 
 def run_side_by_side(dispatch: Dispatch, first: GroupRunner) -> RunResult:
-    """Run all groups on several threads of the host, of which one has the runner ``first``.
+    """Run all groups on several threads of the host; one of them has the runner ``first``.
 
     Raises what was raised where one of them has failed.
     """
     from concurrent.futures import ThreadPoolExecutor, wait
 
     total, one = prod(dispatch.groups), first.machine
-    count = min(dispatch.host_threads, total, MOST_RUNNERS)
+    count = min(dispatch.host_threads, total, MAX_RUNNERS)
     queue, runners = GroupQueue(total, runners=count), [first]
     with one.compiling:
         for _ in range(count - 1):
@@ -56,7 +56,7 @@ def run_side_by_side(dispatch: Dispatch, first: GroupRunner) -> RunResult:
 
 
 def _sum(results: Sequence[RunResult]) -> RunResult:
-    """Return what all machines have done; faults in the order of their groups, each told once."""
+    """Return the merged result of all machines; each fault is reported once, in the order of the groups."""
     whole = RunResult(side_by_side=len(results))
     counts: Counter[str] = Counter()
     for one in results:

@@ -1,4 +1,4 @@
-"""Where a compiled message goes: a surface, shared local memory, the flat address space. The host's addresses stay here.
+"""The memory of a compiled message: a surface, shared local memory, the flat address space. The host's addresses stay here.
 
 A ``SpacePlace`` is the host address of a space's first byte and its size, for the addresses of one message. What lies outside of
 it, or is bound to nothing, is left to the interpreter before anything is done.
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from visa_lsp.sim.operands import Site
 
 _SLM_INDEX = 0xFE
-_MOST_COMPARED = 16  # surfaces that a surface variable of unknown value is compared with
+_MAX_COMPARED_SURFACES = 16  # surfaces that a surface variable of unknown value is compared with
 
 
 class SpacePlace(NamedTuple):
-    """The host address of byte 0 of a space, and whether all offsets that were asked for lie inside.
+    """The host address of byte 0 of a space, and whether all requested offsets lie inside.
 
     ``wrote`` is the address of a word that says whether something was stored. Where checkers watch: the host address of the
-    first mark of byte 0, the bytes between marks of different kinds, and what is forbidden (``watching``).
+    first mark of byte 0, the bytes between marks of different kinds, and what is forbidden (``check_instrumentation``).
     """
 
     base: Node
@@ -54,7 +54,7 @@ class Found(NamedTuple):
     shared: bool = False
 
 
-class _Entry(NamedTuple):
+class _RangeEntry(NamedTuple):
     """The numbers of one entry of a table (``state.ENTRY``), and the address of its last."""
 
     first: Node
@@ -83,27 +83,27 @@ def surface(e: Emitter, site: Site) -> Found:
     if known is not None:
         return by_value(e, known)
     e.reaches_shared |= cell not in e.given_surfaces
-    return _compared(e, e.surface(cell), 0)
+    return _compare_surfaces(e, e.surface(cell), 0)
 
 
-def _compared(e: Emitter, value: Node, lowest: int) -> Found:
+def _compare_surfaces(e: Emitter, value: Node, lowest: int) -> Found:
     """Return the bound surface whose number, ``lowest`` or above, is a value. Raises Uncompiled where they are too many."""
     candidates = [number for number in e.surface_values if number >= lowest]
-    if len(candidates) > _MOST_COMPARED:
+    if len(candidates) > _MAX_COMPARED_SURFACES:
         raise Uncompiled
     zero = ir.Constant(I64, 0)
-    entry = _Entry(zero, zero, zero, zero, zero, e.address(e.launch, state.SCRAP))
+    entry = _RangeEntry(zero, zero, zero, zero, zero, e.address(e.launch, state.SCRAP))
     for number in candidates:
         same = e.builder.icmp_unsigned("==", value, ir.Constant(I64, number))
         pairs = zip(_entry(e, number)[1:], entry[1:], strict=True)
-        entry = _Entry._make([zero, *(e.builder.select(same, own, other) for own, other in pairs)])
+        entry = _RangeEntry._make([zero, *(e.builder.select(same, own, other) for own, other in pairs)])
     return Found(lambda at: at, partial(entry.place, e))
 
 
 def by_value(e: Emitter, value: int) -> Found:
     """Return the space that a surface variable's value stands for. Raises Uncompiled where there is no compiled form."""
     if value in (SLM_SURFACE, _SLM_INDEX):
-        return shared(e)
+        return find_shared(e)
     if value in e.surface_values:
         return Found(lambda at: at, partial(_entry(e, value).place, e))
     if value in (STATELESS_SURFACE, 0xFD):
@@ -111,14 +111,14 @@ def by_value(e: Emitter, value: int) -> Found:
     raise Uncompiled
 
 
-def _entry(e: Emitter, value: int) -> _Entry:
+def _entry(e: Emitter, value: int) -> _RangeEntry:
     """Return the entry of a surface, loaded where the function begins."""
     table, start = e.table(state.SURFACES), state.ENTRY * e.surface_values.index(value)
     words = (e.constant(table, start + 8 * k) for k in range(1, 5))
-    return _Entry._make([ir.Constant(I64, 0), *words, e.address(table, start + state.WRITTEN)])
+    return _RangeEntry._make([ir.Constant(I64, 0), *words, e.address(table, start + state.WRITTEN)])
 
 
-def shared(e: Emitter) -> Found:
+def find_shared(e: Emitter) -> Found:
     """Shared local memory of the group."""
     e.reaches_shared = True
 
@@ -129,7 +129,7 @@ def shared(e: Emitter) -> Found:
 
     host, size, marks = (e.word(e.block, at) for at in (state.SLM, state.SLM_SIZE, state.SLM_MARKS))
     zero = ir.Constant(I64, 0)
-    entry = _Entry(zero, size, host, marks, zero, e.address(e.launch, state.SCRAP))
+    entry = _RangeEntry(zero, size, host, marks, zero, e.address(e.launch, state.SCRAP))
     return Found(offsets, partial(entry.place, e), shared=True)
 
 
@@ -145,7 +145,7 @@ def flat(e: Emitter) -> Found:
         number = b.phi(I64)
         number.add_incoming(ir.Constant(I64, 0), before)
         row = b.gep(table, [b.mul(number, ir.Constant(I64, state.ENTRY))], source_etype=I8)
-        entry = _Entry._make([*(e.word(row, 8 * k) for k in range(5)), e.address(row, state.WRITTEN)])
+        entry = _RangeEntry._make([*(e.word(row, 8 * k) for k in range(5)), e.address(row, state.WRITTEN)])
         found = entry.place(e, low, end)
         b.cbranch(b.or_(found.inside, b.icmp_unsigned("==", number, count)), done, onward)
         b.position_at_end(onward)
@@ -165,7 +165,7 @@ def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
     kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
     operand = site.inst.get("surface")
     if site.integer("sfid") == codes.SFID_SLM:
-        return shared(e), None
+        return find_shared(e), None
     if kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
         if not isinstance(operand, General):
             return flat(e), None
@@ -175,5 +175,5 @@ def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
     if isinstance(operand, General) and kind in (codes.ADDRTYPE_BSS, codes.ADDRTYPE_SURF):
         # A handle of anything else, such as scratch space, matches none, so that the interpreter finds it.
         handle = e.builder.and_(scalar(e, site, "surface"), ir.Constant(I64, 0xFFFFFFFF))
-        return _compared(e, handle, FIRST_HANDLE), None
+        return _compare_surfaces(e, handle, FIRST_HANDLE), None
     raise Uncompiled

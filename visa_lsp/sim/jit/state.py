@@ -1,4 +1,4 @@
-"""Where compiled code finds a thread: the block of numbers beside its registers, shared with the interpreter's frame.
+"""The state of a thread in compiled code: a block of numbers beside its registers, shared with the interpreter's frame.
 
 A frame's registers and addresses are used where they lie; masks, predicates, waiting lanes and surface values travel
 between frame and block whenever one engine hands over to the other.
@@ -64,7 +64,7 @@ SHARED_GROUP: Final = 208
 SHARED_ROUND: Final = 216
 SHARED_NEXT: Final = 224
 SHARED_ORDERED: Final = 232
-SCRAP: Final = 240  # a word that nobody reads
+SCRAP: Final = 240  # a word that is never read
 # Where threads of several groups run one after another in one call: the group to stop before, the id of the first, and the bytes
 # from the registers and from the block of a thread to those of the next.
 END: Final = 248
@@ -88,7 +88,7 @@ ENDED: Final = 2
 # What compiled code returns.
 LEAVE: Final = 0  # no lane is left in this body
 SWITCH: Final = 1  # the time slice is over
-EXIT: Final = 2  # the interpreter has to execute the instruction where the thread stands
+EXIT: Final = 2  # the interpreter has to execute the thread's present instruction
 FAULT: Final = 3  # a callback has raised
 OVER: Final = 4  # the budget of steps is used up
 SUSPECT: Final = 5  # a checker might have something to say
@@ -111,7 +111,7 @@ class StateLayout:
 
 
 class StateBlock:
-    """One block, for one frame at a time."""
+    """The block of one frame at a time."""
 
     def __init__(self, layout: StateLayout, where: np.ndarray[Any, np.dtype[np.uint8]] | None = None) -> None:
         self.layout = layout

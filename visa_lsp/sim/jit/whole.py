@@ -11,9 +11,9 @@ import numpy as np
 from visa_lsp.sim.effects.sync import awaited
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.defined import registers_read
+from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS
+from visa_lsp.sim.jit.definedness_proof import registers_read
 from visa_lsp.sim.jit.machine import CompiledThread, address
-from visa_lsp.sim.jit.making import MOST_HELD_INSTRUCTIONS
 from visa_lsp.sim.memory import Buffer, aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.observers.shadow import RegisterShadow
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.groups import GroupField
     from visa_lsp.sim.jit.machine import CompiledMachine
 
-_MOST_NUMBERS: Final = 1 << 30  # of threads between barriers: marks have 32 bits, and a step is far below what is left
-_SHORT: Final = 0.1  # seconds that compiled code may run before Python can be interrupted
+# Of threads between barriers: marks have 32 bits, and a step needs far fewer numbers than the rest.
+_MAX_THREAD_NUMBERS: Final = 1 << 30
+_MAX_SLICE_SECONDS: Final = 0.1  # seconds that compiled code may run before Python can be interrupted
 
 
 class Suspicion(Exception):  # noqa: N818 - no error: a checker may have something to say
-    """A watched run has come to something that the interpreter has to look at: in ``group``, or None where that is not enough."""
+    """A possible finding of a watched run: the interpreter has to run ``group`` again, or all groups if it is None."""
 
     def __init__(self, group: int | None = None) -> None:
         super().__init__(group)
@@ -59,8 +60,8 @@ class GroupQueue:
         """Hear how long the groups took that were given last, and how many steps they were."""
         with self._lock:
             self.steps += steps
-            more = 8 if seconds < _SHORT / 8 else 2
-            self._step = min(1 << 20, more * self._step) if seconds < _SHORT else max(1, self._step // 2)
+            more = 8 if seconds < _MAX_SLICE_SECONDS / 8 else 2
+            self._step = min(1 << 20, more * self._step) if seconds < _MAX_SLICE_SECONDS else max(1, self._step // 2)
 
     def stop(self) -> None:
         """Give out no more."""
@@ -79,7 +80,7 @@ class GroupRunner:
         self.frames = [thread.frame for thread in threads]
         self.threads: dict[int, CompiledThread] = {}
         code = self.frames[0].code
-        self.compiled = compiled = machine.compiled_for(code)
+        self.compiled = compiled = machine.compile_for(code)
         self.shared = self.group.slm.data
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
         self._registers = aligned(count * size).reshape(count, size)
@@ -87,7 +88,7 @@ class GroupRunner:
         layout = compiled.body.layout
         self._blocks = aligned(count * layout.size).reshape(count, layout.size)
         self.states = [state.StateBlock(layout, row) for row in self._blocks]
-        marks = machine.marked(self.group.slm)
+        marks = machine.marks_address(self.group.slm)
         for number, frame in enumerate(self.frames):
             self._registers[number, : frame.regs.size] = frame.regs
             frame.lie_in(self._registers[number, : frame.regs.size])
@@ -106,7 +107,9 @@ class GroupRunner:
         if not compiled.has_groups:
             assert "native" not in vars(compiled), "the kernel's function was made without the one for groups"
             shared = self.group.slm.size if compiled.body.reaches_shared else 0
-            sizes = groups.Sizes(size, 8 * self.frames[0].addr.size, shared, self._first_bytes(size), self._changed())
+            sizes = groups.Sizes(
+                size, 8 * self.frames[0].addr.size, shared, self._first_bytes(size), self._find_changed()
+            )
             orders = dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
             groups.GroupWriter(compiled, sizes, self._fields(), barrier_orders=orders).write()
             compiled.has_groups = True
@@ -121,7 +124,7 @@ class GroupRunner:
         launch[state.GROUPS_X // 8], launch[state.GROUPS_Y // 8] = dispatch.groups[:2]
         launch[state.THREADS // 8] = count
         launch[state.BUDGET // 8] = dispatch.step_budget
-        launch[state.GLOBAL_NEXT // 8] = launch[state.SHARED_NEXT // 8] = 1  # 0 is nobody
+        launch[state.GLOBAL_NEXT // 8] = launch[state.SHARED_NEXT // 8] = 1  # 0 stands for no thread
         self._call = compiled.native.function("groups", native.GROUPS)
 
     def _first_bytes(self, size: int) -> tuple[range, ...]:
@@ -130,24 +133,24 @@ class GroupRunner:
         For a long kernel that checkers do not watch, a proof takes longer than giving all.
         """
         frame, machine = self.frames[0], self.machine
-        is_long = len(self.compiled.body.instructions) > MOST_HELD_INSTRUCTIONS
+        is_long = len(self.compiled.body.instructions) > MAX_HELD_INSTRUCTIONS
         if (is_long and not machine.mode.watched) or not machine.writes_first:
             return (range(size),)
         return _ranges(registers_read(self.compiled.body.code) & (RegisterShadow(frame, None).bytes == 0), apart=64)
 
-    def _changed(self) -> tuple[range, ...]:
+    def _find_changed(self) -> tuple[range, ...]:
         """Return the predefined registers that an instruction may write, and ``%cr0``."""
         code = self.compiled.body.code
         at = code.layout.offset(CR0)
-        written = _touched(code, write=True)
+        written = _find_touched(code, write=True)
         written[at : at + 4] |= bool(self.compiled.body.modes.controls)
         return _ranges(written[: code.layout.predefined_end])
 
     def _fields(self) -> list[GroupField]:
-        """Return where the numbers of a group stand in the registers of its threads, as those of other groups show."""
+        """Return the places of a group's numbers in the registers of its threads, found by comparing with another group."""
         from visa_lsp.sim.jit.groups import GroupField
 
-        machine, held, read = self.machine, self.compiled.body.held, _touched(self.compiled.body.code, write=False)
+        machine, held, read = self.machine, self.compiled.body.held, _find_touched(self.compiled.body.code, write=False)
         found, shape = list[GroupField](), machine.dispatch.shape((0, 0, 0))
         plain = machine.first_registers((0, 0, 0), shape)
         for dimension in range(3):
@@ -179,7 +182,7 @@ class GroupRunner:
         first = numbers.start
         while first < numbers.stop:
             launch[state.TOTAL // 8] = machine.steps
-            machine.running = self.entered
+            machine.running = self.current_thread
             end = numbers.stop
             why = self._call(machine.address, first, end)
             machine.running = None
@@ -188,9 +191,9 @@ class GroupRunner:
             result.barriers += int(launch[state.BARRIERS // 8])
             launch[state.BARRIERS // 8] = 0
             machine.count_bytes()
-            if max(launch[state.GLOBAL_NEXT // 8], launch[state.SHARED_NEXT // 8]) > _MOST_NUMBERS:
+            if max(launch[state.GLOBAL_NEXT // 8], launch[state.SHARED_NEXT // 8]) > _MAX_THREAD_NUMBERS:
                 raise Suspicion
-            # A barrier that cannot complete is told by the interpreter as well, and what comes behind it.
+            # The interpreter also reports a barrier that cannot complete, and the steps after it.
             if why == state.SUSPECT or (machine.mode.watched and why in (state.FAULT, state.SWITCH)):
                 raise Suspicion(int(launch[state.GROUP // 8]))
             if why != state.LEAVE:
@@ -214,7 +217,7 @@ class GroupRunner:
         live, waits = [], {}
         for number, block in enumerate(self.states):
             status, frame = int(block.words[state.STATUS // 8]), self.frames[number]
-            # Whoever has used up the budget is told of, also where that thread has ended or waits now.
+            # An exhausted budget is attributed to its thread, even if that thread has ended or waits now.
             over = why == state.OVER and number == at
             if status == state.ENDED and not over:
                 continue
@@ -230,7 +233,7 @@ class GroupRunner:
         machine.go_on(live, waits, len(self.frames), 0 if stuck else at)
         machine.forget_frames(self.frames[0].code)
 
-    def entered(self) -> CompiledThread:
+    def current_thread(self) -> CompiledThread:
         """Return the thread that compiled code is running."""
         launch = self.machine.launch
         self._begin(int(launch[state.GROUP // 8]))
@@ -249,7 +252,7 @@ class GroupRunner:
         return self.threads[number]
 
 
-def _touched(code: Code, *, write: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _find_touched(code: Code, *, write: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return a flag for each byte of the registers: whether an instruction reads it, or writes it."""
     found = np.zeros(code.layout.size, np.bool_)
     for touches in code.touches.values():

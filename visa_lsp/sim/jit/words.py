@@ -82,7 +82,7 @@ def _high(e: Emitter, a: Node, b: Node, *, signed: bool) -> Node:
     return e.builder.trunc(e.builder.lshr(product, like(product, 32)), a.type)
 
 
-def _divided(e: Emitter, a: Node, b: Node, *, signed: bool, rest: bool) -> Node:
+def _divide(e: Emitter, a: Node, b: Node, *, signed: bool, rest: bool) -> Node:
     """By way of f64, in which the quotient of two dwords is exact when cut; by zero gives all ones."""
     builder, lanes = e.builder, lanes_of(a)
     wide, long = vector(F64, lanes), vector(integer(64), lanes)
@@ -132,10 +132,10 @@ def dword_body(word: str, *, signed: bool) -> Body:
         "fbl": _fbl,
         "fbh": _fbh_signed if signed else _fbh,
         "mulh": partial(_high, signed=signed),
-        "min": partial(_ordered, relation="<", signed=signed),
-        "max": partial(_ordered, relation=">", signed=signed),
-        "div": partial(_divided, signed=signed, rest=False),
-        "mod": partial(_divided, signed=signed, rest=True),
+        "min": partial(_order, relation="<", signed=signed),
+        "max": partial(_order, relation=">", signed=signed),
+        "div": partial(_divide, signed=signed, rest=False),
+        "mod": partial(_divide, signed=signed, rest=True),
         "bfe": partial(_bfe, signed=signed),
         "bfi": _bfi,
     }
@@ -157,7 +157,7 @@ def _byte(e: Emitter, value: Node, place: int, *, signed: bool) -> Node:
     return (e.builder.ashr if signed else e.builder.lshr)(top, like(value, 56))
 
 
-def _ordered(e: Emitter, a: Node, b: Node, *, relation: str, signed: bool) -> Node:
+def _order(e: Emitter, a: Node, b: Node, *, relation: str, signed: bool) -> Node:
     compare = e.builder.icmp_signed if signed else e.builder.icmp_unsigned
     return e.builder.select(compare(relation, a, b), a, b)
 
@@ -179,8 +179,8 @@ def long_body(word: str, exec_type: ty.DataType, count_bits: int, *, wraps: bool
     bodies: dict[str, Body] = {
         "shr": lambda e, a, n: e.builder.lshr(low(e, a), count(e, n)),
         "asr": lambda e, a, n: (e.builder.ashr if narrow or signed else e.builder.lshr)(a, count(e, n)),
-        "min": partial(_ordered, relation="<", signed=narrow or signed),
-        "max": partial(_ordered, relation=">", signed=narrow or signed),
+        "min": partial(_order, relation="<", signed=narrow or signed),
+        "max": partial(_order, relation=">", signed=narrow or signed),
         "cbit": lambda e, a: e.each("llvm.ctpop", low(e, a)),
     }
     if wraps or count_bits == 32:

@@ -29,7 +29,7 @@ def integer(bits: int) -> Any:
 
 
 def lanes_of(value: Node) -> int:
-    """Return how many lanes a vector has."""
+    """Return the number of lanes of a vector."""
     count: int = value.type.count
     return count
 
@@ -78,7 +78,7 @@ def suffix_of(kind: Any) -> str:
 
 
 class Writer:
-    """A function while it is written. ``builder`` stands where the next operation goes."""
+    """A function while it is written. ``builder`` appends the next operation."""
 
     def __init__(self, function: ir.Function) -> None:
         self.function, self.module = function, function.module
@@ -166,14 +166,14 @@ class Writer:
         return None if bits is None else self.builder.bitcast(bits, vector(I1, lanes))
 
     def count_of(self, bits: Node) -> Node:
-        """Return how many bits of an integer are on, in 64 bits."""
+        """Return the number of set bits of an integer, in 64 bits."""
         return self.builder.zext(self.intrinsic(f"llvm.ctpop.i{bits.type.width}", bits.type, bits), I64)
 
     def all_on(self, lanes: int) -> Node:
         """As many bits, all on."""
         return ir.Constant(integer(lanes), (1 << lanes) - 1)
 
-    def kept_lanes(self, value: Node) -> Node:
+    def keep_lanes(self, value: Node) -> Node:
         """Return a place in memory for lanes, from which they can be taken by number."""
         with self.builder.goto_entry_block():
             place = self.builder.alloca(value.type)
@@ -204,7 +204,7 @@ class Writer:
         return self.builder.add(offsets, self.spread(self.builder.ptrtoint(base, I64), lanes_of(offsets)))
 
     def gather(self, kind: Any, places: Node, bits: Node, align: int) -> Node:
-        """Return what lies at the addresses of lanes that ``bits``, an integer, has on; zeros elsewhere."""
+        """Return the elements at the addresses of the lanes that are set in ``bits``, an integer; zeros elsewhere."""
         lanes = kind.count
         pointers = self.builder.inttoptr(places, vector(PTR, lanes))
         name, none = f"llvm.masked.gather.{suffix_of(kind)}.v{lanes}p0", splat(kind.element, 0, lanes)

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
-from visa_lsp.app.check.formats.sarif import relative_path, unlinked
+from visa_lsp.app.check.formats.sarif import relative_path, unlink
 from visa_lsp.app.errors import printable
 from visa_lsp.diagnostics import Severity
 
@@ -70,7 +70,7 @@ def gitlab(report: CheckReport, look: Look) -> Iterator[str]:
         path = printable(relative_path(f.path, look.base))
         issues.append(
             {
-                "description": unlinked(f"{f.code} {f.name}: {f.message}"),
+                "description": unlink(f"{f.code} {f.name}: {f.message}"),
                 "check_name": f.name,
                 "fingerprint": hashlib.sha256(f"{path}\0{f.unique_fingerprint}".encode()).hexdigest(),
                 "severity": _GITLAB[f.severity],
@@ -82,7 +82,7 @@ def gitlab(report: CheckReport, look: Look) -> Iterator[str]:
 
 def junit(report: CheckReport, look: Look) -> Iterator[str]:
     """Yield a suite per file with a case per finding; remarks and hints pass, and a file without findings has one passing case."""
-    failures = sum(_failed(r) for r in report.results)
+    failures = sum(_count_failing(r) for r in report.results)
     errors = len(report.errors)
     tests = sum(max(1, len(r.findings)) for r in report.results)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -93,7 +93,7 @@ def junit(report: CheckReport, look: Look) -> Iterator[str]:
 
 
 def _suite(result: FileResult, path: str) -> Iterator[str]:
-    tests, failures, errors = max(1, len(result.findings)), _failed(result), int(bool(result.error))
+    tests, failures, errors = max(1, len(result.findings)), _count_failing(result), int(bool(result.error))
     yield (f'  <testsuite name={path} tests="{tests}" failures="{failures}" errors="{errors}">\n')
     if result.error:
         yield f'    <testcase name="read" classname={path}>\n'
@@ -113,7 +113,7 @@ def _suite(result: FileResult, path: str) -> Iterator[str]:
     yield "  </testsuite>\n"
 
 
-def _failed(result: FileResult) -> int:
+def _count_failing(result: FileResult) -> int:
     return sum(f.severity in _FAILING for f in result.findings)
 
 
@@ -131,7 +131,7 @@ def rdjson(report: CheckReport, look: Look) -> Iterator[str]:
     for f in report.findings:
         path = printable(relative_path(f.path, look.base))
         value: dict[str, Any] = {
-            "message": unlinked(f.message),
+            "message": unlink(f.message),
             "location": {"path": path, "range": _rd_range(f.place)},
             "severity": _RDJSON[f.severity],
             "code": {"value": f.code},
@@ -143,7 +143,7 @@ def rdjson(report: CheckReport, look: Look) -> Iterator[str]:
         if f.notes:
             value["relatedLocations"] = [
                 {
-                    "message": unlinked(n.message),
+                    "message": unlink(n.message),
                     "location": {"path": printable(relative_path(n.path, look.base)), "range": _rd_range(n.place)},
                 }
                 for n in f.notes

@@ -30,7 +30,7 @@ _LEVELS: Final = {
 }
 
 
-def unlinked(text: str) -> str:
+def unlink(text: str) -> str:
     """Return a message in which no text looks like a Markdown link ``[words](target)``."""
     return text.replace("](", "] (")
 
@@ -111,13 +111,13 @@ def _result(finding: ReportedFinding, index: int, base: str) -> dict[str, Any]:
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
-        "message": {"text": unlinked(finding.message)},
+        "message": {"text": unlink(finding.message)},
         "locations": [_location(finding.path, finding.place, finding.excerpt, base)],
         "partialFingerprints": {_FINGERPRINT: finding.unique_fingerprint},
     }
     if finding.notes:
         value["relatedLocations"] = [
-            {"id": at, **_location(n.path, n.place, n.excerpt, base), "message": {"text": unlinked(n.message)}}
+            {"id": at, **_location(n.path, n.place, n.excerpt, base), "message": {"text": unlink(n.message)}}
             for at, n in enumerate(finding.notes)
         ]
     if finding.remedies:
@@ -128,7 +128,7 @@ def _result(finding: ReportedFinding, index: int, base: str) -> dict[str, Any]:
 def _fix(remedy: Remedy, path: str, base: str) -> dict[str, Any]:
     replacements = [{"deletedRegion": _region(e.place), "insertedContent": {"text": e.new_text}} for e in remedy.edits]
     return {
-        "description": {"text": unlinked(remedy.title)},
+        "description": {"text": unlink(remedy.title)},
         "artifactChanges": [{"artifactLocation": _artifact(path, base), "replacements": replacements}],
     }
 
@@ -136,6 +136,6 @@ def _fix(remedy: Remedy, path: str, base: str) -> dict[str, Any]:
 def _notification(result: FileResult, base: str) -> dict[str, Any]:
     return {
         "level": "error",
-        "message": {"text": unlinked(printable(result.error))},
+        "message": {"text": unlink(printable(result.error))},
         "locations": [{"physicalLocation": {"artifactLocation": _artifact(result.path, base)}}],
     }

@@ -76,10 +76,10 @@ def compared(
     if a == b == STDIN:
         raise UserError("- cannot be both files: standard input is read only once")
     names = [(stdin_filename or STDIN_NAME) if path == STDIN else path for path in (a, b)]
-    return compared_data([(name, read_bytes(path)) for name, path in zip(names, (a, b), strict=True)], platform, say)
+    return compare_data([(name, read_bytes(path)) for name, path in zip(names, (a, b), strict=True)], platform, say)
 
 
-def compared_data(
+def compare_data(
     files: Sequence[tuple[str, bytes]], platform: str | None, say: Callable[[str], None]
 ) -> ProgramComparison:
     """Compare two files, each with its name and bytes. Raises UserError for what is neither a text nor an object."""
@@ -141,7 +141,7 @@ def _pairs(
     ]
     if cluster is None:
         return (listened(compare, pair) for pair in todo)
-    work = ClusterWork(partial(listened, compare), _lost, partial(PairOfFiles.outgoing, whole=cluster.sends))
+    work = ClusterWork(partial(listened, compare), _report_lost, partial(PairOfFiles.outgoing, whole=cluster.sends))
     return cluster.results(work, todo, [_GUESS] * len(todo))
 
 
@@ -152,7 +152,7 @@ def _pair(platform: str | None, pair: PairOfFiles) -> FileDiff | int:
     return (one is None) + (its is None) if one is None or its is None else _diff(one, its)
 
 
-def _lost(pair: PairOfFiles, why: str) -> Said[FileDiff | int]:
+def _report_lost(pair: PairOfFiles, why: str) -> Said[FileDiff | int]:
     return complained(2, f"{pair.a.path} and {pair.b.path}: {why}")
 
 

@@ -1,7 +1,8 @@
 """Compiled moves between registers and memory: an element or more for each lane, or a block for the thread.
 
-Whether all lanes lie side by side is asked first: they travel as one vector. Of others the range is looked at, what all read at one
-place is read once, and the rest goes lane by lane. Where lanes leave their space, the interpreter does the whole message.
+The code first tests whether all lanes lie side by side: they are moved as one vector. Otherwise it tests the range; an element
+that all lanes read is read once, and the rest is moved lane by lane. Where lanes leave their space, the interpreter does the
+whole message.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llvmlite import ir
 
-from visa_lsp.sim.jit import numbers, spaces, watching
+from visa_lsp.sim.jit import check_instrumentation, numbers, spaces
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.numbers import raw_start
 from visa_lsp.sim.jit.writer import I8, I32, I64, PTR, Node, constants, integer, lanes_of, splat, type_of_bytes, vector
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Moved(NamedTuple):
-    """What one element of a lane is: bytes in memory and in registers, its place in both, and whether it fills the upper half."""
+    """An element of a lane: its bytes in memory and in registers, its place in both, and whether it fills the upper half."""
 
     memory: int
     register: int
@@ -34,7 +35,7 @@ class Moved(NamedTuple):
 
 
 class _Lanes(NamedTuple):
-    """Where the lanes of a message are: each, the lowest and the highest that is on, and which are on.
+    """The addresses of a message's lanes: of each, of the lowest and the highest active lane, and the active lanes.
 
     Without ``bits`` all are, and lie side by side.
     """
@@ -71,7 +72,7 @@ def may_leave(e: Emitter) -> Iterator[ir.Block]:
     e.builder.branch(done)
     e.builder.position_at_end(outside)
     if e.mode.watched:
-        watching.suspect_always(e)
+        check_instrumentation.suspect_always(e)
     else:
         e.call_out()
     e.builder.branch(done)
@@ -87,16 +88,16 @@ def begin_access(
     e.builder.cbranch(place.inside, inside, outside).set_weights([99, 1])
     e.builder.position_at_end(inside)
     if e.mode.watched:
-        watching.access(e, place, use)
+        check_instrumentation.access(e, place, use)
     return place
 
 
 def end_access(e: Emitter, place: spaces.SpacePlace, use: int, size: Node) -> None:
     """Count the bytes of an access; whether an atomic has changed memory its lanes say."""
-    for counter, other in ((e.reads, watching.WRITTEN), (e.writes, watching.READ)):
+    for counter, other in ((e.reads, check_instrumentation.WRITTEN), (e.writes, check_instrumentation.READ)):
         if use != other:
             e.add_to(counter, size)
-    if use == watching.WRITTEN:
+    if use == check_instrumentation.WRITTEN:
         e.builder.store(ir.Constant(I64, 1), place.wrote)
 
 
@@ -108,11 +109,11 @@ def transfer(
     All elements have the same size.
     """
     builder, lanes, memory = e.builder, lanes_of(at), moved[0].memory
-    use = watching.WRITTEN if write else watching.READ
+    use = check_instrumentation.WRITTEN if write else check_instrumentation.READ
     bits = e.some(enabled, site)
     some = builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
     at = found.offsets(at)
-    # Asked for before anything else: messages of the same addresses share the answer.
+    # Evaluated before anything else, because messages of the same addresses share the result.
     side_by_side = _side_by_side(e, at, memory, enabled)
 
     def move(where: _Lanes, outside: ir.Block) -> None:
@@ -148,24 +149,24 @@ def _watch(
     e: Emitter, place: spaces.SpacePlace, where: _Lanes, moved: Sequence[Moved], use: int, *, shared: bool
 ) -> None:
     """Look at what checkers would look at before elements move."""
-    if use == watching.WRITTEN and shared and moved[0].memory < 4:
-        watching.suspect_always(e)  # marks are of dwords: they would say that all of it is written
+    if use == check_instrumentation.WRITTEN and shared and moved[0].memory < 4:
+        check_instrumentation.suspect_always(e)  # marks are of dwords: they would say that all of it is written
     at, bits = wide(e, where.at), where.bits
     lanes = lanes_of(at)
     for one in moved:
         start = e.builder.add(at, splat(I64, one.offset, lanes)) if one.offset else at
-        watching.alignment(e, start, e.lanes(bits, lanes), one.memory)
+        check_instrumentation.alignment(e, start, e.lanes(bits, lanes), one.memory)
         first = e.builder.add(where.least, ir.Constant(I64, one.offset))
         if bits is None and one.memory >= 4:
-            watching.mark(e, place, first, lanes * one.memory // 4, use, shared=shared)
+            check_instrumentation.mark(e, place, first, lanes * one.memory // 4, use, shared=shared)
         elif bits is None:
-            watching.mark_each(e, place, start, e.all_on(lanes), one.memory, use, shared=shared)
+            check_instrumentation.mark_each(e, place, start, e.all_on(lanes), one.memory, use, shared=shared)
         else:
             with e.builder.if_else(where.same(e)) as (same, apart):
                 with same:
-                    watching.mark(e, place, first, max(1, one.memory // 4), use, shared=shared)
+                    check_instrumentation.mark(e, place, first, max(1, one.memory // 4), use, shared=shared)
                 with apart:
-                    watching.mark_each(e, place, start, bits, one.memory, use, shared=shared)
+                    check_instrumentation.mark_each(e, place, start, bits, one.memory, use, shared=shared)
 
 
 def wide(e: Emitter, at: Node) -> Node:
@@ -182,7 +183,7 @@ def range_of(e: Emitter, at: Node, bits: Node) -> tuple[Node, Node]:
     narrow = kind.width == 32
     sign, suffix = "u" if narrow else "s", f"v{lanes}i{kind.width}"
 
-    def found(at: Node, bits: Node) -> Node:
+    def emit_range(at: Node, bits: Node) -> Node:
         chosen = e.lanes(bits, lanes)
         high = e.builder.select(chosen, at, splat(kind, 0 if narrow else -(1 << 63), lanes))
         low = e.builder.select(chosen, at, splat(kind, (1 << (32 if narrow else 63)) - 1, lanes))
@@ -192,7 +193,7 @@ def range_of(e: Emitter, at: Node, bits: Node) -> tuple[Node, Node]:
             both = e.builder.insert_element(both, e.builder.zext(end, I64) if narrow else end, ir.Constant(I32, number))
         return both
 
-    both = e.outlined(f"range_{suffix}", vector(I64, 2), [at, bits], found)
+    both = e.outline(f"range_{suffix}", vector(I64, 2), [at, bits], emit_range)
     most, least = (e.builder.extract_element(both, ir.Constant(I32, number)) for number in range(2))
     return most, least
 
@@ -237,7 +238,7 @@ def _load(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved, enabl
                 shared, from_same = e.spread(builder.load(lowest, typ=kind.element, align=1), lanes), builder.block
             with apart:
                 name = f"gather_v{lanes}i{kind.element.width}_at_i{width}"
-                gathered, from_apart = e.outlined(name, kind, [base, where.at, where.bits], each), builder.block
+                gathered, from_apart = e.outline(name, kind, [base, where.at, where.bits], each), builder.block
         found = builder.phi(kind)
         found.add_incoming(shared, from_same)
         found.add_incoming(gathered, from_apart)
@@ -258,7 +259,7 @@ def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> N
     if where.bits is None:
         e.builder.store(value, e.builder.gep(base, [where.least], source_etype=I8), align=1)
         return
-    kept, values = e.kept_lanes(e.places(base, wide(e, where.at))), e.kept_lanes(value)
+    kept, values = e.keep_lanes(e.places(base, wide(e, where.at))), e.keep_lanes(value)
     kind = value.type.element
 
     def lane_at(lane: Node) -> tuple[Node, Node]:
@@ -270,7 +271,7 @@ def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> N
 
     def look(lane: Node) -> None:
         to, own = lane_at(lane)
-        watching.suspect(e, e.builder.icmp_unsigned("!=", e.builder.load(to, typ=kind, align=1), own))
+        check_instrumentation.suspect(e, e.builder.icmp_unsigned("!=", e.builder.load(to, typ=kind, align=1), own))
 
     e.each_lane(where.bits, put)
     if e.mode.watched:  # lanes that store different values at one place race
@@ -279,15 +280,15 @@ def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> N
 
 def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int, *, write: bool) -> None:
     """Move ``size`` bytes that lie side by side, from the address ``at`` on."""
-    builder, use = e.builder, watching.WRITTEN if write else watching.READ
+    builder, use = e.builder, check_instrumentation.WRITTEN if write else check_instrumentation.READ
     at = found.offsets(at)
     with may_leave(e) as outside:
         place = begin_access(e, found, at, builder.add(at, ir.Constant(I64, size)), use, outside)
         if e.mode.watched:
-            watching.alignment(e, e.spread(at, 1), None, 4)
+            check_instrumentation.alignment(e, e.spread(at, 1), None, 4)
             if size % 4:
-                watching.suspect_always(e)
-            watching.mark(e, place, at, max(1, size // 4), use, shared=found.shared)
+                check_instrumentation.suspect_always(e)
+            check_instrumentation.mark(e, place, at, max(1, size // 4), use, shared=found.shared)
         memory, kind = builder.gep(place.base, [at], source_etype=I8), type_of_bytes(size)
         if start >= 0:
             source, to = (e.at(start, size), memory) if write else (memory, e.at(start, size))

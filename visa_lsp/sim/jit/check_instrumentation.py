@@ -1,7 +1,7 @@
-"""What compiled code looks out for where checkers watch: anything that one of them could have something to say about.
+"""Check instrumentation: tests in compiled code for everything that a checker may report.
 
-A hit ends the function with ``SUSPECT``, and the launch is run again in the interpreter, which tells what there is to tell. So
-nothing here may overlook a finding, and what is found here need not be one.
+A hit ends the function with ``SUSPECT``, and the launch is run again in the interpreter, which reports the findings. So the tests
+may not overlook a finding, but a hit need not be one.
 
 Races: each dword of memory has three marks, of who has written it, read it, and used it atomically. A mark is the number of a
 thread between two barriers: numbers of one round of a group lie side by side, and later rounds have higher ones. What was done
@@ -50,7 +50,7 @@ def any_of(e: Emitter, lanes: Node) -> Node:
 
 
 def alignment(e: Emitter, at: Node, chosen: Node | None, size: int) -> None:
-    """Suspect addresses that are no multiple of the size of what they are of."""
+    """Suspect addresses that are not a multiple of the size of their elements."""
     if size <= 1:
         return
     builder, lanes = e.builder, lanes_of(at)
@@ -67,10 +67,10 @@ def access(e: Emitter, place: SpacePlace, use: int) -> None:
     suspect(e, e.builder.icmp_unsigned("!=", found, ir.Constant(I64, 0)))
 
 
-def told(e: Emitter, name: str, arguments: Sequence[Node], body: Callable[..., None]) -> None:
-    """Suspect what a function of the module does, which ``body`` writes: it stands once, however many instructions look."""
+def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Callable[..., None]) -> None:
+    """Suspect by a function of the module, which ``body`` writes once for all instructions that call it."""
 
-    def written(launch: Node, *own: Node) -> Node:
+    def write_body(launch: Node, *own: Node) -> Node:
         before = e.launch, e.suspected
         e.launch, e.suspected = launch, e.function.append_basic_block("suspected")
         body(*own)
@@ -81,29 +81,31 @@ def told(e: Emitter, name: str, arguments: Sequence[Node], body: Callable[..., N
         e.launch, e.suspected = before
         return ir.Constant(I1, 0)
 
-    suspect(e, e.outlined(name, I1, [e.launch, *arguments], written))
+    suspect(e, e.outline(name, I1, [e.launch, *arguments], write_body))
 
 
 def mark(e: Emitter, place: SpacePlace, first: Node, dwords: int, use: int, *, shared: bool) -> None:
-    """Suspect what is in no order with a use of dwords that lie side by side from an offset on, and leave its own marks."""
+    """Suspect uses without an order to that of contiguous dwords from an offset on, and set the marks of this use."""
 
     def body(marks: Node, stride: Node, at: Node) -> None:
         _mark(e, marks, stride, at, dwords, use, shared=shared)
 
-    told(e, f"mark_{use}_{'shared' if shared else 'global'}_{dwords}", [place.marks, place.stride, first], body)
+    suspect_outlined(
+        e, f"mark_{use}_{'shared' if shared else 'global'}_{dwords}", [place.marks, place.stride, first], body
+    )
 
 
 def mark_each(e: Emitter, place: SpacePlace, at: Node, bits: Node, size: int, use: int, *, shared: bool) -> None:
     """Emit the same for elements of ``size`` bytes that lie anywhere, lane by lane."""
 
     def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
-        kept = e.kept_lanes(at)
+        kept = e.keep_lanes(at)
         e.each_lane(
             bits, lambda n: _mark(e, marks, stride, e.lane_of(kept, n, I64), max(1, size // 4), use, shared=shared)
         )
 
     name = f"mark_{use}_{'shared' if shared else 'global'}_{lanes_of(at)}_of_{size}"
-    told(e, name, [place.marks, place.stride, at, bits], body)
+    suspect_outlined(e, name, [place.marks, place.stride, at, bits], body)
 
 
 def _mark(e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, use: int, *, shared: bool) -> None:
@@ -123,7 +125,7 @@ def _mark(e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, use: i
         return b.load(place(of), typ=kind, align=4)
 
     def in_order(mark: Node) -> Node:
-        # Nobody, this thread, or an earlier round of the group. What another group has left in shared memory says nothing.
+        # No thread, this thread, or an earlier round of the group. Marks of another group in shared memory say nothing.
         nobody = b.icmp_unsigned("<", mark, e.spread(group if shared else ir.Constant(I32, 1), lanes))
         since = b.sub(mark, e.spread(group, lanes))
         earlier = b.icmp_unsigned("<", since, e.spread(b.sub(round_, group), lanes))
@@ -135,7 +137,7 @@ def _mark(e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, use: i
         return
     if shared:  # it holds nothing at first
         suspect(e, any_of(e, b.icmp_unsigned("<", get(WRITTEN), e.spread(group, lanes))))
-    # Beside others of this round, for whom one number stands, or of other groups.
+    # Other threads of this round, which share one number, or other groups.
     old = get(use)
     now = b.icmp_unsigned("<=", b.sub(old, e.spread(round_, lanes)), e.spread(threads, lanes))
     others = b.select(now, e.spread(b.add(round_, threads), lanes), splat(I32, SEVERAL, lanes))

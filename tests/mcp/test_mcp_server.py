@@ -40,11 +40,11 @@ async def test_files_outside_of_the_roots_are_refused(one, workspace):
         "gemm/../../secret.visaasm",
     ]
     for name in names:
-        assert "outside of the folders" in await one.refused("check", path=name), name
-        assert "outside of the folders" in await one.refused("diff", a="saxpy.visaasm", b=name), name
+        assert "outside of the folders" in await one.call_refused("check", path=name), name
+        assert "outside of the folders" in await one.call_refused("diff", a="saxpy.visaasm", b=name), name
     for name in ("../new.isa", "linked/new.isa", "/new.isa"):
-        assert "outside of the folders" in await one.refused("assemble", path="saxpy.visaasm", output=name)
-    assert "outside of the folders" in await one.refused(
+        assert "outside of the folders" in await one.call_refused("assemble", path="saxpy.visaasm", output=name)
+    assert "outside of the folders" in await one.call_refused(
         "launch_template", path="saxpy.visaasm", output="../x.launch.yaml"
     )
     assert sorted(path.name for path in workspace.parent.iterdir()) == ["secret.visaasm", "work"]
@@ -58,11 +58,11 @@ async def test_what_a_launch_names_outside_of_the_roots_is_refused(one, workspac
     np.save(workspace.parent / "secret.npy", np.zeros(100, np.float32))
     for name in ("../secret.npy", str(workspace.parent / "secret.npy")):
         launch = f"{LAUNCH}args: [{{value: 2.5}}, {{value: 100}}, {{buffer: {{npy: {name}}}}}, {{buffer: {{npy: {name}}}}}]\n"
-        assert "outside of the folders" in await one.refused("run", path="saxpy.visaasm", launch_text=launch)
+        assert "outside of the folders" in await one.call_refused("run", path="saxpy.visaasm", launch_text=launch)
     (workspace.parent / "secret.npy").unlink()
     launch = (workspace / "saxpy.launch.yaml").read_text(encoding="utf-8")
     reference = launch.partition("expect:")[0] + "expect:\n  - reference: scale.cl\n"
-    assert "native code" in await one.refused("run", path="saxpy.visaasm", launch_text=reference)
+    assert "native code" in await one.call_refused("run", path="saxpy.visaasm", launch_text=reference)
     marked = (
         (workspace / "average.visaasm")
         .read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ async def test_a_client_of_the_older_protocol_is_asked_for_its_roots_and_may_can
             await asyncio.wait_for(found.client.call_tool("run", {"text": ENDLESS, "launch_text": LAUNCH}), 0.3)
         assert (await found.call("check", path="gemm.g.tiles.visaasm"))["ok"]
         assert (await found.call("check", path="plain.visaasm"))["ok"]  # of the second root
-        assert "outside of" in await found.refused("check", path="../saxpy.visaasm")
+        assert "outside of" in await found.call_refused("check", path="../saxpy.visaasm")
 
 
 async def test_an_unknown_tool_and_wrong_arguments_are_told(one):
@@ -99,7 +99,7 @@ async def test_an_unknown_tool_and_wrong_arguments_are_told(one):
         ({"path": "a\0b"}, "expected a path"),
         ({"text": ENDLESS, "fix": True}, "`fix` writes"),
     ):
-        assert words in await one.refused("check", **arguments)
+        assert words in await one.call_refused("check", **arguments)
 
 
 async def test_a_longer_answer_is_given_where_it_is_asked_for(one):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 
-class StandingRun:
-    """One launch; a new one is before its first instruction."""
+class StoppedRun:
+    """A launch; a new one is before its first instruction."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
@@ -38,7 +38,7 @@ class StandingRun:
 
     @property
     def at_end(self) -> bool:
-        """Whether the run has executed its last instruction."""
+        """True if the run has executed its last instruction."""
         return self.stepper.over
 
     @property

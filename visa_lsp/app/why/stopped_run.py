@@ -1,6 +1,6 @@
-"""Explains a value of a run that stands still in a debugger, by executing its last instructions again for a recorder.
+"""Explains a value of a run that is stopped in a debugger, by executing its last instructions again for a recorder.
 
-Knows no debugger: its caller executes. Invariant: the run stands afterwards where it stood.
+Knows no debugger: its caller executes. Invariant: afterwards the run is at the same place.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.why.answer import explain_recorded
 from visa_lsp.app.why.dependences import Dependences
-from visa_lsp.app.why.recorded import WINDOW, RecordedRun
+from visa_lsp.app.why.recording import WINDOW, RecordedRun
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers.recording import StepRecorder

@@ -2,7 +2,7 @@
 
 The other is a folder with a ``visa_lsp`` in it, such as ``git worktree add ../before COMMIT`` makes. Both run on the Python
 that runs this. ``first`` keeps nothing on disk, ``later`` finds what an earlier run of the same checkout left.
-Usage: python -m benchmarks.against FOLDER [ROUNDS]
+Usage: python -m benchmarks.checkouts FOLDER [ROUNDS]
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _in(home: Path, command: list[str], kept: str) -> Cost:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.against",
+        prog="python -m benchmarks.checkouts",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

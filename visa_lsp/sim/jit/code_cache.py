@@ -1,4 +1,4 @@
-"""What is made of a kernel before it runs as compiled code, and which kernels are too large for that.
+"""The compiled code of kernels, which runs share, and the limits on the size of kernels.
 
 Apart from the machine: most launches under checkers are over before anything is compiled, and need no more than this.
 """
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.bodies import CompiledBody
     from visa_lsp.sim.jit.modes import Modes
 
-MOST_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some six seconds
+MAX_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some six seconds
 WAIT_SECONDS: Final = 0.02  # for code that is being made, between slices of the interpreter of some 2 ms
 # Of a body that holds registers, and what else a thread has, in values of its own: each way out stores them. In one of 3,500
 # instructions that takes LLVM 4.8 seconds instead of 1.3.
-MOST_HELD_INSTRUCTIONS: Final = 500
-MOST_MAKINGS: Final = 16  # of a program, for launches that differ
+MAX_HELD_INSTRUCTIONS: Final = 500
+MAX_MAKINGS: Final = 16  # of a program, for launches that differ
 
 BodyKey: TypeAlias = "tuple[int, Modes, RunMode]"  # of a kernel or function, by its identity
 
 
 def is_large(kernel: Kernel) -> bool:
     """Return whether a body has more instructions than are compiled."""
-    return len(kernel.instructions) > MOST_INSTRUCTIONS
+    return len(kernel.instructions) > MAX_INSTRUCTIONS
 
 
 class ObjectStore(Protocol):
-    """Where object code is kept for other processes, by a key that says all that it depends on."""
+    """A store of object code for other processes; a key has everything that the code depends on."""
 
     def get(self, key: str, /) -> object:
-        """Return what was put, bytes in base64; None where there is nothing."""
+        """Return the stored object code, bytes in base64; None without an entry."""
 
     def put(self, key: str, value: bytes, /) -> None:
         """Keep object code."""
@@ -50,7 +50,7 @@ class ObjectStore(Protocol):
 
 
 class Stopwatch:
-    """Wall seconds spent inside of its ``with`` blocks, of nested ones the outermost: they are no time of the kernel."""
+    """The wall seconds inside of its ``with`` blocks, counted once where they nest; the kernel's time excludes them."""
 
     def __init__(self) -> None:
         self.seconds, self._began, self._depth = 0.0, 0.0, 0
@@ -67,9 +67,9 @@ class Stopwatch:
 
 
 class RunMode(NamedTuple):
-    """What surrounds the instructions of a body: tests for checkers, updates that other threads see as one step.
+    """The code around the instructions of a body: tests for checkers, updates that other threads see as one step.
 
-    ``to_the_end``: the registers of a thread that has ended are looked at.
+    ``to_the_end``: the registers of a thread are read after its end.
     """
 
     watched: bool = False
@@ -137,7 +137,7 @@ class Makings:
         self._known: dict[object, Making] = {}
 
     def of(self, dispatch: Dispatch) -> Making:
-        """Return what has been compiled for dispatches like one."""
+        """Return the compiled code of the dispatches that share their code with one."""
         full = (1 << dispatch.simd) - 1
         key = (
             id(dispatch.kernel), dispatch.platform.name, tuple(sorted(dispatch.surfaces)), dispatch.slm_bytes,
@@ -145,7 +145,7 @@ class Makings:
             all(dispatch.lanes(n) == full for n in range(dispatch.threads_per_group)),
         )  # fmt: skip
         if key not in self._known:
-            if len(self._known) == MOST_MAKINGS:
+            if len(self._known) == MAX_MAKINGS:
                 self._known.clear()
             self._known[key] = Making(self._store, dispatch.kernel)
         return self._known[key]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.debug.breakpoints import ACCESSES, Breakpoint, Terms, Watch, Wish, watched
+from visa_lsp.debug.breakpoints import ACCESSES, Breakpoint, Terms, Watch, Wish, watch_range
 from visa_lsp.debug.cells import Cells, DebugError, FrameCells, text_of
 from visa_lsp.debug.goals import key_of
-from visa_lsp.debug.standing import StandingRun
+from visa_lsp.debug.stopped_run import StoppedRun
 from visa_lsp.debug.stops import FATAL, Launch, filter_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 
-class StoppingRun(StandingRun):
+class StoppingRun(StoppedRun):
     """A run with its breakpoints and watches."""
 
     def __init__(self, launch: Launch, say: Callable[[str], None]) -> None:
@@ -65,9 +65,9 @@ class StoppingRun(StandingRun):
         """
         if access not in ACCESSES:
             raise DebugError(f"'{access}' is not an access; expected one of {', '.join(ACCESSES)}")
-        owner, start, size = watched(cells, size)
+        owner, start, size = watch_range(cells, size)
         if at.thread.machine is not self.machine:
-            owner = self._taken_over(owner, at)
+            owner = self._find_counterpart(owner, at)
         made = Watch(number, cells.name, access, owner, start, size, lambda _frame: b"")
         if owner == "grf":
             made.content = lambda frame: frame.regs[start : start + size].tobytes()
@@ -94,7 +94,7 @@ class StoppingRun(StandingRun):
             made.message = str(error)
         return made
 
-    def _taken_over(self, owner: Any, at: FrameCells) -> Any:
+    def _find_counterpart(self, owner: Any, at: FrameCells) -> Any:
         """Return this run's counterpart of an owner from an earlier run. Raises DebugError where it has none."""
         if isinstance(owner, str):
             if at.code.kernel.name not in self.places.bodies:
@@ -128,7 +128,7 @@ class StoppingRun(StandingRun):
                 for pc, found in watch.candidates(code).items():
                     put(code, pc, watch, found)
             if not watch.bodies:
-                messages[watch] = watch.touched
+                messages[watch] = watch.is_touched
         self.machine.trap(traps)
         self.machine.watch(messages)
 

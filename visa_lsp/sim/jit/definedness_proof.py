@@ -1,9 +1,9 @@
 """Proof that a kernel reads no register, predicate, address or surface variable that it has not written before.
 
-Each lane is followed by itself along the edges that it may take. A byte is undefined, defined where the lane that asks is the
-one that wrote it, or defined for all: lanes write their own elements, instructions without mask write for everybody, and so does
-every instruction as long as all lanes of the thread are together. What cannot be shown is not proven; it may be right all the
-same. The plan of an instruction is that of the checker (``observers.definedness_plan``).
+Each lane is followed by itself along the edges that it may take. A byte is undefined, defined for the lane that wrote it, or
+defined for all: lanes write their own elements, instructions without mask write for all lanes, and so does every instruction as
+long as all lanes of the thread are together. What cannot be shown is not proven; it may be right all the same. The plan of an
+instruction is that of the checker (``observers.definedness_plan``).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 ALL: Final = 255
-MOST_INSTRUCTIONS: Final = 4000  # of a body that is looked at
+MAX_PROOF_INSTRUCTIONS: Final = 4000  # of a body that is looked at
 _BITS: Final = np.arange(32)  # of a predicate: each belongs to its lane
 
 
 class Known:
-    """What a lane knows at one place: for each byte and cell 0, ``ALL``, or the number of a lane and one.
+    """The definedness at one place: for each byte and cell 0, ``ALL``, or 1 plus the number of the lane that wrote it.
 
     Behind the bytes of the registers lie the address cells, the bits of predicates, surface and sampler variables.
     """
@@ -71,10 +71,10 @@ class Known:
         return self.values[(self.samplers if sampler else self.surfaces) + number :][:1]
 
 
-def proven(code: Code, frame: Frame, *, full: bool) -> bool:
+def proves_definedness(code: Code, frame: Frame, *, full: bool) -> bool:
     """Return whether no lane reads what was not written; ``full`` says that all lanes of each thread have a work item."""
     instructions = code.kernel.instructions
-    if len(instructions) > MOST_INSTRUCTIONS:
+    if len(instructions) > MAX_PROOF_INSTRUCTIONS:
         return False
     for pc in range(len(instructions)):
         code.op(pc)  # which notes the registers that it touches
@@ -107,7 +107,7 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
 
 
 def registers_read(code: Code) -> Array:
-    """Return which bytes of the registers some instruction of a proven kernel reads: a flag for each."""
+    """Return a flag for each byte of the registers: whether an instruction of a proven kernel reads it."""
     found = np.zeros(code.layout.size, np.bool_)
     for pc, inst in enumerate(code.kernel.instructions):
         for places in _read(plan_of(code, pc)) if not inst.row.opens_label else ():
@@ -116,7 +116,7 @@ def registers_read(code: Code) -> Array:
 
 
 def after(code: Code, pc: int) -> Iterator[int]:
-    """Yield where a lane may go from an instruction."""
+    """Yield the places of the instructions that a lane may execute next."""
     inst = code.kernel.instructions[pc]
     flow = inst.row.flow
     target = code.labels.get(label) if isinstance(label := inst.get("label"), int) else None
@@ -136,7 +136,7 @@ def _step(kernel: Kernel, plan: DefinednessPlan, known: Known) -> bool:
     """Return whether what an instruction reads is defined; what it writes is, then."""
     everybody = plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
     own = (plan.at <= _BITS) & (plan.at + plan.lanes > _BITS)
-    needed = list[Array]()  # values of which none may be 0, those of all lanes
+    needed = list[Array]()  # none of these values may be 0
     if isinstance(plan.pred, Predicate):
         bits = known.predicate(plan.pred.var)[own]
         needed.append(bits if plan.pred.combine is Combine.NONE and not everybody else bits == ALL)
@@ -150,7 +150,7 @@ def _step(kernel: Kernel, plan: DefinednessPlan, known: Known) -> bool:
     needed += [known.values[known.addresses + start :][:count] == ALL for start, count, _ in plan.addresses_read]
     if not all(values.all() for values in needed):
         return False
-    if not all(_defined(plan, places, known, everybody=everybody) for places in _read(plan)):
+    if not all(_is_defined(plan, places, known, everybody=everybody) for places in _read(plan)):
         return False
     if any(source.places is None for source in (*plan.sources, *plan.targets)):
         return False  # which registers are meant is known only when it runs
@@ -162,7 +162,7 @@ def _read(plan: DefinednessPlan) -> Iterator[Array]:
     return (source.places for source in plan.sources if source.places is not None)
 
 
-def _defined(plan: DefinednessPlan, places: Array, known: Known, *, everybody: bool) -> bool:
+def _is_defined(plan: DefinednessPlan, places: Array, known: Known, *, everybody: bool) -> bool:
     values = known.values[places]
     if (values == ALL).all():
         return True

@@ -1,10 +1,10 @@
-"""Which registers a compiled function holds in values of its own, and which lanes of a write nobody asks for again.
+"""Register promotion: registers that a compiled function holds in its own values, and writes whose other lanes are dead.
 
-A register that lies in memory is written there by each instruction, and lanes that are off keep what they had. Most of that is for
-nobody: a lane that is off waits at a place further on, and there most variables are written before they are read. Here each lane
-is followed by itself along the edges that it may take, backwards: a dword *lives* at a place where a lane, or the thread, may
-read it before it is written. Invariants: lanes that are off while an instruction runs wait at joins behind it, or are done; where a
-function is entered or left, what lives there lies in the registers, as the interpreter has it.
+A register that lies in memory is written there by each instruction, and lanes that are off keep what they had. Most of these
+merges are useless: a lane that is off waits at a later place, and there most variables are written before they are read. Here
+each lane is followed by itself along the edges that it may take, backwards: a dword *lives* at a place where a lane, or the
+thread, may read it before it is written. Invariants: lanes that are off while an instruction runs wait at joins behind it, or are
+done; where a function is entered or left, what lives there lies in the registers, as the interpreter has it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from visa_lsp.flow.solve import solve
 from visa_lsp.isa.model import FlowClass, PredicateUse
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import Predicate
-from visa_lsp.sim.jit.defined import after
+from visa_lsp.sim.jit.definedness_proof import after
 from visa_lsp.sim.operands import Site
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _FOLLOWED: Final = frozenset({
 })  # fmt: skip
 _DWORD: Final = 4
 # At one place: kernels that gain a factor 3 hold 470, one that lost a quarter had 1,750.
-MOST_LIVE_BYTES: Final = 1_024
+MAX_LIVE_BYTES: Final = 1_024
 
 
 class HeldPiece(NamedTuple):
@@ -46,7 +46,7 @@ class HeldPiece(NamedTuple):
 
 
 class Held:
-    """The pieces that a function holds, in the order of their places; none where that cannot be told."""
+    """The pieces that a function holds, in the order of their places; empty where the analysis does not apply."""
 
     def __init__(self) -> None:
         self.pieces: Sequence[HeldPiece] = ()
@@ -66,24 +66,24 @@ class Held:
                     return None
         return -1
 
-    def moved(self, pc: int) -> list[int]:
+    def live_pieces(self, pc: int) -> list[int]:
         """Return the pieces that live where a stretch begins: they travel where the function is entered or left."""
         bits = self.live[pc] if self.pieces else 0
         return [number for number, (start, size) in enumerate(self.pieces) if _range(start, start + size) & bits]
 
 
 class _Use(NamedTuple):
-    """The dwords of which an instruction reads a byte, that it writes whole for the lanes that run it, and that it writes at all."""
+    """Sets of dwords of an instruction: read in part, written as a whole for the active lanes, and written in part."""
 
     read: int
     killed: int
     written: int
 
 
-def held_in(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_the_end: bool = False) -> Held:
-    """Return what a function holds of a body all of whose operations are made; ``starts`` and ``ends`` are its stretches.
+def find_held(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_the_end: bool = False) -> Held:
+    """Return the registers that the function of a body holds; ``starts`` and ``ends`` are its stretches.
 
-    ``to_the_end`` says that somebody looks at the registers of a thread that has ended. Nothing is held where lanes go otherwise
+    All operations of the body are made. ``to_the_end`` says that the registers of a thread are read after its end. Nothing is held where lanes go otherwise
     than by ``goto``, or where registers are named by address.
     """
     instructions = code.kernel.instructions
@@ -103,9 +103,9 @@ def held_in(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_th
         if use.written and use.written == use.killed and not use.written & (shared | lives.beside(pc))
     )
     held.live = lives.by_place()
-    if any(bits.bit_count() * _DWORD > MOST_LIVE_BYTES for bits in held.live.values()):
+    if any(bits.bit_count() * _DWORD > MAX_LIVE_BYTES for bits in held.live.values()):
         return Held()  # more are spilt than stay in the host's registers
-    held.touched = {pc: _touched(held, touches) for pc, touches in code.touches.items()}
+    held.touched = {pc: _find_touched(held, touches) for pc, touches in code.touches.items()}
     return held
 
 
@@ -126,7 +126,7 @@ def _ends(touch: Touch) -> tuple[int, int]:
     return touch.start + min(touch.elements), touch.start + max(touch.elements) + touch.size
 
 
-def _touched(held: Held, touches: Sequence[Touch]) -> dict[int, bool]:
+def _find_touched(held: Held, touches: Sequence[Touch]) -> dict[int, bool]:
     found: dict[int, bool] = {}
     for touch in touches:
         number = held.at(*_ends(touch))
@@ -136,7 +136,7 @@ def _touched(held: Held, touches: Sequence[Touch]) -> dict[int, bool]:
 
 
 def _control(code: Code, pc: int) -> ExecControl:
-    """Return which lanes an instruction runs on; plain gather and scatter have that in an operand."""
+    """Return the execution control of an instruction; plain gather and scatter have it in an operand."""
     inst = code.kernel.instructions[pc]
     return next((v for v in inst.values if isinstance(v, ExecControl)), None) or Site(code, inst, pc).control
 
@@ -178,7 +178,7 @@ def _range(start: int, end: int) -> int:
 
 @lru_cache(4096)
 def _dwords(elements: tuple[int, ...], size: int, start: int) -> tuple[int, int]:
-    """Return the dwords of which elements have a byte, and those that they fill, counted from that of ``start``, which is in the first."""
+    """Return the sets of dwords that elements touch and that they fill, counted from the dword that has byte ``start``."""
     bytes_ = np.zeros(start + max(elements) + size + _DWORD - 1, np.bool_)
     bytes_[(start + np.array(elements)[:, None] + np.arange(size)).reshape(-1)] = True
     rows = bytes_[: bytes_.size // _DWORD * _DWORD].reshape(-1, _DWORD)
@@ -202,7 +202,7 @@ def _use(code: Code, pc: int, shared: int) -> _Use:
             continue
         written |= some
         if not guarded:
-            # What is not each lane's own is written for sure by an instruction that does not ask who is on.
+            # Bytes that lanes share are certainly written only by an instruction without a mask.
             killed |= full if control.no_mask else full & ~shared
     return _Use(read, killed, written)
 
@@ -258,16 +258,16 @@ class _Lives:
         return len(self._starts) + (0 if self._anywhere else bisect_right(self._joins, pc))
 
     def beside(self, pc: int) -> int:
-        """Return what lives at the joins where lanes may wait while an instruction runs."""
+        """Return the dwords that live at the joins where lanes may wait while an instruction runs."""
         return self._values[self._wait(pc)]
 
     def by_place(self) -> dict[int, int]:
-        """Return what lives where each stretch begins, there or where lanes wait."""
+        """Return the dwords that live at the beginning of each stretch, there or where lanes wait."""
         return {start: bits | self.beside(start) for start, bits in zip(self._starts, self._values, strict=False)}
 
 
 def _pass(uses: Sequence[_Use]) -> _Use:
-    """Return what instructions that are executed together read first, and what they write first."""
+    """Return the use of a stretch: the dwords that it reads before it writes them, and those that it writes first."""
     read = killed = written = 0
     for use in uses:
         read |= use.read & ~killed

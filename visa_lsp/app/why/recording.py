@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.late import GroupReplay
     from visa_lsp.sim.memory import Buffer
 
-SMALL: Final = 60_000  # instructions that are recorded as a whole: a third of a second
+MAX_WHOLE_STEPS: Final = 60_000  # instructions that are recorded as a whole: a third of a second
 WINDOW: Final = 80_000  # instructions of a long group that are recorded: half a second
 MAX_STEPS: Final = 200_000_000_000  # of a compiled run
 MAX_GROUPS: Final = 6  # recorded for one answer
 _PARTS: Final = 64  # into which the groups are divided while the writer is searched
-_LARGE: Final = 8_000  # instructions of a kernel that is not compiled
+_MAX_COMPILED_INSTRUCTIONS: Final = 8_000  # instructions of a kernel that is not compiled
 _MAX_INTERPRETED: Final = 2_000_000  # instructions, without the compiled engine: ten seconds
 
 
@@ -62,24 +62,24 @@ class LaunchRecorder:
 
     def record(self, needed: Sequence[Bytes], group: tuple[int, int, int] | None = None) -> RecordedRun:
         """Record what the last writes of some bytes need, or one group."""
-        large = len(self._dispatch.kernel.instructions) > _LARGE
-        if self._steps <= SMALL or large or find_spec("llvmlite") is None:
-            return self._interpreted()
+        large = len(self._dispatch.kernel.instructions) > _MAX_COMPILED_INSTRUCTIONS
+        if self._steps <= MAX_WHOLE_STEPS or large or find_spec("llvmlite") is None:
+            return self._interpret()
+        from visa_lsp.sim.jit.code_cache import Making
         from visa_lsp.sim.jit.late import GroupReplay
-        from visa_lsp.sim.jit.making import Making
 
         self._replay = GroupReplay(self._dispatch, self._before, Making(open_for_user("native", ())))
         number = self._number(group) if group is not None else self._writer(needed)
         return self._groups(() if number is None else (number,))
 
-    def widened(self, known: RecordedRun, origins: Sequence[Bytes]) -> RecordedRun | None:
+    def widen(self, known: RecordedRun, origins: Sequence[Bytes]) -> RecordedRun | None:
         """Record the group that wrote some of the bytes before the recorded ones too; None where none did."""
         if self._replay is None or len(known.groups) >= MAX_GROUPS:
             return None
         found = self._writer(origins, before=known.groups[0]) if known.groups else None
         return self._groups((found, *known.groups)) if found is not None else None
 
-    def _interpreted(self) -> RecordedRun:
+    def _interpret(self) -> RecordedRun:
         recorder = StepRecorder()
         budget = min(_MAX_INTERPRETED, self._dispatch.step_budget)
         result = interpret(replace(self._dispatch, step_budget=budget), (recorder,))
