@@ -96,6 +96,13 @@ def test_a_log_without_messages_is_an_unknown_word(explain):
     assert err == "visa-lsp explain: -: no message of the finalizer or the compiler found\n"
 
 
+def test_a_folder_and_a_missing_file_are_no_unknown_words(explain, tmp_path):
+    assert explain(str(tmp_path))[2] == f"visa-lsp explain: {tmp_path}: is a directory\n"
+    assert explain("k.errors.txt")[2] == "visa-lsp explain: k.errors.txt: no such file\n"
+    assert explain("a" * 5000)[2].startswith("visa-lsp explain: unknown word `a")
+    assert explain("/dev/null")[2].endswith("no message of the finalizer or the compiler found\n")
+
+
 def test_words_win_over_files_of_their_name(explain, tmp_path):
     (tmp_path / "mad").write_text(ERRORS)
     assert explain("mad")[1].startswith("# mad\n")

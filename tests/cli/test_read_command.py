@@ -21,6 +21,13 @@ def test_a_kernel_is_printed_with_the_names_of_its_arguments(capsys):
     assert "float V0058 = fma((float)V0051, d, x0);" in out
 
 
+def test_a_kernel_without_instructions_is_an_empty_body(tmp_path, capsys):
+    path = tmp_path / "k.visaasm"
+    path.write_text('.version 4.1\n.kernel "k"\n.kernel_attr SimdSize=16\n')
+    assert main(["read", str(path)]) == 0
+    assert capsys.readouterr().out == "kernel k() {  // 16 lanes\n}\n"
+
+
 def test_json_tells_the_lines_of_the_text(capsys):
     assert main(["read", TEXT, "--format", "json"]) == 0
     (kernel,) = json.loads(capsys.readouterr().out)["kernels"]

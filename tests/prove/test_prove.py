@@ -15,7 +15,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import run_launch
-from visa_lsp.app.prove.document import ProofOptions, prove_data, prove_kernel
+from visa_lsp.app.prove.document import ProofOptions, ProofResult, prove_data, prove_kernel, with_shown_lines
 from visa_lsp.app.prove.terms import Level, SumPool, at_most, number
 from visa_lsp.cli.main import main
 
@@ -248,6 +248,58 @@ def test_the_command_prints_json_and_says_by_its_status(tmp_path, capsys):
     assert {"path", "line", "assumptions"} < one.keys()
     assert main(["prove", str(path), "--property", "rase"]) == 2
     assert "did you mean 'race'" in capsys.readouterr().err
+
+
+def test_written_launches_run_from_their_folder_with_the_options_of_their_first_line(tmp_path, capsys):
+    path = tmp_path / "my k.visaasm"
+    halved = "    asr (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> 0x1:d\n"
+    path.write_text(HEAD + halved + INDEX.format("gid") + STORE.format("y", "at") + "    ret (M1, 1)\n")
+    assert main(["prove", str(path), "--property", "race", "--launches", str(tmp_path / "found")]) == 1
+    for launch in sorted((tmp_path / "found").iterdir()):
+        first = launch.read_text().splitlines()[0]
+        options = first.removeprefix("# run with ").split() if first.startswith("#") else []
+        assert main(["run", str(launch), *options]) == 1
+        assert "fault: data-race" in capsys.readouterr().out
+
+
+def test_a_line_is_refuted_by_a_launch_that_has_the_fault_at_this_line_only():
+    found = with_shown_lines(
+        [
+            ProofResult("bounds", "k", 7, "refuted", launch="a"),
+            ProofResult("bounds", "k", 8, "refuted", launch="a"),
+            ProofResult("bounds", "k", 9, "unknown", reason="unclear"),
+            ProofResult("race", "k", 7, "proved"),
+        ],
+        {("bounds", "a"): {7}, ("bounds", "b"): {9}},
+    )
+    assert [(one.answer, one.launch) for one in found] == [
+        ("refuted", "a"),
+        ("unknown", None),
+        ("refuted", "b"),
+        ("proved", None),
+    ]
+    assert found[1].reason == "the launch that has the fault at line 7 does not have it here"
+
+
+def test_a_kernel_without_instructions_has_nothing_to_prove(tmp_path, capsys):
+    path = tmp_path / "k.visaasm"
+    path.write_text('.version 4.1\n.kernel "k"\n.kernel_attr SimdSize=16\n')
+    assert main(["prove", str(path)]) == 0
+    assert "k.visaasm: nothing to prove" in capsys.readouterr().out
+    path.write_text("")
+    assert main(["prove", str(path)]) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_a_guard_that_is_off_by_one_is_no_proof_by_larger_buffers():
+    code = (
+        "    cmp.le (M1, 16) P1 gid(0,0)<1;1,0> n(0,0)<0;1,0>\n    (!P1) goto (M1, 16) out\n"
+        "    mul (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> n(0,0)<0;1,0>\n"
+        + INDEX.format("at")
+        + STORE.format("y", "at")
+        + "out:\n"
+    )
+    assert words(code, properties=("bounds",)) == ["bounds refuted"]
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch):

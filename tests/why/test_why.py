@@ -206,7 +206,7 @@ def test_the_command_prints_text_json_and_a_page(capsys, tmp_path):
     for words, message in (
         ([path, "--value", "z[1]"], "no buffer is called 'z'; buffers: x, y"),
         ([path, "--value", "y[100]"], "the last is 99"),
-        ([path, "--value", "y[1, 2]"], "expected 1 or 1 numbers"),
+        ([path, "--value", "y[1, 2]"], "expected one number"),
         ([path, "--value", "y["], "expected NAME[INDEX]"),
         ([path], "no expectation fails and there is no fault"),
         (["none.visaasm", "--value", "y[1]"], "no such file"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,7 @@ def explain_command(args: argparse.Namespace) -> int:
     pages: list[dict[str, Any]] = []
     for word in named:
         text = None if word == STDIN else explain_text(word, args.platform)
-        if text is None and (word == STDIN or Path(word).is_file()):
+        if text is None and (word == STDIN or _kind(word) == "file"):
             messages = explain_log(word, args.platform)
             if messages:
                 text = "\n\n".join(map(message_text, messages))
@@ -52,8 +53,13 @@ def explain_command(args: argparse.Namespace) -> int:
         elif text is None:
             found = nearest(word, known_words())
             hint = f"; did you mean `{found}`?" if found else ""
-            message = f"unknown word `{word}`{hint}"
-            print(f"visa-lsp explain: {message}", file=sys.stderr)
+            if _kind(word) == "folder":
+                message = f"{word}: is a directory"
+            elif "/" in word or Path(word).suffix in (".txt", ".log"):
+                message = f"{word}: no such file"
+            else:
+                message = f"unknown word `{word}`{hint}"
+            print(f"visa-lsp explain: {printable(message)}", file=sys.stderr)
             status = EXIT_USAGE
             pages.append({"word": printable(word), "error": printable(message)})
         else:
@@ -64,3 +70,12 @@ def explain_command(args: argparse.Namespace) -> int:
         texts = [page["text"] for page in pages if "text" in page]
         print("\n\n".join(texts), end="\n" * bool(texts))
     return status
+
+
+def _kind(word: str) -> str:
+    """Return ``file``, which a pipe or a device is too, or ``folder``; an empty word where there is neither."""
+    try:
+        mode = Path(word).stat().st_mode
+    except (OSError, ValueError):
+        return ""
+    return "folder" if stat.S_ISDIR(mode) else "file"

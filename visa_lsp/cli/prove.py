@@ -6,6 +6,7 @@ Exit status: 0 all proved, 1 refuted or a text with errors, 2 wrong usage or an 
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -123,11 +124,16 @@ def _status(files: list[ProvedFile]) -> int:
 
 
 def _write_launches(file: ProvedFile, folder: Path, inputs: list[str]) -> None:
+    from visa_lsp.app.prove.confirm import program_line
+
+    program = Path(file.name)
     for one in file.results:
         if one.launch is not None:
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / f"{one.kernel}.{one.property}.{one.line}.launch.yaml"
-            write_output(str(path), one.launch.encode(), inputs)
+            there = program_line(os.path.relpath(program, folder))
+            launch = one.launch.replace(f"\n{program_line(program.name)}\n", f"\n{there}\n", 1)
+            write_output(str(path), launch.encode(), inputs)
 
 
 def as_json(files: list[ProvedFile], errors: list[dict[str, str]]) -> str:
@@ -154,9 +160,11 @@ def as_text(files: list[ProvedFile]) -> str:
     lines: list[str] = []
     for file in files:
         name = printable(file.name)
+        if not file.results and not file.is_broken:
+            lines.append(f"{name}: nothing to prove: no memory is accessed, no register is read, there is no barrier")
         for kernel in dict.fromkeys(one.kernel for one in file.results):
             lines += _kernel_lines(name, kernel, [one for one in file.results if one.kernel == kernel])
-    return "\n".join(lines) + "\n"
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _kernel_lines(name: str, kernel: str, results: list[ProofResult]) -> list[str]:

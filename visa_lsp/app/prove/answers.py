@@ -92,7 +92,7 @@ class Prover:
         self.given, self.confirm = given, confirm
         self._thread = None if item_races else self._number_of_thread()
         self._missed: list[str] | None = None
-        self._contracts: dict[tuple[Space, bool, frozenset[Atom]], tuple[_Contract, ...]] = {}
+        self._contracts: dict[tuple[Space, frozenset[int], frozenset[Atom]], tuple[_Contract, ...]] = {}
         self._inside: dict[ItemAccess, bool] = {}
         self.groups = _group_accesses(walker.accesses)
         self.always = [words for words, _ in given]
@@ -308,25 +308,29 @@ class Prover:
             if atom.parts and not atom.divisor and atom.test is None
             for one in atoms_of(*atom.parts)
         )
-        key = (access.space, self._is_guarded(access), pitches)
+        key = (access.space, self._guarded_axes(access), pitches)
         found = self._contracts.get(key)
         if found is None:
             found = self._contracts[key] = self._candidates(index, *key)
         return found
 
-    def _is_guarded(self, access: ItemAccess) -> bool:
-        """Return whether a condition of an access compares the ids in its offset with an argument."""
+    def _guarded_axes(self, access: ItemAccess) -> frozenset[int]:
+        """Return the axes whose ids occur in the offset of an access and are compared with an argument by its conditions."""
         values = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
-        ids = {atom for part in (*self.symbols.ids, *self.symbols.groups) for atom, _ in part.factors}
+        ids = [
+            {atom for part in parts for atom, _ in part.factors}
+            for parts in zip(self.symbols.ids, self.symbols.groups, strict=True)
+        ]
         own = set(atoms_of(access.offset))
+        guarded: set[int] = set()
         for part in access.path.parts if access.path.word == "and" else (access.path,):
             found = set(atoms_of(part))
-            if values & found and ids & found & own and all(atom in own for atom in found if atom.line):
-                return True
-        return False
+            if values & found and all(atom in own for atom in found if atom.line):
+                guarded |= {axis for axis in self.axes if ids[axis] & found & own}
+        return frozenset(guarded)
 
     def _candidates(
-        self, index: int, space: Space, is_guarded: bool, pitches: frozenset[Atom]
+        self, index: int, space: Space, guarded: frozenset[int], pitches: frozenset[Atom]
     ) -> tuple[_Contract, ...]:
         name, size = self._name(index), size_of(self.symbols, index)
         ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups) if part.factors}
@@ -355,7 +359,9 @@ class Prover:
         products = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(values, 2)]
         products += [(f"{a} * {a}", self.pool.product(x, x)) for a, x in values]
         totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
-        mixed = [(f"{a} * {b}", self.pool.product(x, y)) for a, x in values for b, y in totals]
+        # No size by the work items of a guarded axis, because it would be a proof of a guard that is off by one.
+        unguarded = [one for axis, one in zip(self.axes, totals, strict=True) if axis not in guarded]
+        mixed = [(f"{a} * {b}", self.pool.product(x, y)) for a, x in values for b, y in unguarded]
         constants = [(f"{name} has at least {one} bytes", at_most(number(one), size)) for one in fixed]
         given = any(f"len({name})" in words for words in self.always)
         by_values = [] if given else [*sizes(values), *constants]
@@ -364,7 +370,7 @@ class Prover:
         others += [
             (f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes
         ]
-        if is_guarded:
+        if guarded:
             return by_values, by_products, others
         if not given:
             whole = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(totals, 2)]

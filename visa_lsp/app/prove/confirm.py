@@ -11,7 +11,9 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import run_launch
 from visa_lsp.program.elements import cl_element, element_bytes
+from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import LaunchError
+from visa_lsp.zeinfo.write import scalar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 _ROOM_BYTES: Final = 1 << 16  # of a buffer whose size does not matter
 _SHARED_BYTES: Final = 4096
-_STEPS: Final = 1_000_000
+_STEPS: Final = 200_000  # some 15 seconds of the interpreter
 _MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
 _FAULTS: Final = {
     "race": "data-race",
@@ -36,7 +38,13 @@ _CHECKS: Final = {
     "divergence": "barriers",
     "uninitialised": "uninitialised",
 }
+_ITEM_CHECKS: Final = "all,item-races"  # for races that the default checks omit: lanes of one thread
 _CONTENTS: Final = ("{random: 1}", "arange", "zeros")
+
+
+def program_line(path: str) -> str:
+    """Return the line of a launch file that names its program."""
+    return f"file: {scalar(path)}"
 
 
 class Confirmer:
@@ -47,6 +55,7 @@ class Confirmer:
     ) -> None:  # fmt: skip
         self.walker, self.path, self.data, self.finder = walker, path, data, finder
         self.checks = _CHECKS if item_races else {**_CHECKS, "race": "races"}
+        self.shown: dict[tuple[str, str], set[int]] = {}  # by property and launch, the lines with the fault
         self.named = named  # there is no ze_info: arguments go by the names of inputs
 
     def confirm(self, property_: str, lines: Sequence[int], values: Mapping[str, int]) -> str | None:
@@ -56,24 +65,27 @@ class Confirmer:
             if text is None:
                 return None
             with suppress(LaunchError, UserError):
-                launch = parse_launch(text, self.path.with_name(f"{self.path.name}.launch.yaml"))
-                options = RunOptions(
-                    self.path,
-                    self.walker.platform.name,
-                    "interp",
-                    self.checks[property_],
-                    budget=_STEPS,
-                    finder=self.finder,
-                )
-                report = run_launch(launch, options, self.data)
-                for fault in report.faults:
-                    if fault.kind.value == _FAULTS[property_] and {fault.line + 1, fault.other_line + 1} & set(lines):
-                        return self._with_file(text)
+                shown, is_cut = self._run(text, property_, self.checks[property_])
+                if shown & set(lines):
+                    options = f" --budget {_STEPS}" if is_cut else ""
+                    if property_ == "race" and self._run(text, property_, "races")[0] != shown:
+                        options = f" --checks {_ITEM_CHECKS}{options}"
+                    launch = (f"# run with{options}\n" if options else "") + self._with_file(text)
+                    self.shown[property_, launch] = shown
+                    return launch
         return None
+
+    def _run(self, text: str, property_: str, checks: str) -> tuple[set[int], bool]:
+        """Return the lines at which a run has the fault, and whether it ended at the limit of steps."""
+        launch = parse_launch(text, self.path.with_name(f"{self.path.name}.launch.yaml"))
+        options = RunOptions(self.path, self.walker.platform.name, "interp", checks, budget=_STEPS, finder=self.finder)
+        faults = run_launch(launch, options, self.data).faults
+        shown = [(one.line + 1, one.other_line + 1) for one in faults if one.kind.value == _FAULTS[property_]]
+        return {line for lines in shown for line in lines if line}, any(one.kind is FaultKind.BUDGET for one in faults)
 
     def _with_file(self, text: str) -> str:
         """Return a launch file that names the program, where that is a file."""
-        return text.replace("\n", f"\nfile: {self.path.name}\n", 1) if self.path.is_file() else text
+        return text.replace("\n", f"\n{program_line(self.path.name)}\n", 1) if self.path.is_file() else text
 
     def launch_text(self, values: Mapping[str, int], contents: str) -> str | None:
         """Return a launch file; None where an argument is of a kind that a counterexample has no value for."""

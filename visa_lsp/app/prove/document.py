@@ -20,7 +20,7 @@ from visa_lsp.app.inputs import OBJECT_MAGIC, decode
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from visa_lsp.app.prove.walk import Walker, Way
     from visa_lsp.app.read.model import Repeat
@@ -172,6 +172,8 @@ def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *
             raise UserError(f"{name}: no kernel {options.kernel!r} (there: {known})")
         return {"broken": False, "names": [one.name for one in kernels if options.kernel in (None, one.name)]}
     kernel = next(one for one in kernels if one.name == options.kernel)
+    if not kernel.instructions:
+        return {"results": []}
     return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options)]}
 
 
@@ -233,10 +235,11 @@ def prove_kernel(
         )
         left = max(1.0, deadline - monotonic())
         prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races)
-        return [
+        results = [
             ProofResult(one.property, kernel.name, one.line, one.answer, one.assumptions, one.launch, one.reason)
             for one in prover.results(properties)
         ]
+        return with_shown_lines(results, confirmer.shown)
 
     results = answers(walk_loop, options.properties, end)
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
@@ -251,6 +254,29 @@ def prove_kernel(
             is_proof = other.answer == "proved"
             results[at] = structs.replace(other, answer="bounded", reason=why) if is_proof else other
     return results
+
+
+def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]]) -> list[ProofResult]:
+    """Return the answers with each line refuted by a launch that has the fault at this very line, or unknown.
+
+    Instructions for other lanes of one statement have one answer, but a launch may fault in some of the lanes alone.
+    """
+    launches: dict[tuple[str, int], str] = {}
+    for (property_, launch), lines in shown.items():
+        for line in lines:
+            launches.setdefault((property_, line), launch)
+    found = []
+    for one in results:
+        own = launches.get((one.property, one.line))
+        if one.answer != "proved" and own is not None:
+            one = structs.replace(one, answer="refuted", launch=own, reason=None)  # noqa: PLW2901
+        elif one.launch is not None:
+            others = sorted(shown[one.property, one.launch])
+            places = f"line{'s' if len(others) > 1 else ''} {', '.join(map(str, others))}"
+            why = f"the launch that has the fault at {places} does not have it here"
+            one = structs.replace(one, answer="unknown", launch=None, reason=why)  # noqa: PLW2901
+        found.append(one)
+    return found
 
 
 if __name__ == "__main__":

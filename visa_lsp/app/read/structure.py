@@ -53,6 +53,8 @@ _WHOLE = ExecControl(1, 0, no_mask=True)
 
 def reading_of(kernel: Kernel) -> Reading:
     """Return the pseudo-code of a body, without any folding."""
+    if not kernel.instructions:
+        return Reading((Routine(0, None, ()),))
     graph = graph_of(steps_of(kernel), kernel.name)
     partners = structure_of(step.flow for step in graph.steps)
     blocks = [_block(kernel, graph, block, partners) for block in graph.blocks]

@@ -54,7 +54,7 @@ def element_of(words: str, prepared: PreparedLaunch, report: RunReport | None = 
     array = prepared.arrays[key]
     given = [part for inner in _INDEX.findall(match["index"]) for part in inner.split(",")]
     if not all(part.strip().isdecimal() and len(part) < 19 for part in given):
-        raise UserError(f"--value {words}: expected whole numbers in the brackets")
+        raise UserError(f"--value {words}: expected whole numbers from 0 to the length of the buffer in the brackets")
     return element_at(key, _flat(words, [int(part) for part in given], array.shape), prepared, report)
 
 
@@ -64,7 +64,8 @@ def _flat(words: str, index: list[int], shape: tuple[int, ...]) -> int:
         return 0
     lengths = (prod(shape),) if len(index) == 1 else shape
     if len(index) != len(lengths):
-        raise UserError(f"--value {words}: expected 1 or {len(shape)} numbers in the brackets, got {len(index)}")
+        numbers = "one number" if len(shape) <= 1 else f"1 or {len(shape)} numbers"
+        raise UserError(f"--value {words}: expected {numbers} in the brackets, got {len(index)}")
     flat = 0
     for number, length in zip(index, lengths, strict=True):
         if number >= length:
