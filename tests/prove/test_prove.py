@@ -88,6 +88,10 @@ CASES = {
         "    add (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> 0x1:d\n" + INDEX.format("gid") + STORE.format("y", "at") + "out:\n",
         ["bounds proved", "race proved"],
     ),
+    "elements apart by an argument": (
+        "    mul (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> n(0,0)<0;1,0>\n" + INDEX.format("gid") + STORE.format("y", "at"),
+        ["bounds refuted", "race refuted"],
+    ),
     "an address from memory": (
         INDEX.format("gid") + "    gather4_scaled.R (M1, 16) y 0x0:ud at.0 at.0\n" + STORE.format("%slm", "at"),
         ["bounds proved", "bounds unknown", "race proved", "race refuted"],

@@ -63,7 +63,7 @@ _ROWS: Final = (
          "the instruction does not exist with this execution size, here or on this platform", "V209", "V236"),
     _row(r"invalid execution offset", "the mask offset is none of M1 to M8, or their _NM forms", "V210"),
     _row(r"illegal combination of execution size and mask|invalid \wmask", "the mask offset is not a multiple of the execution size's lanes", "V219"),
-    _row(r"predicat\w+ .*(?:not allowed|not supported)|cannot be predicated", "the instruction takes no predicate", "V211"),
+    _row(r"predic\w+ .*(?:not allowed|not supported)|cannot be predicated", "the instruction takes no predicate", "V211"),
     _row(r"number of elements\(?\d*\)? is not valid|max possible address registers|number of elements",
          "the declaration has more elements than a variable of its class can have, or a number that is not a power of two", "V114"),
     _row(r"invalid align value", "the word after align= is not an alignment", "V113"),

@@ -19,7 +19,7 @@ from visa_lsp.flow.steps import number_of, space_of, variable_key
 from visa_lsp.isa.predefined import FIRST_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.app.prove.terms import Atom, Claim
     from visa_lsp.app.prove.walk import ItemAccess, Meeting, Space, Walker
@@ -92,7 +92,9 @@ class Prover:
         self.given, self.confirm = given, confirm
         self._thread = None if item_races else self._number_of_thread()
         self._missed: list[str] | None = None
-        self._contracts: dict[tuple[Space, frozenset[int], frozenset[Atom]], tuple[_Contract, ...]] = {}
+        self._contracts: dict[
+            tuple[Space, frozenset[int], frozenset[tuple[Atom, frozenset[int]]]], tuple[_Contract, ...]
+        ] = {}
         self._inside: dict[ItemAccess, bool] = {}
         self.groups = _group_accesses(walker.accesses)
         self.always = [words for words, _ in given]
@@ -303,10 +305,11 @@ class Prover:
         if kind not in (BUFFER, SHARED):
             return ([],)
         pitches = frozenset(
-            one
+            (one, self._axes_of(atoms))
             for atom in atoms_of(access.offset)
             if atom.parts and not atom.divisor and atom.test is None
-            for one in atoms_of(*atom.parts)
+            for atoms in (frozenset(atoms_of(*atom.parts)),)
+            for one in atoms
         )
         key = (access.space, self._guarded_axes(access), pitches)
         found = self._contracts.get(key)
@@ -317,20 +320,21 @@ class Prover:
     def _guarded_axes(self, access: ItemAccess) -> frozenset[int]:
         """Return the axes whose ids occur in the offset of an access and are compared with an argument by its conditions."""
         values = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
-        ids = [
-            {atom for part in parts for atom, _ in part.factors}
-            for parts in zip(self.symbols.ids, self.symbols.groups, strict=True)
-        ]
         own = set(atoms_of(access.offset))
         guarded: set[int] = set()
         for part in access.path.parts if access.path.word == "and" else (access.path,):
             found = set(atoms_of(part))
             if values & found and all(atom in own for atom in found if atom.line):
-                guarded |= {axis for axis in self.axes if ids[axis] & found & own}
+                guarded |= self._axes_of(found & own) & set(self.axes)
         return frozenset(guarded)
 
+    def _axes_of(self, atoms: Collection[Atom]) -> frozenset[int]:
+        """Return the axes whose ids are among some values."""
+        pairs = enumerate(zip(self.symbols.ids, self.symbols.groups, strict=True))
+        return frozenset(axis for axis, ids in pairs if any(atom in atoms for part in ids for atom, _ in part.factors))
+
     def _candidates(
-        self, index: int, space: Space, guarded: frozenset[int], pitches: frozenset[Atom]
+        self, index: int, space: Space, guarded: frozenset[int], pitches: frozenset[tuple[Atom, frozenset[int]]]
     ) -> tuple[_Contract, ...]:
         name, size = self._name(index), size_of(self.symbols, index)
         ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups) if part.factors}
@@ -379,9 +383,14 @@ class Prover:
             others += sizes([*totals, *whole, *groups, *local])
         for a, x in values:
             # Of a width of rows only, because the relation of other arguments to sizes is what a proof is about.
-            if not pitches & {atom for atom, _ in x.factors}:
+            numbered = [axes for atom, axes in pitches if any(atom is one for one, _ in x.factors)]
+            if not numbered:
                 continue
-            others += [(f"{a} is the number of {b.removeprefix('the ')}", equal(x, y)) for b, y in totals]
+            others += [
+                (f"{a} is the number of {b.removeprefix('the ')}", equal(x, y))
+                for axis, (b, y) in zip(self.axes, totals, strict=True)
+                if not any(axis in axes for axes in numbered)  # the width that it steps over is along another axis
+            ]
             rest = x - self.pool.quotient(x, TILE) * TILE
             others.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
         return by_values, by_products, others
