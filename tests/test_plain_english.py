@@ -96,7 +96,7 @@ PATTERNS = {
     ),
     "module by participle": _pattern(
         "module-name",
-        r"^(?!seed$|predefined$|scattered$|wellformed$|embedded$|planted$|typed$)(?:[a-z]+ed|kept|held|beside|against|looking|moving|watching|standing|stopping|making|learning)$",
+        r"^(?!seed$|predefined$|scattered$|wellformed$|embedded$|planted$|typed$)(?:[a-z]+ed|kept|held|beside|looking|moving|watching|standing|stopping|making|learning)$",
         "name the thing",
     ),
     "participle": _pattern(

@@ -311,13 +311,13 @@ class Prover:
             for atoms in (frozenset(atoms_of(*atom.parts)),)
             for one in atoms
         )
-        key = (access.space, self._guarded_axes(access), pitches)
+        key = (access.space, self._axes_under_guards(access), pitches)
         found = self._contracts.get(key)
         if found is None:
             found = self._contracts[key] = self._candidates(index, *key)
         return found
 
-    def _guarded_axes(self, access: ItemAccess) -> frozenset[int]:
+    def _axes_under_guards(self, access: ItemAccess) -> frozenset[int]:
         """Return the axes whose ids occur in the offset of an access and are compared with an argument by its conditions."""
         values = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
         own = set(atoms_of(access.offset))
