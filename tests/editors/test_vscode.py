@@ -78,6 +78,7 @@ def test_inside_the_extension_host(window: Window, project: Path):
         "status",
         "squiggle",
         "quick fix",
+        "several ranges are formatted at once",
         "snippets",
         "code lens",
         "run results",

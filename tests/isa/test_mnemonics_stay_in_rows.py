@@ -90,7 +90,7 @@ OTHERS = (
     ("search.py", {"and", "or"}, "English words that a search passes over"),
     ("stats", {"dpas"}, "a figure of native dumps"),
     ("mcp", {"line", "max", "file"}, "keys of answers, and a scheme of URIs"),
-    ("cli", {"line"}, "a key of reports"),
+    ("cli", {"line", "file"}, "keys of reports, and a kind of input"),
     ("listing.py", {"bdpas", "dpas", "dpasw"}, "opcodes of machine code"),
     ("schedule.py", {"call", "ret", "wait"}, "opcodes of machine code"),
     ("meanings.py", {"cmp"}, "an opcode of machine code"),

@@ -40,6 +40,20 @@ module.exports = {
     await until('no finding', () => vscode.languages.getDiagnostics(document.uri).length === 0);
     assert.ok(document.getText().includes('mad (M1, 16)'));
   },
+  async 'several ranges are formatted at once'() {
+    const editor = await vscode.window.showTextDocument(document);
+    const before = document.getText();
+    const lines = ['.decl x_value', 'done:', 'ret (M1'].map((words) => at(words).line);
+    await editor.edit((edit) => lines.forEach((line) => edit.insert(new vscode.Position(line, 0), '  ')));
+    const { provideDocumentRangesFormattingEdits } = api.server.client.getFeature('textDocument/rangeFormatting').getProvider(document);
+    const ranges = [lines[0], lines[2]].map((line) => new vscode.Range(line, 0, line, 4));
+    const options = { tabSize: 4, insertSpaces: true };
+    const { token } = new vscode.CancellationTokenSource();
+    const edits = await provideDocumentRangesFormattingEdits(document, ranges, options, token);
+    assert.deepEqual([...new Set(edits.map((edit) => edit.range.start.line))], [lines[0], lines[2]]);
+    await editor.edit((edit) => lines.forEach((line) => edit.delete(new vscode.Range(line, 0, line, 2))));
+    assert.equal(document.getText(), before);
+  },
   async snippets() {
     const scratch = await vscode.workspace.openTextDocument({ language: 'visa', content: '' });
     await vscode.window.showTextDocument(scratch);
