@@ -32,7 +32,7 @@ export const passed = await steps(
       await openFolder(page, code.origin, folder, { trust: false });
       await run('wrong.launch.yaml');
       const view = await webview(page, 'td.differs');
-      assert.deepEqual(await view.locator('ul.checks li').allInnerTexts(), ['y is not as expected']);
+      assert.deepEqual(await view.locator('ul.checks li').allInnerTexts(), ['y is not as expected\nshow causes']);
       assert.deepEqual(await view.locator('section h2').allInnerTexts(), ['Expectations']);
       assert.match(await view.locator('p.wrong').innerText(), /^3 of 100 elements differ; largest error: 1\.5 absolute at \[99\], 0\.1429 relative at \[2\], /);
       assert.deepEqual(await view.locator('ul.first li').allInnerTexts(), ['[2]: got 6, expected 7', '[10]: got 26, expected 26.25', '[99]: got 248.5, expected 250']);
