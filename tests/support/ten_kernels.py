@@ -1,12 +1,17 @@
 """Ten kernels for ``docs/tutorials/read-a-dump.md``: source, vISA and pseudo-code, made from the project's own corpus.
 
-``python tests/support/ten_kernels.py`` writes them into the page; a test compares.
+``python tests/support/ten_kernels.py`` writes them into the page; a test compares. With ``--pictures`` it draws the three side by
+side too, which needs ocloc and Chromium.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "tutorials" / "read-a-dump.md"
+PICTURES = ROOT / "docs" / "images" / "read"
 BEGIN, END = "<!-- made by tests/support/ten_kernels.py -->\n", "<!-- end of what is made -->\n"
 MAX_LINES = 14  # of vISA for each kernel
 
@@ -68,7 +74,7 @@ def section() -> str:
         code = "\n".join(line.text for line in read.lines)
         visa = "\n".join(visa_of(read, file.text))
         out.append(
-            f"### {at}. `{kernel}`\n\n{words}\n\n```c\n{source_of(name, kernel)}```\n\n"
+            f"### {at}. `{kernel}`\n\n{words}\n\n![Source, vISA and pseudo-code of {kernel}](../images/read/{kernel}.png)\n\n```c\n{source_of(name, kernel)}```\n\n"
             f"```asm\n{visa}\n```\n\n```c\n{code}\n```\n\n"
         )
     return "".join(out)
@@ -81,5 +87,26 @@ def page() -> str:
     return before + BEGIN + "\n" + section() + END + rest.partition(END)[2]
 
 
+def draw_pictures() -> None:
+    """Draw each kernel's source, vISA and pseudo-code as ``visa-lsp read --format html`` shows them."""
+    product = (sys.executable, "-c", "from visa_lsp.cli.entry import program; program()")
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for source, kernel, _ in KERNELS:
+            shutil.copy(ROOT / "tests" / "own" / "cl" / f"{source}.cl", folder)
+            page_of_kernel, picture = folder / f"{kernel}.html", PICTURES / f"{kernel}.png"
+            if not (folder / f"{kernel}.visaasm").exists():
+                _run(folder, *product, "compile", f"{source}.cl", "--device", "tgllp", "-o", ".")
+            _run(folder, *product, "read", f"{kernel}.visaasm", "--format", "html", "-o", page_of_kernel.name)
+            browser = ("chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1400,560")
+            _run(folder, *browser, f"--screenshot={picture}", page_of_kernel.as_uri())
+
+
+def _run(folder: Path, *command: str) -> None:
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
 if __name__ == "__main__":
+    if "--pictures" in sys.argv:
+        draw_pictures()
     PAGE.write_text(page(), encoding="utf-8")
