@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
@@ -161,8 +162,7 @@ def _answer(job: bytes) -> bytes:
 
 
 def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *, names: bool) -> dict[str, Any]:
-    notes: list[str] = []
-    module = _module(name, data, options.platform, notes.append)
+    module, notes = _module(name, data, options.platform)
     if module is None:
         return {"broken": True, "notes": notes}
     kernels = [one for one in module.kernels if one.name != _COMPILERS_OWN]
@@ -177,15 +177,15 @@ def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *
     return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options)]}
 
 
-def _module(name: str, data: bytes, platform: str | None, say: Callable[[str], None]) -> Module | None:
+@lru_cache(maxsize=1)  # each kernel of a file is a job
+def _module(name: str, data: bytes, platform: str | None) -> tuple[Module | None, tuple[str, ...]]:
+    """Return the program of a text or object, and the problems of the text."""
     from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 
     if data.startswith(OBJECT_MAGIC):
-        return module_of_object(data, name, platform)
+        return module_of_object(data, name, platform), ()
     program = program_of_text(decode(name, data).text, platform)
-    for line in problem_lines(name, program):
-        say(line)
-    return program.module
+    return program.module, tuple(problem_lines(name, program))
 
 
 def prove_kernel(
