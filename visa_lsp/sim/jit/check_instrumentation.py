@@ -126,10 +126,10 @@ def _mark(e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, use: i
 
     def in_order(mark: Node) -> Node:
         # No thread, this thread, or an earlier round of the group. Marks of another group in shared memory say nothing.
-        nobody = b.icmp_unsigned("<", mark, e.spread(group if shared else ir.Constant(I32, 1), lanes))
+        unmarked = b.icmp_unsigned("<", mark, e.spread(group if shared else ir.Constant(I32, 1), lanes))
         since = b.sub(mark, e.spread(group, lanes))
         earlier = b.icmp_unsigned("<", since, e.spread(b.sub(round_, group), lanes))
-        return b.or_(b.or_(nobody, b.icmp_unsigned("==", mark, own)), earlier)
+        return b.or_(b.or_(unmarked, b.icmp_unsigned("==", mark, own)), earlier)
 
     suspect(e, any_of(e, b.not_(reduce(b.and_, (in_order(get(other)) for other in AGAINST[use])))))
     if use == WRITTEN:
