@@ -149,3 +149,8 @@ class Unmodelled(Struct, frozen=True):
 
 
 Meaning = Lane | Effect | Unmodelled
+
+
+def effect_of(meaning: Meaning | None) -> str:
+    """Return the name of an effect; empty for a row without a meaning or with another kind of it."""
+    return meaning.name if isinstance(meaning, Effect) else ""

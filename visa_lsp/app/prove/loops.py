@@ -15,7 +15,7 @@ from visa_lsp.app.prove.fences import join_orders
 from visa_lsp.app.prove.registers import Cell, LanePlace, limits
 from visa_lsp.app.prove.terms import FALSE, TRUE, Level, Sum, at_most, atoms_of, both, either, equal, negation, number
 from visa_lsp.app.prove.walk import FENCES, MAX_ROUNDS, Walker, Way, places_in
-from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.lane import effect_of
 from visa_lsp.isa.model import Trait
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
         walker.ignores_barriers = False
         return found
     has_barrier = has_barrier and not walker.ignores_barriers
-    has_fence = any(isinstance(i.row.meaning, Effect) and i.row.meaning.name in FENCES for i in instructions)
+    has_fence = any(effect_of(i.row.meaning) in FENCES for i in instructions)
     mark = walker.new_interval()
     order = way.order.begin(mark, has_fence=has_fence)
     head, facts = _Head(walker, loop, way, line, has_barrier=has_barrier).any_round()

@@ -56,7 +56,7 @@ from visa_lsp.app.read.model import (
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.lane import effect_of
 from visa_lsp.isa.model import FlowClass, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
@@ -674,8 +674,7 @@ class Walker:
             why = "all lanes of the thread, active or not, access memory"
         low = min(statement.elements, default=0) * statement.size
         size = (max(statement.elements, default=0) + 1) * statement.size - low
-        meaning = inst.row.meaning
-        if isinstance(meaning, Effect) and meaning.name in _ROUNDED:
+        if effect_of(inst.row.meaning) in _ROUNDED:
             address = self.pool.quotient(address, 16) * 16
         self._access(
             place, line, write=statement.write, atomic=False, memory=statement.memory, address=address + low, size=size,
@@ -819,8 +818,7 @@ class Walker:
 
     def _call(self, inst: Inst, place: int, way: Way) -> Way:
         line, registers = self.line(place), way.registers
-        meaning = inst.row.meaning
-        name = meaning.name if isinstance(meaning, Effect) else ""
+        name = effect_of(inst.row.meaning)
         control = inst.get("exec")
         lanes = control if isinstance(control, ExecControl) else ExecControl(1, 0, no_mask=True)
         guard = inst.get("pred")

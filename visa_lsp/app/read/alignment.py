@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.lower import effect_of, operands_of, root_of
+from visa_lsp.app.read.lower import operands_of, root_of
 from visa_lsp.app.read.model import Calc, Compare, Lanes, NamedCall, Set, Transfer
-from visa_lsp.isa.lane import Lane
+from visa_lsp.isa.lane import Lane, effect_of
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import BOOL
@@ -106,7 +106,7 @@ class Alignment:
         if not self._is_int(target.var) or target.modifier is OperandModifier.SAT:
             return 0
         sources = operands_of(inst)
-        if effect_of(inst) == "mov" and len(sources) == 1:
+        if effect_of(meaning) == "mov" and len(sources) == 1:
             return self.of(sources[0])
         return self._node(meaning.expr, sources) if isinstance(meaning, Lane) else 0
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.effects import Bits, Effects, mask_of
 from visa_lsp.app.read.lines import CodePrinter
-from visa_lsp.app.read.lower import CARRIES, effect_of
+from visa_lsp.app.read.lower import CARRIES
 from visa_lsp.app.read.model import (
     Both,
     Calc,
@@ -33,7 +33,7 @@ from visa_lsp.app.read.model import (
 from visa_lsp.app.read.structure import shape_loop
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.isa.lane import S0
+from visa_lsp.isa.lane import S0, effect_of
 from visa_lsp.isa.model import Trait
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
 from visa_lsp.program.model import Combine, General, Immediate, PredicateOperand, State
@@ -178,7 +178,7 @@ class _Folder:
 
     def _writes(self, statement: Plain, place: int) -> Bits:
         """Return the bits that a statement writes; an instruction with two results has a statement for each."""
-        if isinstance(statement, Set) and effect_of(self.kernel.instructions[place]) in CARRIES:
+        if isinstance(statement, Set) and effect_of(self.kernel.instructions[place].row.meaning) in CARRIES:
             found = (
                 self.effects.place_bytes(statement.target, statement.control.exec_size)
                 if isinstance(statement.target, General)

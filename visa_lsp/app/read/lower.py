@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 CARRIES: Final = {"addc": ("carry", lane.S0 + lane.S1, 32), "subb": ("borrow", lane.S0 - lane.S1, 63)}
 
 
-def effect_of(inst: Inst) -> str:
-    """Return the name of an instruction's effect, empty for one that computes lane by lane."""
-    return inst.row.meaning.name if isinstance(inst.row.meaning, lane.Effect) else ""
-
-
 def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfer | NamedCall, ...]:
     """Return the statements of an instruction: one, or one for each of its results."""
     return _with_carry(kernel, inst, place) or (statement_of(kernel, inst, place),)
@@ -36,7 +31,7 @@ def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfe
 
 def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     """Return the assignments of the carry and of the sum; none where the first could change what the second reads."""
-    name, meaning, bit = CARRIES.get(effect_of(inst), ("", lane.S0, 0))
+    name, meaning, bit = CARRIES.get(lane.effect_of(inst.row.meaning), ("", lane.S0, 0))
     control, target, carry, guard = inst.get("exec"), inst.get("dst"), inst.get(name), inst.get("pred")
     sources = operands_of(inst)
     plain = all(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
-from visa_lsp.isa.lane import Effect, Lane
+from visa_lsp.isa.lane import Effect, Lane, effect_of
 from visa_lsp.isa.model import Trait
 from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.model import Combine, Predicate, PredicateOperand, State
@@ -64,7 +64,7 @@ class BodyPlan:
         ahead = {pc: code.labels.get(_label(inst), -1) for pc, inst in enumerate(self.instructions) if _jumps(inst)}
         count, behind = len(self.instructions), {pc + 1 for pc in self.leaving}
         self.entries = {0, *behind, *(target for pc, target in ahead.items() if 0 <= target <= pc)}
-        if any(_effect(self.instructions[pc]) in _MOVING for pc in self.leaving):
+        if any(effect_of(self.instructions[pc].row.meaning) in _MOVING for pc in self.leaving):
             self.entries |= {*self.layout.joins, *code.labels.values()}
         branch = {pc + 1 for pc, inst in enumerate(self.instructions) if branches(inst)}
         starts = {*self.entries, *self.layout.joins, *branch, *ahead.values(), count}
@@ -120,7 +120,7 @@ class BodyPlan:
     @property
     def barriers(self) -> frozenset[int]:
         """The places of barriers, if nothing else leaves the function; else none."""
-        found = {pc for pc in self.leaving if _effect(self.instructions[pc]) == "barrier"}
+        found = {pc for pc in self.leaving if effect_of(self.instructions[pc].row.meaning) == "barrier"}
         return frozenset(found) if found == self.leaving else frozenset()
 
     @property
@@ -137,12 +137,6 @@ class BodyPlan:
     def never_leaves(self) -> bool:
         """True if only barriers leave the function."""
         return len(self.barriers) == len(self.leaving)
-
-
-def _effect(inst: Inst) -> str:
-    """Return the name of an instruction's effect; empty where it has none."""
-    meaning = inst.row.meaning
-    return meaning.name if isinstance(meaning, Effect) else ""
 
 
 def _is_checked(inst: Inst) -> bool:
@@ -318,7 +312,7 @@ class _BodyWriter:
                 return
             inst = self.body.instructions[pc]
             if branches(inst):
-                {"goto": self._goto, "jmp": self._jump}.get(_effect(inst), self._return)(inst, pc)
+                {"goto": self._goto, "jmp": self._jump}.get(effect_of(inst.row.meaning), self._return)(inst, pc)
                 return
             self._instruction(inst, pc)
         e.builder.branch(self._to(last))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.lane import Effect, Lane
+from visa_lsp.isa.lane import Lane, effect_of
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.program.model import General, Immediate
 from visa_lsp.sim.operands import CR0, Site
@@ -99,8 +99,7 @@ class ModePlan(NamedTuple):
 
 def branches(inst: Inst) -> bool:
     """Return whether an instruction moves lanes, and compiled code does that itself."""
-    meaning = inst.row.meaning
-    return isinstance(meaning, Effect) and meaning.name in {"goto", "jmp", "ret", "fret"}
+    return effect_of(inst.row.meaning) in {"goto", "jmp", "ret", "fret"}
 
 
 def changes_modes(code: Code, inst: Inst) -> bool:
