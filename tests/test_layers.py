@@ -1,6 +1,8 @@
 """Imports point down only, and never round: the table of allowed edges, read off the sources with ``ast``."""
 
 import ast
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from import_graph import find_reached, graph_of, loops_of, names_of, run_time_na
 import visa_lsp
 
 PACKAGE = Path(__file__).resolve().parents[1] / "visa_lsp"
+ARCHITECTURE = PACKAGE.parent / "docs" / "architecture.md"
 
 L1 = {"text", "diagnostics", "isa", "syntax", "program"}
 L2 = L1 | {"sema", "flow"}
@@ -125,7 +128,7 @@ THIRD_PARTY = {
 LATE = {
     "numpy": {
         "app.captures.importing", "app.captures.intercept", "app.captures.program_files", "app.captures.spirv_runner",
-        "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.report",
+        "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.printing",
         "app.compare_runs.search", "app.launch.arrays", "app.launch.conditions", "app.launch.file",
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
@@ -234,6 +237,18 @@ def test_every_rule_is_about_rooms_that_are_there():
         outer, _, inner = room.partition(".")
         beside = {path.stem for path in (PACKAGE / outer).iterdir()} if inner else {*ALLOWED}
         assert below <= beside, room
+
+
+# ---- names
+
+
+def test_names_of_files_that_stand_often_are_explained():
+    names = Counter(name.rpartition(".")[2] for name in sources_of(PACKAGE))
+    section = ARCHITECTURE.read_text(encoding="utf-8").partition("## Names of files\n")[2].partition("\n## ")[0]
+    explained = {
+        name for cell in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE) for name in re.findall(r"`(\w+)`", cell)
+    }
+    assert {name for name, count in names.items() if count > 2} == explained
 
 
 # ---- loops

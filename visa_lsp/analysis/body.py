@@ -1,6 +1,6 @@
 """The state of one kernel or function, kept from one snapshot to the next.
 
-``sync`` takes the chunks of an edit in, ``classify`` sorts lines by the verdicts on their classes, ``judge`` binds and checks
+``apply_edit`` takes the chunks of an edit in, ``classify`` sorts lines by the verdicts on their classes, ``judge`` binds and checks
 those that may have a finding; ``text_findings`` calls them in this order. Model and words: the README beside.
 """
 

@@ -1,6 +1,6 @@
 """The findings of a text, kept from one snapshot to the next, so that an edit costs what it touches.
 
-``update_body`` brings a body up to its snapshot: the chunks in (``sync``), lines sorted (``classify``), then judged (``judge``).
+``update_body`` brings a body up to its snapshot: the chunks in (``apply_edit``), lines sorted (``classify``), then judged (``judge``).
 Invariant: it leaves the same findings for any earlier snapshots.
 
 ``TextFindings.update`` gives exactly what the full path gives, but binds and checks only lines that may have a finding and

@@ -1,4 +1,4 @@
-"""Bytes to a ``Module``: the declarations by ``layout``, the instructions by the fields of the table's rows.
+"""Bytes to a ``Module``: the declarations by ``object_reader``, the instructions by the fields of the table's rows.
 
 Rows that share an opcode are distinguished by their constant fields. Whatever the bytes are, the outcome is a module or a
 ``CodecError``; time and memory stay proportional to the file.

@@ -1,7 +1,7 @@
 """The server object that handlers get: pygls' server with our documents instead of its own.
 
 pygls would keep a second copy of each text and rebuild it at each keystroke; the protocol class hands document messages
-on to our handlers only. Invariant: ``documents`` is changed by the ``sync`` handlers alone, in message order.
+on to our handlers only. Invariant: ``documents`` is changed by the ``document_sync`` handlers alone, in message order.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Completion: proposals for the cursor, best first, with the text that each inserts.
 
-``context`` determines what is expected; the table, the binding and the attribute tables provide the proposals. Snippets
+``cursor_context`` determines what is expected; the table, the binding and the attribute tables provide the proposals. Snippets
 use the placeholder form ``${1:text}``; the rim strips it for editors without snippets.
 """
 
