@@ -26,17 +26,17 @@ from visa_lsp.analysis.analysis import Analysis  # noqa: E402
 from visa_lsp.app.launch.program_info import hint_of  # noqa: E402
 from visa_lsp.app.launch.runner import module_of_text  # noqa: E402
 from visa_lsp.app.launch.zebin import program_data  # noqa: E402
-from visa_lsp.ide.zeinfo.facts import kernel_texts  # noqa: E402
+from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts  # noqa: E402
 from visa_lsp.isa.platforms import platform_named  # noqa: E402
 from visa_lsp.program.model import Module  # noqa: E402
 from visa_lsp.sim.launch.config import LaunchConfig  # noqa: E402
 from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
 from visa_lsp.sim.machine import run  # noqa: E402
-from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
-from visa_lsp.zeinfo.emit.document import emit_with_doubts  # noqa: E402
+from visa_lsp.zeinfo.emit.emission import emit_with_doubts  # noqa: E402
 from visa_lsp.zeinfo.emit.slots import slots_of  # noqa: E402
+from visa_lsp.zeinfo.emit.user_answers import read_answers  # noqa: E402
 from visa_lsp.zeinfo.kernel_checks import disagreements  # noqa: E402
-from visa_lsp.zeinfo.read import read  # noqa: E402
+from visa_lsp.zeinfo.read_kernels import read  # noqa: E402
 from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
 from visa_lsp.zeinfo.validate import validate  # noqa: E402
 

@@ -17,7 +17,7 @@ from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.session import Session
 
 if TYPE_CHECKING:
-    from visa_lsp.analysis.findings import Findings
+    from visa_lsp.analysis.chunk_findings import Findings
     from visa_lsp.analysis.text_findings import TextFindings
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.model import Dialect

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
+from visa_lsp.analysis.chunk_findings import ChunkLines, Dormant, Finding
+from visa_lsp.analysis.declared_names import Names
 from visa_lsp.analysis.directives import Directives, Place
-from visa_lsp.analysis.findings import ChunkLines, Dormant, Finding
 from visa_lsp.analysis.line_classes import Verdicts
-from visa_lsp.analysis.names import Names
 from visa_lsp.analysis.outline import Outline
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.checks.support.limits import CLASSES

@@ -9,13 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.chunk_findings import ChunkLines
+from visa_lsp.analysis.declared_names import NAME
 from visa_lsp.analysis.dependencies import Subject
-from visa_lsp.analysis.findings import ChunkLines
 from visa_lsp.analysis.line_classes import ALONE, CLEAN, with_values
-from visa_lsp.analysis.names import NAME
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, LABEL, LATE, SINGLE, UNKNOWN
-from visa_lsp.sema.context import reads_attributes
+from visa_lsp.sema.binding_pass import reads_attributes
 from visa_lsp.syntax.bulk import classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunk_facts import INPUT, decl_lines, instructions_in
 from visa_lsp.syntax.chunks import code_in

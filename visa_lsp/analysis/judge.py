@@ -9,18 +9,18 @@ from collections import Counter
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.chunk_findings import Finding, Kept, names_in
 from visa_lsp.analysis.classify import give_up, representatives, settle
+from visa_lsp.analysis.declared_names import NAME, names_of
 from visa_lsp.analysis.dependencies import Need, Subject, names_among
 from visa_lsp.analysis.directives import Place
-from visa_lsp.analysis.findings import Finding, Kept, names_in
 from visa_lsp.analysis.line_classes import CLEAN, LINE_SCOPES, OUTLINE_SCOPES, Verdicts, judge, verdicts_on
-from visa_lsp.analysis.names import NAME, names_of
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
 from visa_lsp.checks.support.limits import SUSPECTS
 from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, is_likened, normalize_spelling
 from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
-from visa_lsp.syntax.words import chunks_with
+from visa_lsp.syntax.word_search import chunks_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

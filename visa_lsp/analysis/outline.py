@@ -11,8 +11,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.declared_names import NAME, names_of
 from visa_lsp.analysis.directives import NO_DIRECTIVES, Place, function_in
-from visa_lsp.analysis.names import NAME, names_of
 from visa_lsp.analysis.tokens import SINGLE
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
@@ -24,8 +24,8 @@ from visa_lsp.syntax.tree import Decl, InputDecl, Instruction, KernelAttr, Label
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.analysis.findings import Change, Finding
-    from visa_lsp.analysis.names import Names
+    from visa_lsp.analysis.chunk_findings import Change, Finding
+    from visa_lsp.analysis.declared_names import Names
     from visa_lsp.syntax.chunks import Chunk
 
 # The first words of what computes nothing.

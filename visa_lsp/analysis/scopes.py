@@ -14,7 +14,7 @@ from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import decl_lines
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.tree import Scope
-from visa_lsp.syntax.words import chunks_with
+from visa_lsp.syntax.word_search import chunks_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

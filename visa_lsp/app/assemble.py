@@ -145,7 +145,7 @@ def _warn_of_older(analysis: Analysis, module: Module, platform: str | None) -> 
 
 def _without_object(place: Span, message: str) -> Diagnostic:
     """Return the finding that a text has no object."""
-    from visa_lsp.app.rules import NO_OBJECT_FORM
+    from visa_lsp.app.rule_registry import NO_OBJECT_FORM
 
     return Diagnostic(NO_OBJECT_FORM, place, message)
 

@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from visa_lsp.app.errors import printable
 from visa_lsp.app.inputs import read_bytes, read_source
-from visa_lsp.app.rules import rule_called
-from visa_lsp.toolchain.bodies import bodies_of
+from visa_lsp.app.rule_registry import rule_called
 from visa_lsp.toolchain.build_log import messages_in, misuse_of_build
 from visa_lsp.toolchain.complaints import Complaint, complaints_in, misuse, warnings_in
 from visa_lsp.toolchain.finalize import place_of
 from visa_lsp.toolchain.meanings import meaning_of
+from visa_lsp.toolchain.text_bodies import bodies_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from visa_lsp.app.inputs import STDIN, read_source
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.common import add_platform, tell_problems
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.files import write_output
+from visa_lsp.cli.outputs import write_output
 
 if TYPE_CHECKING:
     import argparse

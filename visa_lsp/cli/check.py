@@ -30,8 +30,8 @@ from visa_lsp.app.visible_text import visible
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import add_platform, wants_colour, whole_number
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.files import write_output
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.outputs import write_output
+from visa_lsp.cli.progress_line import Progress
 from visa_lsp.cli.streams import steer
 from visa_lsp.diagnostics import Severity
 from visa_lsp.disk_cache import folder_of_user
@@ -165,7 +165,7 @@ class Overrides(Struct, frozen=True):
 
 def _list_rules() -> Sequence[Rule]:
     """Return every rule; called only for selectors and findings, because loading the rules takes time."""
-    from visa_lsp.app.rules import list_rules
+    from visa_lsp.app.rule_registry import list_rules
 
     return list_rules()
 

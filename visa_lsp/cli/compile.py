@@ -18,12 +18,12 @@ from visa_lsp.app.compile.build import build_source, device_of, read_source, wit
 from visa_lsp.app.compile.outputs import WrittenFiles, figures_table, file_name, write_build
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.app.tools import settings_for
 from visa_lsp.cli.common import wants_colour
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.parsing import seconds_argument
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.progress_line import Progress
 from visa_lsp.diagnostics import Severity
 from visa_lsp.toolchain.ocloc import SECONDS
 

@@ -12,8 +12,8 @@ from visa_lsp.app.errors import printable
 from visa_lsp.app.exits import EXIT_USAGE
 from visa_lsp.app.explain import explain_text
 from visa_lsp.app.explain_log import explain_log, message_json, message_text
+from visa_lsp.app.explained_words import list_words
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.app.words import list_words
 from visa_lsp.cli.common import add_platform
 from visa_lsp.isa.glossary import term_called
 from visa_lsp.suggest import nearest

@@ -19,7 +19,7 @@ from visa_lsp.app.prove.document import DEFAULT_SECONDS, PROPERTIES, ProofOption
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.files import write_output, write_report
+from visa_lsp.cli.outputs import write_output, write_report
 
 if TYPE_CHECKING:
     import argparse

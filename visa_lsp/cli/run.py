@@ -30,8 +30,8 @@ from visa_lsp.app.launch.unit import LaunchJob, guard, program_of, run_job
 from visa_lsp.app.output_files import check_output, refuse_input, replace_file
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import whole_number
-from visa_lsp.cli.files import write_output
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.outputs import write_output
+from visa_lsp.cli.progress_line import Progress
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, is_regular, open_file
 
 if TYPE_CHECKING:

@@ -25,13 +25,13 @@ from visa_lsp.app.stats.dumps import (
     figures_of_dump,
     is_dump,
 )
-from visa_lsp.app.stats.inputs import dumps_of, figures_of_data, inputs_of, platform_of_launch
 from visa_lsp.app.stats.limits import complaints, measures, read_known, write_known
+from visa_lsp.app.stats.measured_inputs import dumps_of, figures_of_data, inputs_of, platform_of_launch
 from visa_lsp.app.stats.printing import as_json, csv_of, dump_json, dump_summary, dump_table, page, table
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import add_platform, say, tell, whole_number
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.progress_line import Progress
 
 if TYPE_CHECKING:
     import argparse

@@ -15,7 +15,7 @@ from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.common import add_platform, say, whole_number
-from visa_lsp.cli.files import write_report
+from visa_lsp.cli.outputs import write_report
 
 if TYPE_CHECKING:
     import argparse

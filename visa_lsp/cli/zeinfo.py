@@ -23,20 +23,20 @@ from visa_lsp.app.output_files import check_output
 from visa_lsp.app.ze_info import infer_ze_info, registers_for
 from visa_lsp.cli.common import add_platform, wants_colour
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.files import write_output
+from visa_lsp.cli.outputs import write_output
 from visa_lsp.codec.decode import decode as decode_object
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.companions import Beside, list_kernels
 from visa_lsp.diagnostics import Severity
-from visa_lsp.ide.zeinfo.facts import kernel_texts
+from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import platform_named, platform_of_product
-from visa_lsp.zeinfo.emit.answers import SayError, read_answers
-from visa_lsp.zeinfo.emit.document import Doubt, EmitError, emit_with_doubts
+from visa_lsp.zeinfo.emit.emission import Doubt, EmitError, emit_with_doubts
+from visa_lsp.zeinfo.emit.user_answers import SayError, read_answers
 from visa_lsp.zeinfo.facts import KernelText
 from visa_lsp.zeinfo.kernel_checks import codeless_kernels, disagreements, in_document
 from visa_lsp.zeinfo.kernels import entries, word_of
-from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.pack import pack_zebin
+from visa_lsp.zeinfo.payload_layout import registers
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate_source
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin

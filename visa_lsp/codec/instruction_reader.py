@@ -33,8 +33,8 @@ from visa_lsp.program.model import NULL_RAW, Address, AddressOf, General, Immedi
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from visa_lsp.codec.body_limits import BodyLimits
     from visa_lsp.codec.fixed_values import Check as Judge
-    from visa_lsp.codec.limits import BodyLimits
     from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.isa.table import InstructionTable
     from visa_lsp.program.model import Value

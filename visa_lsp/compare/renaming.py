@@ -16,8 +16,8 @@ from visa_lsp.isa import predefined
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+    from visa_lsp.compare.instruction_shapes import Item
     from visa_lsp.compare.model import ComparedBody
-    from visa_lsp.compare.shapes import Item
     from visa_lsp.program.model import Kernel
 
 Renaming: TypeAlias = dict[Ref, Ref]

@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.dap.arguments import RequestError, style_of, table, text, whole
 from visa_lsp.dap.convert import line_out, listing, path_out, source_of
 from visa_lsp.dap.raw import referrer
+from visa_lsp.dap.request_arguments import RequestError, style_of, table, text, whole
 from visa_lsp.debug.cells import Cells, DebugError, text_of
-from visa_lsp.debug.expressions import number_of, read
 from visa_lsp.debug.goals import key_of
-from visa_lsp.debug.lanes import lanes_table
+from visa_lsp.debug.lane_expressions import number_of, read
+from visa_lsp.debug.lane_table import lanes_table
 from visa_lsp.debug.scopes import SCOPES, Row, elements, row_of, rows_of
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from visa_lsp.dap import data_breakpoints as watching
 from visa_lsp.dap import inspect as looking
 from visa_lsp.dap import points, raw
 from visa_lsp.dap import stepping as moving
-from visa_lsp.dap.arguments import RequestError
 from visa_lsp.dap.launch_values import Launched, LaunchRefused
+from visa_lsp.dap.request_arguments import RequestError
 from visa_lsp.dap.wire import BrokenMessage, MessageReader, MessageWriter
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import RunStop

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.arguments import RequestError, flag, text, whole
 from visa_lsp.dap.convert import line_in, line_out, listing, source_in
+from visa_lsp.dap.request_arguments import RequestError, flag, text, whole
 from visa_lsp.debug.goals import Goal, SourceStepGoal, StepGoal, ToBarrier
 from visa_lsp.debug.stops import FILTERS, RunStop
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.debug.cells import DebugError
-from visa_lsp.debug.expressions import read, truth
+from visa_lsp.debug.lane_expressions import read, truth
 from visa_lsp.program.model import Address, Predicate, PredicateOperand
 from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.operands import Site
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.debug.cells import Cells, FrameCells
-    from visa_lsp.debug.expressions import Expression
+    from visa_lsp.debug.lane_expressions import Expression
     from visa_lsp.debug.places import BodyText
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.observers.hooks import MemoryAccess

@@ -17,9 +17,9 @@ from visa_lsp.debug.breakpoints import Breakpoint, Watch, Wish
 from visa_lsp.debug.cells import Cells, DebugError, FrameCells
 from visa_lsp.debug.goals import CHUNK, Entry, Goal, key_of
 from visa_lsp.debug.history import NEAR, History, Snapshot, capture, restore
-from visa_lsp.debug.machine import FaultFound, Trap
 from visa_lsp.debug.stop_observers import StoppingRun, slm_of
 from visa_lsp.debug.stops import FATAL, Activation, Launch, RunStop, filter_of
+from visa_lsp.debug.trapped_machine import FaultFound, Trap
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
 from visa_lsp.sim.operands import CR0
 

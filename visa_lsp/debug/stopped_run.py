@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.debug.cells import DebugError, FrameCells
-from visa_lsp.debug.machine import TrappedMachine
 from visa_lsp.debug.places import Places
 from visa_lsp.debug.stepper import Stepper
 from visa_lsp.debug.stops import Activation
+from visa_lsp.debug.trapped_machine import TrappedMachine
 
 if TYPE_CHECKING:
     from visa_lsp.debug.places import CodePlace

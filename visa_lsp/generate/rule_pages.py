@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.rules import OFF, list_rules, page
-from visa_lsp.checks.support.pages import index_page
+from visa_lsp.app.rule_registry import OFF, list_rules, page
+from visa_lsp.checks.support.rule_page import index_page
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from visa_lsp.companions import TEXTS
 from visa_lsp.safe_io import read_file
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:

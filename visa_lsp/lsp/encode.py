@@ -17,7 +17,7 @@ from visa_lsp.text import Span, units
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.analysis.findings import Finding, Findings, Spot
+    from visa_lsp.analysis.chunk_findings import Finding, Findings, Spot
     from visa_lsp.diagnostics import Diagnostic, Rule
     from visa_lsp.lsp.convert import Text
     from visa_lsp.text import Encoding

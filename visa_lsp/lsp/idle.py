@@ -19,7 +19,7 @@ from visa_lsp.lsp.transport.protocol import Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 logger = logging.getLogger(__name__)
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.mcp.given_programs import chosen_platform, lines_of_page, nonempty, program_from, text_errors, with_ids
 from visa_lsp.mcp.pages import ToolAnswer, item_ids
-from visa_lsp.mcp.programs import chosen_platform, lines_of_page, nonempty, program_from, text_errors, with_ids
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.mcp import arguments
+    from visa_lsp.mcp.given_programs import GivenProgram
     from visa_lsp.mcp.places import Roots
-    from visa_lsp.mcp.programs import GivenProgram
     from visa_lsp.sim.faults import Fault
 
 _HEAD_VALUES: Final = 8
@@ -47,7 +47,7 @@ def run(args: arguments.RunArguments, roots: Roots) -> ToolAnswer:
     head = _run_head(outcome.report)
     if not args.buffer:
         return ToolAnswer(head, "faults", with_ids(_faults(outcome.report), args.ids))
-    from visa_lsp.app.launch.comparison import finite, numbers
+    from visa_lsp.app.launch.expectation_words import finite, numbers
 
     found = next((b for b in outcome.report.buffers if args.buffer in (str(b.arg), b.name)), None)
     if found is None:
@@ -71,7 +71,7 @@ def _run_options(program: GivenProgram, platform: str) -> RunOptions:
 
 
 def _run_head(report: RunReport) -> dict[str, Any]:
-    from visa_lsp.app.launch.comparison import finite, numbers
+    from visa_lsp.app.launch.expectation_words import finite, numbers
     from visa_lsp.app.launch.printing import verdict
 
     failed = [{"arg": e.arg, "message": e.message} for e in report.expectations if not e.ok]

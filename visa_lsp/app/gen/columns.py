@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.app.gen.gen_document import GenDocument
     from visa_lsp.app.gen.highlight import Part
     from visa_lsp.app.gen.sources import TiedSource
     from visa_lsp.toolchain.finalize import FinalizedKernel

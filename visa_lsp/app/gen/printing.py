@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.app.gen.gen_document import GenDocument
     from visa_lsp.toolchain.finalize import FinalizedKernel, GenUnderLine
     from visa_lsp.toolchain.listing import GenLine, GenListing, Issue
 

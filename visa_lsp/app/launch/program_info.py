@@ -14,10 +14,10 @@ from visa_lsp.app.launch.program import DEFAULT, read_bytes, text_of
 from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, registers_for
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import PLATFORM, Arg, ImageArg, LaunchError, NullArg, ValueArg
-from visa_lsp.zeinfo.emit.document import emit_with_doubts
+from visa_lsp.zeinfo.emit.emission import emit_with_doubts
 from visa_lsp.zeinfo.emit.roles import boundary
 from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

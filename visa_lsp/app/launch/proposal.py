@@ -30,7 +30,7 @@ from visa_lsp.sim.observers.extents import ExtentObserver
 from visa_lsp.sim.registers import is_alias
 from visa_lsp.zeinfo.emit.roles import boundary, registers_of_dump
 from visa_lsp.zeinfo.emit.slots import EmitError
-from visa_lsp.zeinfo.read import read
+from visa_lsp.zeinfo.read_kernels import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.clusters import ClusterWork, as_it_is
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_USAGE
-from visa_lsp.app.launch.comparison import difference_lines
+from visa_lsp.app.launch.expectation_words import difference_lines
 from visa_lsp.app.launch.unit import LaunchJob, perform
 from visa_lsp.app.parallel import in_processes, processors
 

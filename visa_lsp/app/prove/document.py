@@ -205,7 +205,7 @@ def prove_kernel(
     from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
     from visa_lsp.zeinfo.emit.slots import EmitError
-    from visa_lsp.zeinfo.read import ZeInfoError, read
+    from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     end = monotonic() + options.seconds
     finder = Beside()

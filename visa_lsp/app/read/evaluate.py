@@ -35,7 +35,7 @@ from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import Combine, PredicateOperand
 from visa_lsp.sim import messages
-from visa_lsp.sim.effects.flow import resume
+from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.effects.moves import chosen, same_bits, store_relation
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread

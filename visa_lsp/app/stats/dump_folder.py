@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.app.external_tools import convert_findings
 from visa_lsp.app.inputs import read_bytes
 from visa_lsp.app.stats.dumps import decode_dump
-from visa_lsp.app.tools import convert_findings
 from visa_lsp.companions import TEXTS, Beside
 from visa_lsp.toolchain.finalize import ToolFinding
 from visa_lsp.toolchain.rules import UNDECLARED_SPILL

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.compare_runs.programs import ComparedProgram, program_at
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import runner
-from visa_lsp.app.launch.comparison import finite, numbers
+from visa_lsp.app.launch.expectation_words import finite, numbers
 from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run

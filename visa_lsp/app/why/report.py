@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.app.launch.comparison import finite, numbers
+from visa_lsp.app.launch.expectation_words import finite, numbers
 from visa_lsp.app.why.dependences import Execution, Unwritten
 from visa_lsp.program.model import General, Indirect, RawOperand
 from visa_lsp.program.operand_text import instruction

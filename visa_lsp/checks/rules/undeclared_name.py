@@ -32,7 +32,7 @@ from visa_lsp.isa.operands import AO, A, G, P
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.sema.model import VARIABLE_LETTER, Place, SymbolKind
-from visa_lsp.sema.names import is_taken
+from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from warnings import catch_warnings, simplefilter
 
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.encode import instruction_offsets
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.isa.platforms import platform_named

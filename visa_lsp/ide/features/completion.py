@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.hover import DIRECTIVES
-from visa_lsp.ide.index.context import Context, Expected, context_at
+from visa_lsp.ide.index.cursor_context import Context, Expected, context_at
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of, words_of

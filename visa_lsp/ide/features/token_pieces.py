@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.ide.features.semantic_tokens import pack_tokens, semantic_tokens, some_lines, unpack_tokens
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.index.line_keys import signs_at, version_of
-from visa_lsp.syntax.words import may_have, needle
+from visa_lsp.syntax.word_search import may_have, needle
 from visa_lsp.text import units
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.words import may_have, needle
+from visa_lsp.syntax.word_search import may_have, needle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

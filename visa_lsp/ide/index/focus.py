@@ -17,7 +17,7 @@ from visa_lsp.ide.index.token_at import spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.model import SymbolKind
-from visa_lsp.sema.names import make_predefined_symbols
+from visa_lsp.sema.predefined_symbols import make_predefined_symbols
 from visa_lsp.syntax.chunk_facts import base_of
 
 if TYPE_CHECKING:

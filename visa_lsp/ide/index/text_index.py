@@ -22,7 +22,7 @@ from visa_lsp.syntax.chunk_facts import INPUT, base_of, class_letter, facts_in
 from visa_lsp.syntax.chunks import code_in, first_line_of
 from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import SUBROUTINE, Instruction, Scope
-from visa_lsp.syntax.words import AT_ONCE, chunks_with, lines_with
+from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.values import number_of
+from visa_lsp.ide.index.plain_numbers import number_of
 from visa_lsp.ide.prose.markdown import code
 from visa_lsp.isa.glossary import meaning
 from visa_lsp.isa.model import Role

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from visa_lsp.ide.zeinfo.place import YamlEntry
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.layout import Registers
+    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.placement import TextInput
     from visa_lsp.zeinfo.source import ZeInfoSource
 

@@ -44,11 +44,11 @@ from visa_lsp.lsp.capabilities import (
 )
 from visa_lsp.lsp.convert import raw_range
 from visa_lsp.lsp.handlers import info, sources
-from visa_lsp.lsp.jobs import answers
+from visa_lsp.lsp.jobs import command_answers
 from visa_lsp.lsp.jobs.model import Stop
 from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
-from visa_lsp.lsp.progress import send_partial, show_progress
-from visa_lsp.lsp.session import MachineCode
+from visa_lsp.lsp.visa_server import MachineCode
+from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
@@ -58,9 +58,9 @@ if TYPE_CHECKING:
 
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.ide.zeinfo.document import HeldArgument
+    from visa_lsp.ide.zeinfo.info_document import HeldArgument
     from visa_lsp.lsp.jobs.model import Result, RunJob
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 logger = logging.getLogger(__name__)
 
@@ -213,7 +213,7 @@ async def on_assemble(ls: VisaServer, arguments: list[Any], token: Any) -> Resul
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
-        return lambda: answers.assemble_text(text, path, platform)
+        return lambda: command_answers.assemble_text(text, path, platform)
 
     return _refuse_untrusted(ls) or await _answer(ls, "vISA: assembling", token, prepare)
 
@@ -235,7 +235,7 @@ async def _disassemble(ls: VisaServer, arguments: Any, token: Any) -> Result:
         platform = _platform(ls, {**options, "uri": uri})
         # A separate document with the object's path, and a suffix of its kind.
         shown = f"{SCHEME}:{uri.partition(':')[2]}.visaasm"
-        return lambda: {**answers.disassemble(text, path, platform), "uri": shown}
+        return lambda: {**command_answers.disassemble(text, path, platform), "uri": shown}
 
     return await _answer(ls, "vISA: disassembling", token, prepare)
 
@@ -248,7 +248,7 @@ async def on_zebin(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         path, platform = ls.files.path_of(options["uri"]), _platform(ls, options)
         if path is None:
             raise BadArgument("a zebin must be a file")
-        return lambda: answers.zebin(path, platform)
+        return lambda: command_answers.zebin(path, platform)
 
     return await _answer(ls, "vISA: reading the zebin", token, prepare)
 
@@ -267,7 +267,7 @@ async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
             raise BadArgument("the object has no `other`, the document to compare with")
         platform = _platform(ls, options)
         one, its = ((_source(ls, uri), ls.files.path_of(uri) or uri) for uri in (options["uri"], other))
-        return lambda: answers.diff(one, its, platform)
+        return lambda: command_answers.diff(one, its, platform)
 
     return await _answer(ls, "vISA: comparing", token, prepare)
 
@@ -635,7 +635,7 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         if source := options.get("source"):
             options["source"] = ls.files.path_of(source) or source
         text, path = _text(ls, uri), ls.files.path_of(uri)
-        return lambda: answers.gen(text, path, dict(options), stop)
+        return lambda: command_answers.gen(text, path, dict(options), stop)
 
     answer = await _answer_or_stop(ls, "vISA: machine code", token, prepare, stop)
     for opened, is_named in asked:
@@ -663,7 +663,7 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
             raise BadArgument(f"`{options['uri']}` is not a file")
         if platform := _platform(ls, options):
             options["platform"] = platform
-        return lambda: answers.compile_answer(path, dict(options), stop)
+        return lambda: command_answers.compile_answer(path, dict(options), stop)
 
     return await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
 
@@ -685,7 +685,7 @@ async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: An
         if host_of(path or uri) is not Host.OPENCL:
             raise BadArgument(f"`{uri}` is not an OpenCL source, the only language that the compiler accepts")
         texts.append(Document.parse(text))
-        return lambda: answers.compiler_check(text, path, dict(options), stop)
+        return lambda: command_answers.compiler_check(text, path, dict(options), stop)
 
     answer = await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
     for finding in answer.get("findings", ()):
@@ -707,7 +707,7 @@ async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -
         named = options_of(arguments)
         text, path = _text(ls, named["uri"]), ls.files.path_of(named["uri"])
         options = {**named, **_quick(arguments), "platform": _platform(ls, named), "opened": _beside(ls, path)}
-        return lambda: answers.launch_template(text, path, options)
+        return lambda: command_answers.launch_template(text, path, options)
 
     return await _answer(ls, "vISA: reading arguments", token, prepare)
 
@@ -744,7 +744,7 @@ async def on_ze_info(ls: VisaServer, arguments: list[Any], token: Any) -> Result
         options = options_of(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
         opened = _beside(ls, path)
-        return lambda: answers.ze_info(text, path, platform, opened)
+        return lambda: command_answers.ze_info(text, path, platform, opened)
 
     return await _answer(ls, "vISA: ze_info", token, prepare)
 
@@ -754,7 +754,7 @@ async def on_explain(ls: VisaServer, arguments: list[Any], token: Any) -> Result
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments, needed="word", second="platform")
-        return lambda: answers.explain(options["word"], options.get("platform"))
+        return lambda: command_answers.explain(options["word"], options.get("platform"))
 
     return await _answer(ls, "vISA: explaining", token, prepare)
 
@@ -786,7 +786,7 @@ def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]
 
 async def on_words(ls: VisaServer, _arguments: list[Any], token: Any) -> Result:
     """List the words that have a page, each with its kind and a line."""
-    return await _answer(ls, "vISA: listing words", token, lambda: answers.words)
+    return await _answer(ls, "vISA: listing words", token, lambda: command_answers.words)
 
 
 async def on_show_references(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:

@@ -25,9 +25,9 @@ from visa_lsp.lsp.encode import encode_json, finding_value
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
 from visa_lsp.lsp.handlers.language import place, place_in_host
-from visa_lsp.lsp.progress import show_progress
-from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
+from visa_lsp.lsp.visa_server import guard
+from visa_lsp.lsp.work_progress import show_progress
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.diagnostics import Edit
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
     from visa_lsp.text import Encoding
 
 _ITEM: Final = {

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from visa_lsp.ide.features.source_lines import SourceLine, Stretch
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.jobs.model import Result
-    from visa_lsp.lsp.progress import Work
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
+    from visa_lsp.lsp.work_progress import Work
 
 _MAX_SOURCE_BYTES: Final = 16 << 20
 _MAX_PLACES: Final = 20_000

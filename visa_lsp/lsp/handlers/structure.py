@@ -23,9 +23,9 @@ from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.progress import send_partial, show_progress
-from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
+from visa_lsp.lsp.visa_server import guard
+from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
     from visa_lsp.syntax.document import Document
 
     Columns: TypeAlias = Callable[[int, int], int] | None

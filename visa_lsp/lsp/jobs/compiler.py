@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.compile.build import BuildSource, build_source, device_of
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.external_tools import settings_for, tool_for
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.app.tools import settings_for, tool_for
-from visa_lsp.toolchain.tools import OCLOC
+from visa_lsp.toolchain.find_tools import OCLOC
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.jobs.model import Result, Stop

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.compile.build import build_source, device_of, read_source
 from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.gen.printing import figures_of, findings_json
 from visa_lsp.app.suggestions import seconds_of
-from visa_lsp.app.tools import settings_for
 from visa_lsp.toolchain.ocloc import SECONDS
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.gen.document import Source, finalize_text, platform_for
+from visa_lsp.app.external_tools import split_options
+from visa_lsp.app.gen.gen_document import Source, finalize_text, platform_for
 from visa_lsp.app.gen.printing import as_json, figures
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.suggestions import seconds_of
-from visa_lsp.app.tools import split_options
 from visa_lsp.toolchain.finalize import SECONDS
 
 if TYPE_CHECKING:

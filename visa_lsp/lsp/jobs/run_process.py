@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp.job_process import answer_jobs
-from visa_lsp.lsp.jobs.answers import finder_of, findings, launch_template, stats
+from visa_lsp.lsp.jobs.command_answers import finder_of, findings, launch_template, stats
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.file import LaunchFile

@@ -42,7 +42,7 @@ from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import VectorOperand
-    from visa_lsp.sema.context import BindingPass
+    from visa_lsp.sema.binding_pass import BindingPass
 
 _KIND_CLASS: Final = {
     SymbolKind.GENERAL: G,

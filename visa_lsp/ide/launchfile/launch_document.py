@@ -11,14 +11,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Diagnostic, Severity
-from visa_lsp.ide.launch.completion import completions, index_of
-from visa_lsp.ide.launch.hover import hover_launch
-from visa_lsp.ide.launch.place import place_at
+from visa_lsp.ide.launchfile.completion import completions, index_of
+from visa_lsp.ide.launchfile.hover import hover_launch
+from visa_lsp.ide.launchfile.place import place_at
 from visa_lsp.ide.zeinfo.symbols import ZeSymbol, end_of
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.judge import JudgedLaunch, judge
 from visa_lsp.launchfile.kernel import MeantKernel, find_kernel
-from visa_lsp.launchfile.read import read_launch
+from visa_lsp.launchfile.read_launch import read_launch
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.text import Span
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from visa_lsp.app.rules import by_word, list_rules
+from visa_lsp.app.rule_registry import by_word, list_rules
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES
 from visa_lsp.isa.glossary import TERMS

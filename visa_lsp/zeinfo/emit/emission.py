@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.zeinfo.emit.answers import Answers, SayError
 from visa_lsp.zeinfo.emit.dump import DumpArguments
 from visa_lsp.zeinfo.emit.entries import Entries
 from visa_lsp.zeinfo.emit.hand import HandArguments
 from visa_lsp.zeinfo.emit.roles import boundary
 from visa_lsp.zeinfo.emit.slots import ArgumentHint, Doubt, EmitError, payload_of, slots_of
+from visa_lsp.zeinfo.emit.user_answers import Answers, SayError
 from visa_lsp.zeinfo.facts import uses_of
 from visa_lsp.zeinfo.input_use import InputUse
 from visa_lsp.zeinfo.write import document
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from visa_lsp.program.model import Kernel
-    from visa_lsp.zeinfo.layout import Registers
+    from visa_lsp.zeinfo.payload_layout import Registers
 
 __all__ = ["ArgumentHint", "Doubt", "EmitError", "Emitted", "emit", "emit_with_doubts"]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.external_tools import convert_findings, is_file_name, settings_for, tool_for
 from visa_lsp.app.gen.older import EFFICIENT, in_older_forms, name_for, reads_newest
 from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, foreign, read_bytes
-from visa_lsp.app.tools import convert_findings, is_file_name, settings_for, tool_for
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named, platform_of_product
 from visa_lsp.program.grf import LONG_GRF_BYTES, grf_by_contents, grf_in_comment
@@ -22,9 +22,9 @@ from visa_lsp.safe_io import read_file
 from visa_lsp.sema.bind import is_newest
 from visa_lsp.syntax.document import Document
 from visa_lsp.toolchain.finalize import FinalizerCall, ToolFinding, finalize, of_listing, platforms_of
+from visa_lsp.toolchain.find_tools import FINALIZER, OCLOC
 from visa_lsp.toolchain.process import ToolError
 from visa_lsp.toolchain.rules import OLDER_FINALIZER
-from visa_lsp.toolchain.tools import FINALIZER, OCLOC
 from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
 
 if TYPE_CHECKING:

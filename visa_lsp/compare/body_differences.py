@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from visa_lsp.compare.declarations import declaration_findings, entry_pairs
-from visa_lsp.compare.matching import match_bodies
-from visa_lsp.compare.model import ChangeKind, Difference, Figures, KernelDiff, Lines
-from visa_lsp.compare.refs import refs_of
-from visa_lsp.compare.words import (
+from visa_lsp.compare.difference_words import (
     arrow,
     describe_change,
     instruction_text,
@@ -24,14 +21,17 @@ from visa_lsp.compare.words import (
     names_of_second,
     stretch,
 )
+from visa_lsp.compare.matching import match_bodies
+from visa_lsp.compare.model import ChangeKind, Difference, Figures, KernelDiff, Lines
+from visa_lsp.compare.refs import refs_of
 from visa_lsp.isa.model import SENDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from visa_lsp.compare.instruction_shapes import Item
     from visa_lsp.compare.matching import Matching
     from visa_lsp.compare.model import ComparedBody
-    from visa_lsp.compare.shapes import Item
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.operand_text import OperandNames
 

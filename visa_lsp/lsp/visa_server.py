@@ -19,9 +19,9 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from visa_lsp.ide.workspace import Language, Workspace
-from visa_lsp.lsp.files import Files
+from visa_lsp.lsp.folder_files import Files
 from visa_lsp.lsp.idle import Idle
-from visa_lsp.lsp.jobs.answers import file_rules
+from visa_lsp.lsp.jobs.command_answers import file_rules
 from visa_lsp.lsp.jobs.model import FileRules
 from visa_lsp.lsp.jobs.run_client import ReadProcess
 from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of

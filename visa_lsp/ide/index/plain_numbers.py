@@ -9,7 +9,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from visa_lsp.isa.types import TypeKind
-from visa_lsp.syntax.expressions import ExpressionError, evaluate
+from visa_lsp.syntax.constant_expressions import ExpressionError, evaluate
 
 if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from visa_lsp.api import html
-from visa_lsp.api.arguments import PassedArguments, in_place_of
+from visa_lsp.api.launch_arguments import PassedArguments, in_place_of
 from visa_lsp.api.loading import as_text_error, load_program
 from visa_lsp.api.result import LaunchResult
 from visa_lsp.app.launch.program_info import kernel_info
@@ -21,7 +21,7 @@ from visa_lsp.app.ze_info import infer_ze_info
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.zeinfo.emit.slots import EmitError
-from visa_lsp.zeinfo.read import read
+from visa_lsp.zeinfo.read_kernels import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

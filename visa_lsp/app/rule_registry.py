@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.support.limits import UNCHECKED
-from visa_lsp.checks.support.pages import rule_page
+from visa_lsp.checks.support.rule_page import rule_page
 from visa_lsp.diagnostics import Rule, Severity
 from visa_lsp.embed.rules import RULES as HOST_RULES
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.types import type_named
 from visa_lsp.sema.model import Body, DeclarationScope, Place, Problem, Reference, Symbol, SymbolKind
-from visa_lsp.sema.names import make_predefined_symbols, pool_prefix
+from visa_lsp.sema.predefined_symbols import make_predefined_symbols, pool_prefix
 from visa_lsp.syntax import tree
-from visa_lsp.syntax.expressions import ExpressionError, evaluate
+from visa_lsp.syntax.constant_expressions import ExpressionError, evaluate
 
 if TYPE_CHECKING:
     from visa_lsp.isa.model import Role

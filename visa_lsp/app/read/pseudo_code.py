@@ -23,7 +23,7 @@ from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of
 from visa_lsp.program.text_form import module_text
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -19,7 +19,7 @@ from pygls.exceptions import JsonRpcException
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 logger = logging.getLogger(__name__)
 

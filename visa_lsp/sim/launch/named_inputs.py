@@ -28,7 +28,7 @@ from visa_lsp.sim.launch.config import (
     SamplerArg,
     ValueArg,
 )
-from visa_lsp.sim.launch.values import value_bytes
+from visa_lsp.sim.launch.value_bytes import value_bytes
 from visa_lsp.sim.launch.world import argument_sampler
 from visa_lsp.suggest import nearest
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from visa_lsp.embed.runnable import RunnableBlock
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.jobs.model import Result
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 SCHEME: Final = "visa-block"
 _DIGITS: Final = 10

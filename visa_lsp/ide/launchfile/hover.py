@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.ide.features.hover import HoverResult
-from visa_lsp.ide.launch.completion import index_of
-from visa_lsp.ide.launch.place import place_at
+from visa_lsp.ide.launchfile.completion import index_of
+from visa_lsp.ide.launchfile.place import place_at
 from visa_lsp.ide.prose.markdown import code
 from visa_lsp.launchfile.model import VALUES
 from visa_lsp.launchfile.templates import type_words

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.lsp.jobs.model import FileRules, Result, Stop
     from visa_lsp.text import Span
-    from visa_lsp.zeinfo.emit.document import Doubt
+    from visa_lsp.zeinfo.emit.emission import Doubt
     from visa_lsp.zeinfo.facts import KernelText
 
 
@@ -85,7 +85,7 @@ def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result
     from visa_lsp.app.assemble import program_of_text
     from visa_lsp.app.inputs import read_bytes
     from visa_lsp.app.stats.dumps import is_dump
-    from visa_lsp.app.stats.inputs import figures_of_data, figures_of_text
+    from visa_lsp.app.stats.measured_inputs import figures_of_data, figures_of_text
     from visa_lsp.app.stats.printing import as_json
 
     platform, lives = options.get("platform"), bool(options.get("lives"))
@@ -200,7 +200,7 @@ def _document(path: Path, opened: dict[str, str] | None) -> str:
 def _kernels(text: str, platform: str | None) -> list[KernelText]:
     """Return the kernels of a text with their places. Raises ValueError where there are none."""
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.zeinfo.facts import kernel_texts
+    from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
     from visa_lsp.isa.platforms import platform_named
 
     if platform and platform_named(platform) is None:
@@ -218,7 +218,7 @@ def _kernels(text: str, platform: str | None) -> list[KernelText]:
 def _make_document(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
     """Return a ze_info document for a text, and its guesses. Raises ValueError where it cannot be made."""
     from visa_lsp.app.ze_info import registers_for
-    from visa_lsp.zeinfo.emit.document import EmitError, emit_with_doubts
+    from visa_lsp.zeinfo.emit.emission import EmitError, emit_with_doubts
 
     kernels = _kernels(text, platform)
     try:
@@ -273,7 +273,7 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
 def explain(word: str, platform: str | None) -> Result:
     """Return the page of a word."""
     from visa_lsp.app.explain import explain_text
-    from visa_lsp.app.words import list_words
+    from visa_lsp.app.explained_words import list_words
     from visa_lsp.suggest import nearest
 
     text = explain_text(word, platform)
@@ -307,7 +307,7 @@ def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: S
 
 def words() -> Result:
     """Return every word that has a page, with its kind and a line."""
-    from visa_lsp.app.words import words as known
+    from visa_lsp.app.explained_words import words as known
 
     return {"ok": True, "words": [word._asdict() for word in known()]}
 
@@ -315,7 +315,7 @@ def words() -> Result:
 def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> FileRules:
     """Return the settings of a file, from settings files of the folder and then the editor, as in the check command."""
     from visa_lsp.app.check.suppress import Selection
-    from visa_lsp.app.rules import list_rules
+    from visa_lsp.app.rule_registry import list_rules
     from visa_lsp.app.settings import Finder, FolderSettings
     from visa_lsp.lsp.jobs.model import FileRules
 

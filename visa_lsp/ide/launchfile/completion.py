@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.launch.place import place_at
+from visa_lsp.ide.launchfile.place import place_at
 from visa_lsp.ide.zeinfo.completion import ZeCompletion
 from visa_lsp.launchfile.model import VALUES
 from visa_lsp.launchfile.templates import kind_of, template, type_words
@@ -12,7 +12,7 @@ from visa_lsp.launchfile.templates import kind_of, template, type_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.ide.launch.place import LaunchPlace
+    from visa_lsp.ide.launchfile.place import LaunchPlace
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.kernel import MeantKernel
     from visa_lsp.launchfile.model import LaunchKey

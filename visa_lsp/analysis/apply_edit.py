@@ -9,15 +9,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.analysis.body import Splice
+from visa_lsp.analysis.chunk_findings import Change, ChunkLines, Dormant
+from visa_lsp.analysis.declared_names import NAME
 from visa_lsp.analysis.dependencies import Need
 from visa_lsp.analysis.directives import Place
-from visa_lsp.analysis.findings import Change, ChunkLines, Dormant
-from visa_lsp.analysis.names import NAME
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import setting_of
 from visa_lsp.checks.support.name_index import normalize_spelling
 from visa_lsp.syntax.chunk_facts import facts_in
-from visa_lsp.syntax.words import AT_ONCE, chunks_with, learn_words, lines_with
+from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, learn_words, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec import field as member
 
 from visa_lsp.suggest import nearest
-from visa_lsp.zeinfo.words import WORDS
+from visa_lsp.zeinfo.closed_words import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

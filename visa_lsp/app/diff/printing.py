@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.diff.figures import figure_pairs
 from visa_lsp.app.errors import printable
 from visa_lsp.app.visible_text import paint as with_style
+from visa_lsp.compare.difference_words import arrow
 from visa_lsp.compare.model import ChangeKind
-from visa_lsp.compare.words import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.compare.bodies import compare_bodies
+from visa_lsp.compare.body_differences import compare_bodies
+from visa_lsp.compare.instruction_shapes import items_of
 from visa_lsp.compare.model import ChangeKind, Difference, KernelDiff, Lines
-from visa_lsp.compare.shapes import items_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence

@@ -14,7 +14,7 @@ from visa_lsp.text import lines_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.app.gen.gen_document import GenDocument
     from visa_lsp.toolchain.finalize import FinalizedKernel
 
 Pair = tuple[int | None, int | None]

@@ -110,7 +110,7 @@ def _figures_of_module(
 def platform_of_launch(path: str) -> str | None:
     """Return the platform that a launch file names, if any. Raises UserError if the file has a mistake."""
     from visa_lsp.launchfile.folder import LaunchFolder
-    from visa_lsp.launchfile.read import read_launch
+    from visa_lsp.launchfile.read_launch import read_launch
     from visa_lsp.launchfile.source import launch_source
 
     source = launch_source(decode(path, read_bytes(path)).text)

@@ -22,8 +22,8 @@ from visa_lsp.lsp.transport.protocol import Protocol
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import UserSettings
-    from visa_lsp.lsp.session import VisaServer
     from visa_lsp.lsp.transport.wire import Change
+    from visa_lsp.lsp.visa_server import VisaServer
 
 logger = logging.getLogger(__name__)
 
