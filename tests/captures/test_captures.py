@@ -12,7 +12,7 @@ from visa_lsp.app.captures.folder import CaptureFolder
 from visa_lsp.app.captures.importing import import_capture, is_capture, read_capture
 from visa_lsp.app.captures.program_files import options_of
 from visa_lsp.app.captures.tensors import read_tensor
-from visa_lsp.app.compile.build import built, read_source
+from visa_lsp.app.compile.build import build_source, read_source
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.opencl import CompilerWords
 from visa_lsp.cli.main import main
@@ -86,7 +86,7 @@ def test_a_corrupted_result_leads_to_its_store(tmp_path, capsys):
 @needs_compiler
 def test_spirv_and_tensors_of_triton_run_and_agree(tmp_path, capsys):
     source = unpack("Enqueue_0_axpy", tmp_path) / "kernel.cl"
-    zebin = built(read_source(str(source)), "tgllp").zebin
+    zebin = build_source(read_source(str(source)), "tgllp").zebin
     spirv = next(section.data for section in zebin.sections if section.name == ".spv")
     capture = write_runner(tmp_path / "runner", spirv)
     status, report = _run(capsys, capture)

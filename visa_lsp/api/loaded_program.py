@@ -17,7 +17,7 @@ from visa_lsp.api.loading import as_text_error, load_program
 from visa_lsp.api.result import LaunchResult
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.launch.runner import ready, run_ready
-from visa_lsp.app.ze_info import made_for
+from visa_lsp.app.ze_info import infer_ze_info
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.zeinfo.emit.slots import EmitError
@@ -115,7 +115,7 @@ class LoadedKernel:
         if info is not None:
             return _arguments(info)
         try:
-            (inferred,) = read(made_for([self._kernel], options.platform).text)
+            (inferred,) = read(infer_ze_info([self._kernel], options.platform).text)
         except EmitError:
             return ()
         # The element type of a buffer is unknown here.

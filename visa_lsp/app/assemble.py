@@ -64,7 +64,7 @@ def problems_of(analysis: Analysis) -> tuple[Diagnostic, ...]:
     return found
 
 
-def lowered(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
+def lower_text(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
     """Lower a text for a platform, whatever its findings. Without a platform the text decides the register size."""
     module = program_of(analysis.document, platform)
     if module is not None:
@@ -80,12 +80,12 @@ def lowered(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
 
 
 def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
-    """Check and lower a text; the register size is chosen as in ``lowered``."""
+    """Check and lower a text; the register size is chosen as in ``lower_text``."""
     analysis = Analysis.of(text, platform)
     diagnostics = problems_of(analysis)
     if has_errors(diagnostics):
         return CheckedProgram(analysis, None, diagnostics)
-    made = lowered(analysis, platform_named(platform or ""))
+    made = lower_text(analysis, platform_named(platform or ""))
     return made if made.module is None else CheckedProgram(analysis, made.module, diagnostics)
 
 
@@ -99,7 +99,7 @@ def module_of_object(data: bytes, name: str, platform: str | None) -> Module:
     except CodecError as error:
         raise UserError(f"{name}: {foreign(name, data) or error}") from None
     chosen = platform_named(platform) if platform else None
-    return lowered(Analysis.of(module_text(module, chosen), platform), chosen).module or module
+    return lower_text(Analysis.of(module_text(module, chosen), platform), chosen).module or module
 
 
 def assemble_text(text: str, platform: str | None = None) -> Assembled:

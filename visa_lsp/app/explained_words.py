@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from visa_lsp.app.rule_registry import by_word, known_rules
+from visa_lsp.app.rule_registry import by_word, list_rules
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES
 from visa_lsp.isa.glossary import TERMS
@@ -37,7 +37,7 @@ def words() -> tuple[Explained, ...]:
     return tuple(found.values())
 
 
-def known_words() -> list[str]:
+def list_words() -> list[str]:
     """Return every word with a page, and the names of rules."""
     return list(dict.fromkeys([*(word.word for word in words()), *by_word()]))
 
@@ -45,7 +45,7 @@ def known_words() -> list[str]:
 def _words() -> Iterator[Explained]:
     for name in sorted(TABLE.mnemonics):
         yield Explained(name, "instruction", _line(TABLE.by_mnemonic[name][0].summary))
-    for rule in known_rules():
+    for rule in list_rules():
         yield Explained(rule.code, "rule", f"{rule.name}: {_line(rule.doc)}")
     for variable in predefined.VARIABLES:
         yield Explained(variable.name, "predefined variable", _line(variable.doc))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.app.rule_registry import known_rules
+from visa_lsp.app.rule_registry import list_rules
 from visa_lsp.app.settings import Finder
 from visa_lsp.diagnostics import Diagnostic
 from visa_lsp.text import LineIndex, Span, lines_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def settings_for(path: str) -> FolderSettings:
     """Return the settings of an input's folder; for standard input those of the current folder."""
-    finder = Finder(known_rules)
+    finder = Finder(list_rules)
     return finder.of_folder(".") if path == STDIN else finder.of_file(path)
 
 
@@ -64,7 +64,7 @@ def diagnostics_of(text: str, findings: Iterable[ToolFinding]) -> tuple[Diagnost
     return tuple(out)
 
 
-def reported(name: str, text: str, findings: Iterable[ToolFinding]) -> tuple[ReportedFinding, ...]:
+def convert_findings(name: str, text: str, findings: Iterable[ToolFinding]) -> tuple[ReportedFinding, ...]:
     """Return the findings of a tool for the formats of ``check``."""
     return findings_of(name, text, diagnostics_of(text, findings))
 

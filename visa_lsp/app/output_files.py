@@ -28,7 +28,7 @@ _PAUSE: Final = 0.05
 
 
 @contextlib.contextmanager
-def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
+def replace_file(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
     """Yield a stream whose bytes replace ``target`` when the block succeeds; else nothing changes.
 
     Raises OSError if ``target`` is one of ``inputs`` by any name or cannot be written, and its subclass IsADirectoryError if
@@ -72,7 +72,7 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
 def write_file(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> None:
     """Write a file. Raises UserError if it cannot be written or is an input."""
     try:
-        with replacing(Path(path), inputs) as stream:
+        with replace_file(Path(path), inputs) as stream:
             stream.write(data)
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: {reason(error)}") from None

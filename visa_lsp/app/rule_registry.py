@@ -52,7 +52,7 @@ OFF: Final = frozenset(check.rule.code for check in CHECKS if not check.default)
 
 
 @cache
-def known_rules() -> tuple[Rule, ...]:
+def list_rules() -> tuple[Rule, ...]:
     """Return every rule, by code."""
     rules = (
         *(check.rule for check in CHECKS),
@@ -70,7 +70,7 @@ def known_rules() -> tuple[Rule, ...]:
 @cache
 def by_word() -> Mapping[str, Rule]:
     """Return the rules by code and by name."""
-    return {word: rule for rule in known_rules() for word in (rule.code, rule.name)}
+    return {word: rule for rule in list_rules() for word in (rule.code, rule.name)}
 
 
 def rule_called(word: str) -> Rule | None:

@@ -39,7 +39,7 @@ class DescribedKernel:
     silent: Path | None = None
 
 
-def found_for(kernel: Kernel, places: Sequence[Path | None], finder: Beside) -> DescribedKernel | None:
+def find_ze_info(kernel: Kernel, places: Sequence[Path | None], finder: Beside) -> DescribedKernel | None:
     """Return the ze_info of a kernel in the folders of ``places``; None if there is none.
 
     A place is the path of a text, an object or a launch file.
@@ -53,20 +53,20 @@ def found_for(kernel: Kernel, places: Sequence[Path | None], finder: Beside) -> 
     return DescribedKernel(told.text, told.path, told.is_zebin, simd_size=told.simd_size, silent=silent)
 
 
-def made_for(kernels: Sequence[Kernel], platform: str | None) -> DescribedKernel:
+def infer_ze_info(kernels: Sequence[Kernel], platform: str | None) -> DescribedKernel:
     """Return ze_info inferred from the programs. Raises EmitError if none fits them."""
     made = emit_with_doubts(kernels, registers_for(platform, kernels))
     return DescribedKernel(made.text, None, doubts=made.doubts)
 
 
-def described(
+def find_or_infer_ze_info(
     kernel: Kernel, places: Sequence[Path | None], finder: Beside, platform: str | None = None
 ) -> DescribedKernel:
     """Return the ze_info found for a kernel, else an inferred one.
 
     Raises EmitError if there is neither.
     """
-    return found_for(kernel, places, finder) or made_for([kernel], platform)
+    return find_ze_info(kernel, places, finder) or infer_ze_info([kernel], platform)
 
 
 def registers_for(platform_name: str | None, kernels: Sequence[Kernel]) -> Registers:

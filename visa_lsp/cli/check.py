@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.check.extras import difference, kept_text, settings_text, statistics
+from visa_lsp.app.check.extras import cache_hits_text, difference, settings_text, statistics
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.app.check.paths import SUFFIXES, Inputs, collect
 from visa_lsp.app.check.report import CheckReport, FileResult
@@ -165,9 +165,9 @@ class Overrides(Struct, frozen=True):
 
 def _list_rules() -> Sequence[Rule]:
     """Return every rule; called only for selectors and findings, because loading the rules takes time."""
-    from visa_lsp.app.rule_registry import known_rules
+    from visa_lsp.app.rule_registry import list_rules
 
-    return known_rules()
+    return list_rules()
 
 
 def check_command(args: argparse.Namespace) -> int:
@@ -393,9 +393,9 @@ def _open_cached(options: Options) -> KeptVerdicts | None:
     """Return the cached findings of earlier runs; None with ``--no-cache``."""
     if not options.cache or not (options.cache_dir or folder_of_user()):
         return None
-    from visa_lsp.app.check.kept_verdicts import kept_verdicts
+    from visa_lsp.app.check.kept_verdicts import open_kept_verdicts
 
-    return kept_verdicts(options.cache_dir)
+    return open_kept_verdicts(options.cache_dir)
 
 
 def _check_paths(
@@ -465,7 +465,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
         complain(left)
     if options.statistics:
         (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
-            statistics(report) + (kept_text(kept.found, kept.asked) if kept is not None else "")
+            statistics(report) + (cache_hits_text(kept.found, kept.asked) if kept is not None else "")
         )
     if report.errors:
         return EXIT_INTERNAL if any(result.internal for result in report.errors) else EXIT_USAGE

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.check.formats.data import finding_object
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.app.check.report import CheckReport, FileResult
-from visa_lsp.app.compile.build import built, device_of, read_source, with_lines
+from visa_lsp.app.compile.build import build_source, device_of, read_source, with_lines
 from visa_lsp.app.compile.outputs import WrittenFiles, figures_table, file_name, write_build
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
@@ -153,7 +153,7 @@ def _build_for_devices(args: argparse.Namespace, source: BuildSource) -> Iterato
         for device in dict.fromkeys(device_of(name, platform) for name in names):
             if line.is_due():
                 line.show(f"{source.name}: compiling for {device}")
-            yield built(source, device, options, args.ocloc, args.timeout)
+            yield build_source(source, device, options, args.ocloc, args.timeout)
 
 
 def _refuse_doubles(builds: Sequence[Build], args: argparse.Namespace) -> None:

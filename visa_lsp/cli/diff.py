@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.diff.comparison import compared
+from visa_lsp.app.diff.comparison import compare_paths
 from visa_lsp.app.errors import printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN
@@ -52,7 +52,7 @@ def diff_command(args: argparse.Namespace) -> int:
         said.append(printable(line))
 
     with Progress() as progress, cluster_of(args) as cluster:
-        comparison = compared(args.a, args.b, args.platform, args.stdin_filename, progress, cluster, tell)
+        comparison = compare_paths(args.a, args.b, args.platform, args.stdin_filename, progress, cluster, tell)
     if comparison.files or comparison.folders:
         colour = args.output == STDIN and wants_colour(sys.stdout, args.color)
         report = _report(comparison, args.format, said, colour=colour)

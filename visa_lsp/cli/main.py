@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
-from visa_lsp.app.caches import keeping
+from visa_lsp.app.caches import open_caches
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.exits import complain, print_error
@@ -264,7 +264,7 @@ def _dispatch(argv: list[str]) -> int:
     add_arguments(parser)
     args = parser.parse_args(rest)
     hear_interrupts()
-    with keeping(command):
+    with open_caches(command):
         return execute(args)
 
 

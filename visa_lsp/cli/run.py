@@ -20,14 +20,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from visa_lsp.app.clusters import ClusterWork, Said, as_it_is, listened
+from visa_lsp.app.clusters import ClusterWork, Said, as_it_is, capture_output
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
 from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_lines
 from visa_lsp.app.launch.sweep_table import refuse_table
 from visa_lsp.app.launch.unit import LaunchJob, guard, program_of, run_job
-from visa_lsp.app.output_files import check_output, refuse_input, replacing
+from visa_lsp.app.output_files import check_output, refuse_input, replace_file
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.outputs import write_output
@@ -351,7 +351,7 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
     for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
         if name == "-" or (Path(name).exists() and not is_regular(name)):
             raise UserError(f"{name}: --cluster takes files, because workers read them themselves")
-    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _report_lost, as_it_is)
+    work = ClusterWork(partial(capture_output, partial(_launch_there, args, several)), _report_lost, as_it_is)
     with Progress() as line:
         for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
             if line.is_due():
@@ -556,12 +556,12 @@ def _write_launch_file(
     """
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.init import launch_text, refuse_existing, write_launch, write_launches
-    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.app.launch.proposal import propose_run
 
     assert job.data is not None
     assert job.options.path is not None
     refuse_existing(job.launch)
-    made = proposed(program_of(job.data, job.options.path), job.options, job.launch)
+    made = propose_run(program_of(job.data, job.options.path), job.options, job.launch)
     proposal = made.proposal
     if not args.expect:
         files = write_launches(job.launch, proposal, program)
@@ -639,6 +639,6 @@ def _write(target: Path, buffer: BufferReport) -> str:
     """Write the file of a buffer atomically."""
     import numpy as np
 
-    with replacing(target) as stream:
+    with replace_file(target) as stream:
         np.save(stream, buffer.array, allow_pickle=False)
     return str(target)

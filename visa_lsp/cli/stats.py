@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.clusters import ClusterWork, InputFile, Said, complained, listened
+from visa_lsp.app.clusters import ClusterWork, InputFile, Said, attach_error, capture_output
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.gen.printing import findings_json
@@ -152,8 +152,8 @@ def _count_inputs(
     inputs = [InputFile(path) for path in args.inputs]
     count = partial(_count, platform, args.stdin_filename or STDIN_NAME)
     if cluster is None:
-        return (listened(count, one) for one in inputs)
-    work = ClusterWork(partial(listened, count), _report_lost, partial(InputFile.outgoing, whole=cluster.sends))
+        return (capture_output(count, one) for one in inputs)
+    work = ClusterWork(partial(capture_output, count), _report_lost, partial(InputFile.pack, whole=cluster.sends))
     return cluster.results(work, inputs, [_GUESS] * len(inputs))
 
 
@@ -171,7 +171,7 @@ def _count(platform: str | None, stdin_name: str, one: InputFile) -> InputFigure
 
 
 def _report_lost(one: InputFile, why: str) -> Said[InputFigures]:
-    return complained(InputFigures(EXIT_USAGE), f"{one.path}: {why}")
+    return attach_error(InputFigures(EXIT_USAGE), f"{one.path}: {why}")
 
 
 def _baseline_to_write(args: argparse.Namespace) -> str | None:

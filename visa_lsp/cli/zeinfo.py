@@ -20,7 +20,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, read_bytes
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.ze_info import made_for, registers_for
+from visa_lsp.app.ze_info import infer_ze_info, registers_for
 from visa_lsp.cli.common import add_platform, wants_colour
 from visa_lsp.cli.exits import complain  # fmt: skip
 from visa_lsp.cli.outputs import write_output
@@ -290,7 +290,7 @@ def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | N
         return pack_zebin(stem, result.data, found.text)
     text = result.analysis.document.text.encode("utf-8", "surrogateescape")
     try:
-        made = made_for(kernels, platform_name)
+        made = infer_ze_info(kernels, platform_name)
     except EmitError as error:
         print(f"{_place(name, text, texts, error)}: error: {error}", file=sys.stderr)
         return None

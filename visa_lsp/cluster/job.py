@@ -46,13 +46,13 @@ def results(
     items: Sequence[Item],
     guesses: Sequence[float],
     lost: Callable[[Item, str], Result],
-    outgoing: Callable[[Item], Item],
+    pack: Callable[[Item], Item],
     limit: float,
     folder: str = "",
 ) -> Iterator[Result]:
     """Yield the result of ``work`` for each item, in order; for a failed item that of ``lost``, called with the reason.
 
-    ``work``, items and results are pickled; ``work`` holds shared data and is sent to each worker once. ``outgoing`` converts
+    ``work``, items and results are pickled; ``work`` holds shared data and is sent to each worker once. ``pack`` converts
     an item just before it is sent. ``guesses`` are estimated times of items, in proportion; ``limit`` is the maximum seconds
     of one item. ``folder`` is the current folder of the work, empty for any. Raises ClusterError if no worker is left.
     """
@@ -61,7 +61,7 @@ def results(
         crew,
         pickle.dumps(work, PROTOCOL),
         batch,
-        lambda number: pickle.dumps(outgoing(items[number]), PROTOCOL),
+        lambda number: pickle.dumps(pack(items[number]), PROTOCOL),
         guesses,
     )
     try:

@@ -18,7 +18,7 @@ from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.printing import Outcome, text_lines
 from visa_lsp.app.launch.program import decode_object, module_of_text, sources_of
 from visa_lsp.app.launch.program_info import platform_told
-from visa_lsp.app.launch.proposal import proposed
+from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.report import name_of
 from visa_lsp.app.why.report import text_lines as why_lines
 from visa_lsp.app.why.stopped_run import explain_standing
@@ -146,7 +146,7 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
     _refuse_foreign(program, data)
     options = replace(options, path=path)
     is_object = data[:4] == b"CISA" or path.suffix == ".isa"
-    made = proposed(
+    made = propose_run(
         data if is_object else runner.text_of(data, path), options, launch_path, {"kernel": kernel} if kernel else None
     )
     launch = made.proposal.read(launch_path)

@@ -209,7 +209,7 @@ class FrameCells:
         start = layout.offset(number)
         end, known = start + layout.byte_size(number), layout.size
         layout.need(end)
-        self.code.grown(known)
+        self.code.grow_frames(known)
         name, root = self.names.general[number], layout.root(number)
         return VariableShape(name, type_.name, DTYPE[type_], start, end, self._alias(number), root)
 

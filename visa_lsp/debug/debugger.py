@@ -76,7 +76,7 @@ class Debugger(StoppingRun):
         """Return whether the run stops for a finding; one met while looking ahead is kept for later."""
         name = filter_of(fault)
         if self._ahead is not None and name in self._ahead and name not in self.filters:
-            self._future.faults.append((self.machine.executed(self.stepper.threads[0].frame) - 1, fault))
+            self._future.faults.append((self.machine.count_instructions(self.stepper.threads[0].frame) - 1, fault))
         return self.stops_at(fault)
 
     # ---- going on
@@ -335,7 +335,7 @@ class Debugger(StoppingRun):
         begin()
         with self.machine.overhear(observer):
             if snapshot is self.history.start:
-                observer.group(self.stepper.groups[self.stepper.group])
+                observer.on_group(self.stepper.groups[self.stepper.group])
             self._replay(time)
         if is_last:
             self.to_time(time)
@@ -509,7 +509,7 @@ class Debugger(StoppingRun):
         self._back_to(self.history.start)
         self.machine.listen(self.launch.observers())
         for observer in self.machine.observers:
-            observer.group(self.stepper.groups[self.stepper.group])
+            observer.on_group(self.stepper.groups[self.stepper.group])
         self._replay(time)
         self.machine.stops_at = stops
 

@@ -114,14 +114,14 @@ class Stepper:
             return
         if machine.told:
             most = 1
-        before = machine.executed(thread.frame) if most > 1 else 0
+        before = machine.count_instructions(thread.frame) if most > 1 else 0
         try:
             with np.errstate(all="ignore"):
                 signal, used = thread.slice(machine.quantum - self.used, most)
         except (Trap, FaultFound, KernelFault):
             frame = thread.frame  # the present instruction has been counted, and has not happened
             frame.code.counts[frame.pc] -= 1
-            self._count(machine.executed(frame) - before if most > 1 else 0)
+            self._count(machine.count_instructions(frame) - before if most > 1 else 0)
             raise
         machine.told.clear()
         self._count(used)

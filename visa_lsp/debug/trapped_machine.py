@@ -149,7 +149,7 @@ class TrappedMachine(Machine):
             op = self._notify(code, pc, op)
         tests = self._traps.get((id(code), pc))
         if not tests:
-            return code.joined(op, pc)
+            return code.prepend_join(op, pc)
 
         def trap(f: Frame) -> int | None:
             if self.armed:
@@ -158,18 +158,18 @@ class TrappedMachine(Machine):
                     raise Trap(hits)
             return op(f)
 
-        return code.joined(trap, pc)
+        return code.prepend_join(trap, pc)
 
     def _notify(self, code: Code, pc: int, op: Op) -> Op:
         """Return an op that notifies the observers first; each observer chooses its instructions once."""
         found = self._heard.get((id(code), pc))
         if found is None:
             observers, self.observers = self.observers, self._listeners  # also while observers are detached
-            found = self._heard[id(code), pc] = self._announced(code, op, pc)
+            found = self._heard[id(code), pc] = self._wrap_in_hooks(code, op, pc)
             self.observers = observers
         return found
 
-    def accessed(self, access: MemoryAccess) -> None:
+    def announce_access(self, access: MemoryAccess) -> None:
         """Test the watches, then notify the observers. Raises Trap and FaultFound to stop the run."""
         if self.watches and self.armed:
             hits = tuple(who for who, test in self.watches.items() if who not in self.told and test(access))
@@ -177,7 +177,7 @@ class TrappedMachine(Machine):
                 self._uncount(access)
                 raise Trap(hits)
         try:
-            super().accessed(access)
+            super().announce_access(access)
         except FaultFound:
             self._uncount(access)
             raise
@@ -190,10 +190,10 @@ class TrappedMachine(Machine):
         if access.kind != "read":
             self.result.writes -= size
 
-    def at_barrier(self, thread: Thread) -> None:
+    def announce_barrier(self, thread: Thread) -> None:
         """Count a thread's arrival at a barrier; it arrives again if the run stops first."""
         try:
-            super().at_barrier(thread)
+            super().announce_barrier(thread)
         except FaultFound:
             self.result.barriers -= 1
             raise
@@ -227,7 +227,7 @@ class TrappedMachine(Machine):
     def ask_for_rest(self) -> None:
         """Collect the findings that observers report only at the end. Raises FaultFound for one that stops the run."""
         for observer in self.observers:
-            observer.finished()
+            observer.on_end()
         self.take_findings()
 
     def take_finding(self) -> Fault | None:
@@ -241,7 +241,7 @@ class TrappedMachine(Machine):
         """Start a group and notify the observers; return its threads."""
         _, threads = self.start(number)
         for observer in self.observers:
-            observer.group(number)
+            observer.on_group(number)
         self.result.threads += len(threads)
         return threads
 

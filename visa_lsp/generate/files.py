@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.generate import (
     agent_tools,
     check_formats,
@@ -66,5 +66,5 @@ def write(path: Path, text: str | None) -> None:
         path.unlink()
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(text.encode("utf-8"))

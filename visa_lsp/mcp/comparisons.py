@@ -24,7 +24,7 @@ _GEN_SECONDS: Final = 60.0
 
 def diff(args: arguments.DiffArguments, roots: Roots) -> ToolAnswer:
     """Compare two programs or two folders of them. Raises UserError for arguments and files that cannot be used."""
-    from visa_lsp.app.diff.comparison import compare_data, compared
+    from visa_lsp.app.diff.comparison import compare_data, compare_paths
     from visa_lsp.app.diff.printing import figure_rows
 
     said: list[str] = []
@@ -34,7 +34,7 @@ def diff(args: arguments.DiffArguments, roots: Roots) -> ToolAnswer:
         sides = [program_from(args.a, args.a_text, roots), program_from(args.b, args.b_text, roots)]
         comparison = compare_data([(side.name, side.data) for side in sides], name, said.append)
     else:
-        comparison = compared(roots.path(args.a), roots.path(args.b), name, None, _NoProgress(), None, said.append)
+        comparison = compare_paths(roots.path(args.a), roots.path(args.b), name, None, _NoProgress(), None, said.append)
     if not comparison.files:
         raise UserError(text_errors(said) if said else "nothing to compare")
     kernels = [kernel for file in comparison.files for kernel in file.kernels]
@@ -124,7 +124,7 @@ def gen(args: arguments.GenArguments, roots: Roots) -> ToolAnswer:
 
     Raises UserError for arguments and files that cannot be used.
     """
-    from visa_lsp.app.gen.gen_document import made, source_of, with_errors
+    from visa_lsp.app.gen.gen_document import finalize_text, source_of, with_errors
     from visa_lsp.app.gen.printing import as_text, figures
     from visa_lsp.app.inputs import STDIN
     from visa_lsp.toolchain.find_tools import FINALIZER, find_tool
@@ -137,7 +137,7 @@ def gen(args: arguments.GenArguments, roots: Roots) -> ToolAnswer:
         tool = find_tool(FINALIZER)
     except ToolError as error:
         raise UserError(str(error)) from None
-    document = with_errors(made(source, tool, (), _GEN_SECONDS, STDIN), source.platform)
+    document = with_errors(finalize_text(source, tool, (), _GEN_SECONDS, STDIN), source.platform)
     kernels = [kernel for kernel in document.result.kernels if args.kernel in ("", kernel.body.name)]
     if args.kernel and not kernels:
         _no_kernel(args.kernel, [kernel.body for kernel in document.result.kernels])

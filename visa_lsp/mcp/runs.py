@@ -163,7 +163,7 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnsw
     """
     from visa_lsp.app.launch.init import launch_text, write_launch
     from visa_lsp.app.launch.program import TextProblems
-    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.app.launch.proposal import propose_run
     from visa_lsp.app.launch.unit import program_of
     from visa_lsp.sim.launch.config import LaunchError
 
@@ -174,7 +174,7 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnsw
     target = Path(roots.path(args.output)) if args.output else program.place.with_suffix(".launch.yaml")
     given = {**args.given, **({"kernel": args.kernel} if args.kernel else {})}
     try:
-        proposal = proposed(program_of(program.data, program.place), options, target, given).proposal
+        proposal = propose_run(program_of(program.data, program.place), options, target, given).proposal
         written = {}
         if args.output:
             file = (

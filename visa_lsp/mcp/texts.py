@@ -38,13 +38,13 @@ def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
     from visa_lsp.app.check.runner import check_files
     from visa_lsp.app.check.suppress import Selection
     from visa_lsp.app.check.verdict import Task
-    from visa_lsp.app.rule_registry import known_rules
+    from visa_lsp.app.rule_registry import list_rules
     from visa_lsp.app.settings import Finder
 
     if args.fix and (args.text or not args.path):
         raise UserError("`fix` writes into a file: give its `path` and no `text`")
     platform = chosen_platform(args.platform)
-    finder = Finder(known_rules)
+    finder = Finder(list_rules)
 
     def task(path: str, source: SourceText | None = None) -> Task:
         own = finder.of_file(path)
@@ -94,12 +94,12 @@ def _findings(found: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
 def explain(args: arguments.ExplainArguments, _roots: Roots) -> ToolAnswer:
     """Explain a word. Raises UserError for an unknown one."""
     from visa_lsp.app.explain import explain_text
-    from visa_lsp.app.explained_words import known_words
+    from visa_lsp.app.explained_words import list_words
 
     chosen_platform(args.platform)
     text = explain_text(args.word, args.platform or None)
     if text is None:
-        raise UserError(f"unknown word {args.word!r}{did_you_mean(args.word, known_words())}")
+        raise UserError(f"unknown word {args.word!r}{did_you_mean(args.word, list_words())}")
     return ToolAnswer({}, "text", lines_of_page(text), is_text=True)
 
 

@@ -28,7 +28,7 @@ from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.launch.defaults import element_of
 from visa_lsp.app.launch.forms import flow, write
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.children import temporary_folder
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.program.payload import KIND_WORDS
@@ -112,10 +112,10 @@ def import_capture(capture: Capture, folder: Path, compiler: CompilerWords, plat
             if os.path.lexists(target):
                 raise UserError(f"{target}: exists already, and import overwrites no file; choose another folder")
         for target, array in arrays.items():
-            with replacing(target) as stream:
+            with replace_file(target) as stream:
                 np.save(stream, array, allow_pickle=False)
         for target, data in (*files.items(), (path, text.encode("utf-8", "surrogateescape"))):
-            with replacing(target) as stream:
+            with replace_file(target) as stream:
                 stream.write(data)
     except OSError as error:
         raise UserError(f"{error.filename or folder}: cannot write: {reason(error)}") from None

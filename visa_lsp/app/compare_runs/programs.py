@@ -40,7 +40,7 @@ class ComparedProgram:
         """True if this is an object."""
         return self.data[:4] == b"CISA" or self.path.suffix == ".isa"
 
-    def made(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
+    def make_program(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
         """Return the program for a platform (None if unknown) and the lines of its bodies.
 
         Raises TextProblems for a text with errors, and LaunchError for an input that is not a program.
@@ -65,12 +65,12 @@ class ComparedProgram:
         return module, sources_of(module, text, self.path, judged=False)
 
     def ready(self, launch: LaunchFile, options: RunOptions) -> ReadyRun:
-        """Prepare a launch. Raises as ``runner.ready`` and ``made``.
+        """Prepare a launch. Raises as ``runner.ready`` and ``make_program``.
 
         The kernel is the one that the launch names; if there is none of that name, the only one.
         """
         options = replace(options, path=self.path)
-        module, sources = self.made(platform_told(launch, options))
+        module, sources = self.make_program(platform_told(launch, options))
         name = launch.config.kernel
         names = [kernel.name for kernel in module.kernels]
         if name is not None and name not in names and len(names) == 1:

@@ -84,7 +84,7 @@ def with_lines(options: str) -> str:
     return options if "-g" in options.split() else f"-g {options}".strip()
 
 
-def built(
+def build_source(
     source: BuildSource,
     device: str,
     options: str = "",

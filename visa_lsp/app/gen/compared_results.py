@@ -49,7 +49,7 @@ class Comparison:
     kernels: tuple[ComparedKernel, ...]
 
 
-def compared(left: GenDocument, right: GenDocument) -> Comparison:
+def compare_documents(left: GenDocument, right: GenDocument) -> Comparison:
     """Compare two results of one text, body by body."""
     sides = [{kernel.body.line: kernel for kernel in side.result.kernels} for side in (left, right)]
     places = sorted({*sides[0], *sides[1]})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.external_tools import is_file_name, reported, settings_for, tool_for
+from visa_lsp.app.external_tools import convert_findings, is_file_name, settings_for, tool_for
 from visa_lsp.app.gen.older import EFFICIENT, in_older_forms, name_for, reads_newest
 from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, foreign, read_bytes
 from visa_lsp.diagnostics import Severity
@@ -128,7 +128,7 @@ def _has_long_registers(text: str) -> bool:
     return shown is not None and shown.bytes == LONG_GRF_BYTES
 
 
-def made(
+def finalize_text(
     source: Source,
     tool: str | None,
     options: tuple[str, ...],
@@ -178,7 +178,7 @@ def _of_compiler(source: Source, codes: Sequence[str], reason: str) -> GenDocume
 def _document(
     source: Source, tool: str, options: tuple[str, ...], result: Finalized, notes: tuple[ToolFinding, ...]
 ) -> GenDocument:
-    findings = reported(source.name, source.text, (*notes, *result.findings))
+    findings = convert_findings(source.name, source.text, (*notes, *result.findings))
     return GenDocument(source, tool, options, result, findings)
 
 

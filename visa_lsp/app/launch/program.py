@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.app.assemble import lowered, problem_lines, problems_of, program_of_text
+from visa_lsp.app.assemble import lower_text, problem_lines, problems_of, program_of_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
@@ -88,7 +88,7 @@ def errors_of(text: str, platform: str | None) -> tuple[Diagnostic, ...]:
 @lru_cache(maxsize=4)  # cached because all points of a sweep run the same text
 def _encode_and_decode(text: str, path: Path | None, platform: Platform) -> tuple[Module, tuple[str, ...]]:
     """Return the program of a text as its object represents it, and notes."""
-    made = lowered(Analysis.of(text, platform.name), platform)
+    made = lower_text(Analysis.of(text, platform.name), platform)
     module = made.module
     if module is None:
         raise _text_problems(path, made)

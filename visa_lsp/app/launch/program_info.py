@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.launch.linking import list_names
 from visa_lsp.app.launch.program import DEFAULT, read_bytes, text_of
-from visa_lsp.app.ze_info import DescribedKernel, found_for, registers_for
+from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, registers_for
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import PLATFORM, Arg, ImageArg, LaunchError, NullArg, ValueArg
 from visa_lsp.zeinfo.emit.emission import emit_with_doubts
@@ -119,7 +119,7 @@ def kernel_info(
         zebin = launch.zebin or _zebin_beside(kernel, options.finder, places, source)
         _, sections = _program_data(zebin) if zebin is not None else ("", ())
         return _info_in(text_of(data, source), kernel, source), sections
-    found = found_for(kernel, places, options.finder)
+    found = find_ze_info(kernel, places, options.finder)
     own = options.finder.own_documents(*(place for place in places if place is not None))
     if own and (found is None or found.path not in own):
         # A damaged document with the program's name is an error, because the user means it.

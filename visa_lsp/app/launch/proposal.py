@@ -17,7 +17,7 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.program import DEFAULT, decode_object, errors_of, module_of_text, refuse_errors, sources_of
 from visa_lsp.app.launch.program_info import choose_platform, kernel_info, platform_told, program_symbols, source_words
-from visa_lsp.app.ze_info import found_for, made_for
+from visa_lsp.app.ze_info import find_ze_info, infer_ze_info
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, thread_widths
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.program.text_form import module_text
@@ -166,10 +166,10 @@ class _Proposer:
         self.given = given
         self.kernel, self.words = _kernel(module, given, str(options.path or ""))
         kernel = self.kernel
-        found = found_for(kernel, (options.path, launch_path), options.finder)
+        found = find_ze_info(kernel, (options.path, launch_path), options.finder)
         _judge_own(kernel, found, options, launch_path)
         try:
-            self.described = found or made_for([kernel], options.platform)
+            self.described = found or infer_ze_info([kernel], options.platform)
         except EmitError as error:
             raise LaunchError(f"no ze_info found, and none can be generated: {error}") from None
         # Input names of handwritten texts are meaningful; those of a dump are numbers.
@@ -358,7 +358,7 @@ class ProposedRun:
     proposal: Proposal
 
 
-def proposed(
+def propose_run(
     program: str | bytes, options: RunOptions, launch_path: Path, quick: Spec | None = None, *, tries: bool = True
 ) -> ProposedRun:
     """Load the program of a text or an object and generate its launch.

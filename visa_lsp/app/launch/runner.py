@@ -52,7 +52,7 @@ from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
-from visa_lsp.sim.observers.checkers import CHECKERS, checkers, watched_kinds
+from visa_lsp.sim.observers.checkers import CHECKERS, checkers, select_watched_kinds
 from visa_lsp.sim.observers.profile import Profiler
 from visa_lsp.sim.printf import text_of as text_printed
 
@@ -221,7 +221,7 @@ class ReadyRun:
                 f"the run stopped at its first fault, in group {result.groups + 1} of {groups}; nothing is compared"
             )
         faults = with_sources(with_declarations(result.faults, self.texts), self.module)
-        expected = watched_kinds(self.launch.expect_faults, self.options.checks)
+        expected = select_watched_kinds(self.launch.expect_faults, self.options.checks)
         wrong: list[Fault] = []
         notes: list[Fault] = []
         for fault in faults:

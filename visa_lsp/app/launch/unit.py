@@ -92,11 +92,11 @@ def _run_generated(job: LaunchJob, options: RunOptions) -> tuple[LaunchFile, Run
     """Run a program without a launch file, with a generated launch."""
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.init import launch_text
-    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.app.launch.proposal import propose_run
 
     assert options.path is not None
     data = runner.read_bytes(options.path) if job.data is None else job.data
-    made = proposed(program_of(data, options.path), options, job.launch)
+    made = propose_run(program_of(data, options.path), options, job.launch)
     launch = made.proposal.read(job.launch)
     with made.proposal.without_file(job.launch):
         report = runner.run_module(made.module, launch, options, made.notes, made.sources)

@@ -201,7 +201,7 @@ def prove_kernel(
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
     from visa_lsp.app.read.structure import reading_of
-    from visa_lsp.app.ze_info import described
+    from visa_lsp.app.ze_info import find_or_infer_ze_info
     from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
     from visa_lsp.zeinfo.emit.slots import EmitError
@@ -212,7 +212,7 @@ def prove_kernel(
     try:
         run = RunOptions(path, options.platform, finder=finder)
         platform = propose(module, run, path or Path(name), {"kernel": kernel.name}, tries=False).platform
-        found = described(kernel, [path], finder, platform.name)
+        found = find_or_infer_ze_info(kernel, [path], finder, platform.name)
         info = next(one for one in read(found.text) if one.name == kernel.name)
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
         return _unknown(kernel.name, options, f"its arguments are not known: {error}")

@@ -65,7 +65,7 @@ from visa_lsp.program.model import Combine, General, Immediate, Indirect, Predic
 from visa_lsp.sim.lanes import words_of
 from visa_lsp.sim.messages import SLM_MASK
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
-from visa_lsp.sim.values import execution_type, extended_type, immediate, unpacked
+from visa_lsp.sim.values import execution_type, extend_type, immediate, unpack_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -447,7 +447,7 @@ class Walker:
         if isinstance(operand, General):
             return self.kernel.variable_type(operand.var) or ty.UD
         if isinstance(operand, Immediate):
-            return unpacked(operand.type)
+            return unpack_type(operand.type)
         if isinstance(operand, Calc | Choose | Lanes | Indirect):
             return operand.type
         return ty.UD
@@ -473,7 +473,7 @@ class Walker:
         return self.pool.fresh("a register", Level.ITEM, low, high, line)
 
     def _immediate(self, operand: Immediate, control: ExecControl, line: int, *, signed: bool) -> Sum:
-        type_ = unpacked(operand.type)
+        type_ = unpack_type(operand.type)
         if type_.is_float:
             return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), line)
         lanes = [int(one) for one in immediate(operand, control.exec_size)]
@@ -534,7 +534,7 @@ class Walker:
         if not exec_type.is_int or not target.is_int or value.saturate:
             return None
         used = words_of(value.meaning)
-        extended = extended_type(used, exec_type, target)
+        extended = extend_type(used, exec_type, target)
         sources = [self.source(one, control, extended, registers, line) for one in value.args]
         found = Arithmetic(self.pool, exec_type, line, wide_count=target.size == 8).value(value.meaning, sources)
         # Signed sums and all products are index arithmetic that programmers take for whole numbers.

@@ -17,7 +17,7 @@ from visa_lsp.app.read.model import NamedCall
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.app.ze_info import found_for
+from visa_lsp.app.ze_info import find_ze_info
 from visa_lsp.companions import Beside
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.platforms import platform_named
@@ -142,7 +142,7 @@ def _move_reading(before: KeptReading, body: Kernel) -> ReadKernel | None:
 
 def _info(kernel: Kernel, place: Path, finder: Beside) -> KernelInfo | None:
     """Return the description of a kernel in the ze_info beside a text; None without a readable one."""
-    found = found_for(kernel, [place], finder)
+    found = find_ze_info(kernel, [place], finder)
     try:
         return next((one for one in read(found.text) if one.name == kernel.name), None) if found is not None else None
     except ZeInfoError:

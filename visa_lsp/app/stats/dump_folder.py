@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.external_tools import reported
+from visa_lsp.app.external_tools import convert_findings
 from visa_lsp.app.inputs import read_bytes
 from visa_lsp.app.stats.dumps import decode_dump
 from visa_lsp.companions import TEXTS, Beside
@@ -58,7 +58,7 @@ def find_undeclared_spills(dumps: Sequence[DumpFigures]) -> Iterator[ReportedFin
         text = decode_dump(read_bytes(one.path))
         line = next((at for at, words in enumerate(text.splitlines()) if words.startswith("//.spill size")), 0)
         message = f"'{one.name}' spills {one.spill_bytes} bytes, but {document.path.name} says that it spills nothing"
-        yield from reported(one.path, text, (ToolFinding(UNDECLARED_SPILL, line, message),))
+        yield from convert_findings(one.path, text, (ToolFinding(UNDECLARED_SPILL, line, message),))
 
 
 def _attempt(one: DumpFigures) -> tuple[Path, str, int]:

@@ -15,7 +15,7 @@ from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.expectation_words import finite, numbers
 from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.proposal import proposed
+from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.unit import program_of
 from visa_lsp.app.why.dependences import Execution, Unwritten
 from visa_lsp.app.why.question import element_of, find_failed_element
@@ -79,7 +79,7 @@ def answer(question: WhyQuestion) -> WhyReport:
 def generate_launch(program: ComparedProgram, path: Path, platform: str | None) -> LaunchFile:
     """Return a generated launch of a program that has no launch file ``path``."""
     options = RunOptions(program.path, platform)
-    return proposed(program_of(program.data, program.path), options, path).proposal.read(path)
+    return propose_run(program_of(program.data, program.path), options, path).proposal.read(path)
 
 
 def explain(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.lsp.jobs.run_client import run_in_subprocess
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.text import LineIndex
@@ -72,7 +72,7 @@ def _object_path(path: str | None) -> Path:
 
 def write_whole(target: Path, data: bytes, source: str | None) -> None:
     """Write a file, complete or not at all, and never over ``source``, the text that it is made from."""
-    with replacing(target, [source] if source else []) as stream:
+    with replace_file(target, [source] if source else []) as stream:
         stream.write(data)
 
 
@@ -244,7 +244,7 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
     """
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import TextProblems
-    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.app.launch.proposal import propose_run
     from visa_lsp.sim.launch.config import LaunchError
 
     quick = dict(options.get("quick") or {})
@@ -254,7 +254,7 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
     launch = place.with_suffix(".launch.yaml") if place else None
     run = RunOptions(place, options.get("platform") or None, finder=finder_of(options.get("opened")))
     try:
-        found = proposed(text, run, launch or Path("untitled.launch.yaml"), quick, tries=tries).proposal
+        found = propose_run(text, run, launch or Path("untitled.launch.yaml"), quick, tries=tries).proposal
     except TextProblems:
         return {"ok": False, "error": "the text has errors"}
     except (LaunchError, ValueError) as error:
@@ -273,12 +273,12 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
 def explain(word: str, platform: str | None) -> Result:
     """Return the page of a word."""
     from visa_lsp.app.explain import explain_text
-    from visa_lsp.app.explained_words import known_words
+    from visa_lsp.app.explained_words import list_words
     from visa_lsp.suggest import nearest
 
     text = explain_text(word, platform)
     if text is None:
-        meant = nearest(word, known_words())
+        meant = nearest(word, list_words())
         hint = f"; did you mean `{meant}`?" if meant else ""
         return {"ok": False, "error": f"unknown word `{word}`{hint}", "suggestion": meant}
     return {"ok": True, "word": word, "markdown": text}
@@ -315,14 +315,14 @@ def words() -> Result:
 def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> FileRules:
     """Return the settings of a file, from settings files of the folder and then the editor, as in the check command."""
     from visa_lsp.app.check.suppress import Selection
-    from visa_lsp.app.rule_registry import known_rules
+    from visa_lsp.app.rule_registry import list_rules
     from visa_lsp.app.settings import Finder, FolderSettings
     from visa_lsp.lsp.jobs.model import FileRules
 
     problem, found = "", FolderSettings()
     try:
         if path:
-            found = Finder(known_rules).of_file(path)
+            found = Finder(list_rules).of_file(path)
     except (UserError, OSError, ValueError) as error:
         problem = str(error)
     selection = Selection(

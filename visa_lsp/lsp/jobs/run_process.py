@@ -56,7 +56,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     if "why" in options:
         return _explain_value(text, Path(path) if path else None, options)
     from visa_lsp.app.launch import runner
-    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.app.launch.proposal import propose_run
 
     source = Path(path) if path else None
     proposal: Proposal | None = None
@@ -83,7 +83,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         if options.get("quick") is not None:
             program = text if text is not None else runner.read_bytes(source or launch)
             asked = {"kernel": options["kernel"]} if options.get("kernel") else {}
-            made = proposed(program, run, launch, {**asked, **options["quick"]})
+            made = propose_run(program, run, launch, {**asked, **options["quick"]})
             proposal = made.proposal
             more["launchText"] = proposal.written.text
             read = proposal.read(launch)

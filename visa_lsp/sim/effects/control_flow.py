@@ -15,7 +15,7 @@ from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program.model import Combine, Predicate
 from visa_lsp.sim.faults import FaultKind, KernelFault
-from visa_lsp.sim.operands import Enable, Op, Site, nothing, predicate_bits
+from visa_lsp.sim.operands import Enable, Op, Site, make_no_op, predicate_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ _SWITCH: Final = -3
 MAX_DEPTH: Final = 2048
 
 
-def _taken(site: Site) -> Enable:
+def _select_jumping_lanes(site: Site) -> Enable:
     """Return the active lanes that an instruction moves. Execution size 1 moves all of them or none (page GOTO)."""
     pred = site.inst.get("pred")
     at, lanes, full = site.control.mask_offset, site.lanes, site.full
@@ -63,7 +63,7 @@ def resume(f: Frame) -> int:
 
 def goto(site: Site) -> Op:
     """Branch with some lanes; the others continue, or wait behind a backward branch."""
-    taken, here, target = _taken(site), site.pc, _target(site, site.inst.get("label"))
+    taken, here, target = _select_jumping_lanes(site), site.pc, _target(site, site.inst.get("label"))
 
     def forward(f: Frame) -> int | None:
         lanes = taken(f)
@@ -114,7 +114,7 @@ def switchjmp(site: Site) -> Op:
 
 def call(site: Site) -> Op:
     """Call a subroutine with the active lanes whose predicate holds."""
-    taken, target, back = _taken(site), _target(site, site.inst.get("label")), site.pc + 1
+    taken, target, back = _select_jumping_lanes(site), _target(site, site.inst.get("label")), site.pc + 1
 
     def op(f: Frame) -> int | None:
         lanes = taken(f)
@@ -151,7 +151,7 @@ def _leave(f: Frame) -> int:
 
 def ret(site: Site) -> Op:
     """Leave the subroutine, the function or the kernel with some lanes."""
-    taken = _taken(site)
+    taken = _select_jumping_lanes(site)
 
     def op(f: Frame) -> int | None:
         lanes = taken(f)
@@ -186,7 +186,7 @@ def _enter(f: Frame, body: Kernel, lanes: int, back: int) -> int:
 
 def fcall(site: Site) -> Op:
     """Call a function by name."""
-    taken, back = _taken(site), site.pc + 1
+    taken, back = _select_jumping_lanes(site), site.pc + 1
     name = site.code.kernel.string(site.integer("name"))
 
     def op(f: Frame) -> int | None:
@@ -204,7 +204,7 @@ def fcall(site: Site) -> Op:
 
 def ifcall(site: Site) -> Op:
     """Call the function at an address from ``faddr``."""
-    taken, back, address = _taken(site), site.pc + 1, site.scalar("callee")
+    taken, back, address = _select_jumping_lanes(site), site.pc + 1, site.scalar("callee")
 
     def op(f: Frame) -> int | None:
         lanes = taken(f)
@@ -257,7 +257,7 @@ def if_(site: Site) -> Op:
     end = _need(site, site.code.structure.end.get(site.pc), FlowClass.ENDIF)
     other = site.code.structure.other.get(site.pc)
     place = end if other is None else other + 1
-    taken = _taken(site)
+    taken = _select_jumping_lanes(site)
 
     def op(f: Frame) -> int | None:
         lanes = taken(f)
@@ -283,7 +283,7 @@ def else_(site: Site) -> Op:
 def while_(site: Site) -> Op:
     """Repeat the loop with the lanes whose predicate holds."""
     start = _need(site, site.code.structure.start.get(site.pc), FlowClass.DO) + 1
-    taken, here = _taken(site), site.pc
+    taken, here = _select_jumping_lanes(site), site.pc
 
     def op(f: Frame) -> int | None:
         lanes = taken(f)
@@ -296,7 +296,7 @@ def while_(site: Site) -> Op:
 
 def _exit(site: Site, *, past: bool) -> Op:
     loop = _need(site, site.code.structure.end.get(site.pc), FlowClass.WHILE)
-    place, taken = loop + past, _taken(site)
+    place, taken = loop + past, _select_jumping_lanes(site)
 
     def op(f: Frame) -> int | None:
         lanes = taken(f)
@@ -327,10 +327,10 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "ifcall": ifcall,
     "fret": ret,
     "faddr": faddr,
-    "label": nothing,
-    "nop": nothing,
-    "do": nothing,
-    "endif": nothing,
+    "label": make_no_op,
+    "nop": make_no_op,
+    "do": make_no_op,
+    "endif": make_no_op,
     "if": if_,
     "else": else_,
     "while": while_,

@@ -285,14 +285,14 @@ class CompiledMachine(Machine):
             self.release(frame)
         return proofs[id(kernel)]
 
-    def executed(self, frame: Frame) -> int:
+    def count_instructions(self, frame: Frame) -> int:
         """Return the number of instructions so far, with the present one of ``frame``; its stretch is counted to its end."""
         late = 0
         for body in self.bodies.values():
             if body.code is frame.code and self.inside:
                 late = body.stretch(frame.pc).stop - frame.pc - 1
             body.flush_counts()
-        return super().executed(frame) - late
+        return super().count_instructions(frame) - late
 
     def finish(self) -> RunResult:
         """Finish the result: distribute the counts of stretches to their instructions."""

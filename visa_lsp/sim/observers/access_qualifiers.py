@@ -49,12 +49,12 @@ class AccessChecker(Checker):
         self._by_place: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}  # (thread, buffer, offset)
         self._forgot = False
 
-    def group(self, number: tuple[int, int, int]) -> None:
+    def on_group(self, number: tuple[int, int, int]) -> None:
         """Report the waiting loads of the group before, because its threads have ended."""
         del number
-        self.finished()
+        self.on_end()
 
-    def finished(self) -> None:
+    def on_end(self) -> None:
         """Report all loads that still wait."""
         self._found.extend(load.fault for load in self._loads.values())
         self._loads.clear()
@@ -68,23 +68,23 @@ class AccessChecker(Checker):
             else ()
         )
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Keep a load from a ``writeonly`` buffer."""
-        for row, buffer, offset in self._touched(access, _WRITEONLY):
+        for row, buffer, offset in self._find_accesses(access, _WRITEONLY):
             self._wait(access, row, buffer, offset)
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Report a store to a ``readonly`` buffer, and an atomic on a ``writeonly`` one, because it reads as well."""
-        for row, buffer, offset in self._touched(access, _READONLY):
+        for row, buffer, offset in self._find_accesses(access, _READONLY):
             self._tell(access, row, buffer, offset, "writes")
             break
-        for row, buffer, offset in self._touched(access, _WRITEONLY):
+        for row, buffer, offset in self._find_accesses(access, _WRITEONLY):
             if access.kind == "atomic":
                 self._tell(access, row, buffer, offset, "reads")
                 break
-            self._stored(access, row, buffer, offset)
+            self._compare_store(access, row, buffer, offset)
 
-    def _touched(self, access: MemoryAccess, how: str) -> Iterator[tuple[int, Buffer, int]]:
+    def _find_accesses(self, access: MemoryAccess, how: str) -> Iterator[tuple[int, Buffer, int]]:
         """Yield the accesses to buffers of one kind: row, buffer, offset."""
         space = access.space
         if space is None or (isinstance(space, Buffer) and space.access != how):
@@ -125,7 +125,7 @@ class AccessChecker(Checker):
             load.left.add((id(buffer), byte))
             self._by_place.setdefault((access.thread.number, id(buffer), byte), []).append(key)
 
-    def _stored(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int) -> None:
+    def _compare_store(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int) -> None:
         there = buffer.data[offset : offset + access.size]
         kept = access.values is not None and bool((access.values[row] == there).all())
         for byte in range(offset, offset + access.size):

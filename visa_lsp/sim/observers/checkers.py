@@ -34,7 +34,7 @@ CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
 OPTIONAL_CHECKERS: Final = frozenset({"item-races"})  # not part of ``all``: they report more than this run depends on
 
 
-def watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
+def select_watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
     """Return the kinds without those that only checkers outside of the list ``names`` find."""
     watched = {kind.value for checker in checkers(names) for kind in checker.kinds}
     known = {kind.value for make in CHECKERS.values() for kind in make().kinds}
