@@ -95,7 +95,11 @@ OTHERS = (
     ("schedule.py", {"call", "ret", "wait"}, "opcodes of machine code"),
     ("meanings.py", {"cmp"}, "an opcode of machine code"),
     ("toolchain", {"line", "label", "max", "file"}, "words of what the tools say"),
-    ("text_bodies.py", {".loc", ".file", ".function"}, "directives that the finalizer counts: it takes lines, not rows"),
+    (
+        "text_bodies.py",
+        {".loc", ".file", ".function"},
+        "directives that the finalizer counts: it takes lines, not rows",
+    ),
     ("cli", {"FILE"}, "stands for an argument in the help"),
     ("hover.py", {"not"}, "the modifier `(not)` of a source"),
     ("special_words.py", {"not"}, "the modifier `(not)` of a source"),

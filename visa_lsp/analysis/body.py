@@ -14,9 +14,9 @@ from msgspec import Struct, field
 from visa_lsp.analysis.chunk_findings import ChunkLines, Dormant, Finding
 from visa_lsp.analysis.declared_names import Names
 from visa_lsp.analysis.directives import Directives, Place
-from visa_lsp.analysis.line_classes import Verdicts
 from visa_lsp.analysis.outline import Outline
 from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.verdicts import Verdicts
 from visa_lsp.checks.support.limits import CLASSES
 from visa_lsp.syntax.chunk_facts import facts_in
 from visa_lsp.syntax.document import common

@@ -20,9 +20,10 @@ from visa_lsp.analysis.chunk_findings import Findings
 from visa_lsp.analysis.classify import classify_chunk
 from visa_lsp.analysis.dependencies import Subject
 from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
-from visa_lsp.analysis.line_classes import judge, verdicts_of
+from visa_lsp.analysis.line_classes import judge
 from visa_lsp.analysis.outline import hide_name, remember
 from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.verdicts import verdicts_of
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of

@@ -82,7 +82,8 @@ class VisaServer(LanguageServer):
         self.documents = Workspace(platform_for=lambda key: self.rules_for(key).platform)
         self.files = Files(self.documents)
         self.pending: dict[str, asyncio.Handle | asyncio.Task[None]] = {}
-        self.idle = Idle(self)
+        assert isinstance(self.protocol, Protocol)
+        self.idle = Idle(self.protocol, self.documents)
         self.runs: dict[str, tuple[str, RunValues]] = {}
         self.machine_code: dict[str, MachineCode] = {}
         self.cursors: dict[str, int] = {}  # the lines of the cursors, for clients that send them

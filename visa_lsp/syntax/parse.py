@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec.structs import replace
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.syntax.nodes import Node
     from visa_lsp.syntax.shapes import Builder
-    from visa_lsp.syntax.statement_cache import StatementCache
 
 MAX_LINE: Final = 20_000
 # Every number of a text is in one line: its length, and with it the cost of a conversion, is bounded by the line's.
@@ -54,6 +53,19 @@ _WORTH: Final = 3
 _EXACT: Final = "\x05"
 
 
+class StatementStorage(Protocol):
+    """Lines with their statements from earlier processes, by shape."""
+
+    def get(self, key: str) -> tuple[str, tree.Statement] | None:
+        """Return the line and the statement under this key."""
+
+    def put(self, key: str, text: str, statement: tree.Statement) -> None:
+        """Add a line and its statement under a key."""
+
+    def flush(self) -> None:
+        """Write what was added."""
+
+
 class Parser:
     """The parser with its shape cache. One per process is enough; tests make fresh ones.
 
@@ -62,7 +74,7 @@ class Parser:
     a builder of statements is made for a shape at its third line, or its first where the cache has one.
     """
 
-    def __init__(self, cache: StatementCache | None = None) -> None:
+    def __init__(self, cache: StatementStorage | None = None) -> None:
         self._builders: dict[str, Builder | None] = {}
         self._met: dict[str, tuple[str, tree.Statement]] = {}
         self._times: dict[str, int] = {}  # how often shapes were met, from the second time on
@@ -273,7 +285,7 @@ def _refuse_line(code: str, message: str) -> tree.Statement:
 _PARSER: Final = Parser()
 
 
-def use_statement_cache(cache: StatementCache | None) -> None:
+def use_statement_cache(cache: StatementStorage | None) -> None:
     """Let the process-wide parser read and fill a cache; None ends that."""
     _PARSER.cache = cache
 
