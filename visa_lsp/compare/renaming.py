@@ -127,7 +127,7 @@ def _alias(kernel: Kernel, ref: Ref, renaming: Renaming | None) -> tuple[Ref | N
 
 
 def complete_renaming(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Renaming:
-    """Return the renaming extended to names that no instruction uses: bases of aliases, inputs of one place, equal declarations."""
+    """Extend the renaming to names that no instruction uses: bases of aliases, inputs of one place, equal declarations."""
     out = dict(renaming)
     taken = set(out.values())
     _through_aliases(a.kernel, b.kernel, out, taken)

@@ -256,10 +256,7 @@ class FrameCells:
         return self.frame.surfaces[self.code.layout.surface_base[number]]
 
     def surface(self, number: int) -> Cells:
-        """Return the memory bound to a surface variable.
-
-        Raises DebugError if there is none, or if it is the whole address space.
-        """
+        """Return the memory bound to a surface variable. Raises DebugError if there is none, or all addresses."""
         value, name = self.surface_value(number), self.names.surface[number]
         space = self.thread.machine.space(self.frame, value)
         if space is None:

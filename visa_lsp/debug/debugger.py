@@ -413,7 +413,10 @@ class Debugger(StoppingRun):
     _why: RunStop | None = None  # the reason found by ``_last``, if it is not the goal
 
     def _last(self, end: int, goal: Goal, poll: Callable[[], bool], *, breaks: bool) -> int | None:
-        """Return the last time before ``end`` that the goal was reached or something stopped; raises InterruptedError for a pause."""
+        """Return the last time before ``end`` at which the run reached the goal or stopped.
+
+        Raises InterruptedError for a pause.
+        """
         stepper, machine = self.stepper, self.machine
         self.counting = False
         faults = [time for time, fault in self._future.faults if self._hears(fault)] if breaks else []

@@ -169,7 +169,7 @@ class ItemRegisters:
     # ---- predicates
 
     def flag(self, var: int, first: int, lanes: int, *, whole: bool) -> Claim | None:
-        """Return a predicate's bit for the item's lane, or with ``whole`` the bit ``first`` as all lanes see it; None if unknown."""
+        """Return a predicate's bit for the item's lane, or with ``whole`` bit ``first`` for all lanes; None if unknown."""
         need = 1 if whole else lanes
         wanted = ((1 << need) - 1) << first
         found: list[tuple[int, int, Claim]] = []

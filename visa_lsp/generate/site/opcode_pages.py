@@ -41,7 +41,7 @@ def pages(root: Path) -> dict[str, str]:
 
 
 def page_name(mnemonic: str) -> str:
-    """Return a file name for a mnemonic; names of mnemonics that differ only in case or dots differ on every file system."""
+    """Return a file name for a mnemonic; mnemonics that differ only in case or dots have different names on every file system."""
     plain = mnemonic.strip(".").replace(".", "-")
     marks = [
         word for word, holds in (("directive", mnemonic.startswith(".")), ("capital", plain != plain.lower())) if holds
