@@ -1,8 +1,8 @@
 """Companion files of a text: the ze_info documents and zebins of its folder that describe its kernels, and other programs.
 
-A document belongs to a kernel by the kernel's name in it; its file name only determines the order of search. Knows files and names
-of kernels, neither texts nor editors. Invariant: a folder costs a bounded amount, whatever lies in it: only regular files
-are read, a file again only when it has changed, and damaged ones say nothing.
+A document belongs to a kernel by the kernel's name in it; its file name only determines the order of search. Knows
+files and names of kernels, neither texts nor editors. Invariant: the cost of a folder is bounded: only regular files
+are read, each again only when it has changed, and damaged files are ignored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UNNAMED_ZEBINS: Final = (".bin", ".elf", ".progbin", "")
 LAUNCH: Final = (".launch.yaml", ".launch.yml")
 
 MAX_ENTRIES: Final = 100_000  # names read of one folder
-MAX_DOCUMENTS: Final = 1000  # documents opened in one folder, and as many zebins
+MAX_DOCUMENTS: Final = 1000  # documents opened in one folder; the same limit applies to zebins
 MAX_SNIFFED: Final = 200
 _MAX_DOCUMENT_BYTES: Final = 16 * MIB
 _MAX_ZEBIN_BYTES: Final = 64 * MIB
@@ -73,7 +73,7 @@ class FolderNames:
 
 @dataclass(frozen=True, slots=True)
 class TextNames:
-    """The names of the bodies of a text; of its kernels in order."""
+    """The names of the bodies of a text, and those of its kernels in order."""
 
     bodies: frozenset[str] = frozenset()
     kernels: tuple[str, ...] = ()
@@ -118,8 +118,8 @@ class Beside:
     def description(self, kernel: str, *places: Path | None, simd_size: int = 0) -> Description | None:
         """Return the best document of a kernel.
 
-        The first of ``descriptions``, except that a file with another name whose SIMD size differs from ``simd_size``
-        (0: any) comes after those that fit.
+        This is the first of ``descriptions``; files with another name come last if their SIMD size differs from
+        ``simd_size`` (0: any).
         """
         first = None
         given = [place for place in places if place is not None]
@@ -133,9 +133,9 @@ class Beside:
     def descriptions(self, kernel: str, *places: Path) -> Iterator[Description]:
         """Yield the documents that describe a kernel, the best first.
 
-        Those with the name of a place come first (a place is the path of a text, an object or a launch file), then those
-        with the kernel's name, then those that a place's name begins with, as a dump's do, then the others of the folders of
-        the places by name; ze_info before zebins.
+        A place is the path of a text, an object or a launch file. The order is: documents with the name of a place,
+        then with the kernel's name, then those whose name is the beginning of a place's name (as in dumps), then the
+        others of the folders by name; ze_info before zebins.
         """
         room = [_MAX_READ_BYTES]
         for path in self._in_order(places, kernel):

@@ -1,6 +1,6 @@
 """Explains the messages of the finalizer and the OpenCL compiler in a file of errors or a build log.
 
-The places are those of the messages; where the vISA text is beside the file, its lines, and the rules that report them.
+Places are those in the messages. If the vISA text is beside the file, its lines are shown with the rules that report them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _ERRORS: Final = ".errors.txt"
 _TEXTS: Final = (".visaasm", ".isaasm")
-# What both say of spills, outside of their forms of errors.
+# Messages of both about spills, which do not have the form of an error.
 _SPILLS: Final = re.compile(r"^(?:warning: )?(.*spilled around \d+|Spill memory used.*)", re.MULTILINE | re.IGNORECASE)
 
 

@@ -60,7 +60,7 @@ def asm_command(args: argparse.Namespace) -> int:
     if args.format == "json":
         import json
 
-        # Diagnostics leave standard output to the object that is written there.
+        # Diagnostics are not printed to standard output if the object is written there.
         stream = sys.stderr if args.output == STDIN or (STDIN in args.inputs and not args.output) else sys.stdout
         print(json.dumps(told, indent=2), file=stream)
     return status

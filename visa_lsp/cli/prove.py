@@ -1,4 +1,4 @@
-"""The command ``visa-lsp prove``: no race, in bounds, for every launch, or a launch that shows otherwise.
+"""The command ``visa-lsp prove``: proves that no launch has a race or an access out of bounds, or finds one that has.
 
 Exit status: 0 all proved, 1 refuted or a text with errors, 2 wrong usage or an unreadable file, 3 unknown answers.
 """
@@ -43,7 +43,7 @@ def properties(text: str) -> tuple[str, ...]:
 
 
 def seconds(text: str) -> float:
-    """Parse the value of ``--timeout``. Raises ArgumentTypeError for other than a number of seconds."""
+    """Parse the value of ``--timeout``. Raises ArgumentTypeError if it is not a number of seconds."""
     if re.fullmatch(r"\d{1,4}(\.\d{1,3})?", text) and 0 < float(text) <= MAX_SECONDS:
         return float(text)
     from argparse import ArgumentTypeError
@@ -156,7 +156,7 @@ def as_json(files: list[ProvedFile], errors: list[dict[str, str]]) -> str:
 
 
 def as_text(files: list[ProvedFile]) -> str:
-    """Return the answers for a reader: what is not proved line by line, the rest as counts with their assumptions."""
+    """Return the answers as text: a line for each that is not proved, and counts of the proved ones with their assumptions."""
     lines: list[str] = []
     for file in files:
         name = printable(file.name)

@@ -1,8 +1,8 @@
 """The command ``visa-lsp zeinfo``: ``check`` checks ze_info, alone and against the kernels; ``emit`` generates it.
 
 The kernels of NAME.zeinfo.yaml are in NAME.visaasm and KERNEL.visaasm beside it. Exit status: 0 success, 1 errors or
-warnings (check), errors in the text (emit), 2 wrong usage or an unreadable file. NumPy is loaded for a launch file
-only.
+warnings (check), errors in the text (emit), 2 wrong usage or an unreadable file. NumPy is loaded only for a launch
+file.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class MeantKernel(Struct, frozen=True):
     """A kernel and its ze_info.
 
     ``kernels`` are those of the program, None if unknown; ``described`` those of the ze_info that the launch file names,
-    None without a readable one. ``name`` is empty if the kernel is ambiguous. ``told_by`` is the file of ``info``.
+    None without a readable one. ``name`` is empty if the kernel is ambiguous. ``told_by`` is the file with ``info``.
     """
 
     name: str = ""

@@ -120,7 +120,7 @@ def _objects(path: Path, finder: Beside) -> dict[Path, Module]:
             if room < 0:
                 break
             found[source] = decode_object(data, source)
-        except LaunchError:  # the user did not name the file, so an error in it is ignored
+        except LaunchError:  # an error is ignored, because the user did not name the file
             continue
     return found
 

@@ -45,7 +45,7 @@ def choose_platform(launch: LaunchFile, options: RunOptions, kernels: Sequence[s
 
 
 def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform | None:
-    """Return the platform as ``choose_platform``, but None instead of the default. Raises LaunchError as it does."""
+    """Return the result of ``choose_platform``, but None instead of the default; raises the same errors."""
     chosen = options.platform or launch.platform
     platform = platform_named(chosen) if chosen else None
     if chosen and platform is None:
@@ -106,8 +106,9 @@ def kernel_info(
 ) -> tuple[KernelInfo | None, tuple[DataSection, ...]]:
     """Return the ze_info of the kernel and the data of the program; add notes to ``said``.
 
-    The launch file may name a ze_info, a zebin, or both; else those of the folder are used, first the one with the program's
-    name. Raises LaunchError if that of the launch or the program cannot be read or does not describe the kernel.
+    The launch file may name a ze_info, a zebin, or both. Otherwise files of the folder are used, preferably those with
+    the program's name. Raises LaunchError if that of the launch or the program cannot be read or does not describe the
+    kernel.
     """
     places = (options.path, launch.path)
     source = _DOCUMENT if launch.document is not None else launch.ze_info or launch.zebin
@@ -122,7 +123,7 @@ def kernel_info(
     found = find_ze_info(kernel, places, options.finder)
     own = options.finder.own_documents(*(place for place in places if place is not None))
     if own and (found is None or found.path not in own):
-        # A damaged document with the program's name is an error, because the user means it.
+        # A damaged document with the program's name is an error, because it belongs to the program.
         if found is None:
             return _info_in(_ze_info_text(own[0]), kernel, own[0]), ()
         _infos(_ze_info_text(own[0]), own[0])

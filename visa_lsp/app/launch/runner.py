@@ -269,7 +269,7 @@ def ready(
 ) -> ReadyRun:
     """Link a program with the further files of launch file and options, and prepare its launch.
 
-    ``sources`` are the texts of bodies, for the lines of reports. Raises LaunchError if the launch does not fit the
+    ``sources`` has the texts of bodies, for the lines of reports. Raises LaunchError if the launch does not fit the
     program: a wrong platform, argument or ze_info.
     """
     texts = dict(sources or {})
@@ -408,9 +408,9 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
 def _check_instructions(
     module: Module, launch: LaunchFile, where: Platform, notes: list[str], chosen: str | None
 ) -> None:
-    """Report instructions that the platform lacks: as LaunchError if the user ``chosen`` the platform, else as a note.
+    """Report instructions that the platform lacks, or a number of lanes that its threads cannot have.
 
-    The same for a number of lanes that its threads cannot have.
+    Raises LaunchError if the user has ``chosen`` the platform; otherwise adds a note.
     """
     kernel = _find_kernel(module, launch)
     lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
@@ -459,9 +459,9 @@ def makings() -> Makings:
 
 
 def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
-    """Return an engine by name; auto is the compiled one if llvmlite is installed.
+    """Return an engine by name; ``auto`` is the compiled one if llvmlite is installed.
 
-    ``budget`` is that of the command line, which also applies when the interpreter takes over.
+    ``budget`` is the step limit of the command line; it also applies when the interpreter takes over.
     """
     if name not in ENGINES:
         raise LaunchError(f"unknown engine '{name}'; known engines: {', '.join(ENGINES)}")

@@ -1,7 +1,7 @@
 """The proof of a text or object, as the command prints it.
 
-The work is done in a process of its own, whose memory and time are limited, because a hostile text may need any amount
-of both. A process that is ended by its limits leaves every answer unknown.
+The work is done in a separate process with limited memory and time, because a hostile text may need any amount of both.
+When a limit ends the process, every answer is unknown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
 DEFAULT_SECONDS: Final = 60.0
-GRACE_SECONDS: Final = 15.0  # for loading and for runs of counterexamples
+GRACE_SECONDS: Final = 15.0  # additional seconds, for loading and for runs of counterexamples
 MEMORY_BYTES: Final = 3 << 30
 _MODULE: Final = "visa_lsp.app.prove.document"
 _COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
@@ -39,7 +39,8 @@ _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
 class ProofResult(Struct, frozen=True):
     """The answer for a property and a line of the text, from 1.
 
-    ``answer`` is proved, refuted, unknown, or bounded: proved for the first rounds of loops. ``launch`` is the text of a launch file that shows the fault.
+    ``answer`` is proved, refuted, unknown, or bounded (proved for the first rounds of loops only). ``launch`` is the
+    text of a launch file that shows the fault.
     """
 
     property: str
@@ -63,7 +64,7 @@ class ProofOptions(Struct, frozen=True):
 
 
 class ProvedFile(Struct, frozen=True):
-    """The answers for a file, and what its reader says of it."""
+    """The answers for a file, and the messages of its reader."""
 
     name: str
     results: tuple[ProofResult, ...]
@@ -72,14 +73,14 @@ class ProvedFile(Struct, frozen=True):
 
 
 def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions) -> ProvedFile:
-    """Prove the kernels of a text or object, in a process of its own.
+    """Prove the kernels of a text or object, in a separate process.
 
-    Raises UserError where Z3 is missing, the file is neither text nor object, or an assumption has a mistake.
+    Raises UserError if Z3 is missing, the file is neither text nor object, or an assumption has a mistake.
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
     if not data.startswith(OBJECT_MAGIC):
-        decode(name, data)  # raises for other data than text, without a process
+        decode(name, data)  # raises for data that is not text, before a process is started
     job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
     child = _ProofProcess(options)
     try:
@@ -103,14 +104,14 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
 
 
 class _ProofProcess:
-    """The process that does the work; a new one after one that its limits have ended."""
+    """The process that does the work; replaced by a new one when a limit has ended it."""
 
     def __init__(self, options: ProofOptions) -> None:
         self._seconds = options.seconds + GRACE_SECONDS
         self._process: JobProcess | None = None
 
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a job; ``lost`` with the reason where there is none. Raises UserError for one about mistakes."""
+        """Return the answer to a job, or the result of ``lost`` with the reason. Raises UserError for a mistake of the user."""
         self._process = self._process or JobProcess(_MODULE)
         try:
             found: dict[str, Any] = json.loads(self._process.ask(json.dumps(job).encode(), self._seconds))
@@ -136,7 +137,7 @@ def _unknown(kernel: str, options: ProofOptions, why: str) -> list[ProofResult]:
 
 
 def main() -> NoReturn:
-    """Take a job, do it, answer."""
+    """Read a job, do it, and send the answer."""
     _limit_memory()
     answer_jobs(_answer)
 
@@ -245,7 +246,7 @@ def prove_kernel(
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if not open_ or not any(has_loop(routine.body) for routine in reading_of(kernel).routines):
         return results
-    # A launch that the simulator confirms refutes, however it was found.
+    # A launch that the simulator confirms is a refutation, however it was found.
     bounded = {(one.property, one.line): one for one in answers(unroll_loop, open_, end) if one.answer != "unknown"}
     for at, one in enumerate(results):
         other = bounded.get((one.property, one.line))
@@ -259,7 +260,7 @@ def prove_kernel(
 def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]]) -> list[ProofResult]:
     """Return the answers with each line refuted by a launch that has the fault at this very line, or unknown.
 
-    Instructions for other lanes of one statement have one answer, but a launch may fault in some of the lanes alone.
+    Instructions for different lanes of one statement share an answer, but a launch may fault in some of the lanes only.
     """
     launches: dict[tuple[str, int], str] = {}
     for (property_, launch), lines in shown.items():

@@ -1,4 +1,4 @@
-"""The files beside a native dump: the vISA and ze_info of its kernel, and what they contradict. Reads files."""
+"""The files beside a native dump: the vISA and ze_info of its kernel, and contradictions to them. Reads files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SPILLING: Final = ("spill_fill_space", "single_space")
 
 
 class DumpFiles(Struct, frozen=True):
-    """The text and the ze_info of the kernel of a dump; None where the folder has none."""
+    """The text and the ze_info of the kernel of a dump; None if the folder has none."""
 
     visa: Path | None
     ze_info: Path | None
@@ -45,7 +45,7 @@ def files_beside(one: DumpFigures) -> DumpFiles:
 def find_undeclared_spills(dumps: Sequence[DumpFigures]) -> Iterator[ReportedFinding]:
     """Yield a finding for each dump that spills although the ze_info of its folder says that its kernel does not.
 
-    A spilling dump beside one of the same kernel and width without spills is an attempt that the compiler threw away.
+    A spilling dump is ignored if another dump of the same kernel and width has no spills, because the compiler rejected it.
     """
     clean = {_attempt(one) for one in dumps if not one.spill_bytes}
     finder = Beside()

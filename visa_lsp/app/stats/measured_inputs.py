@@ -35,10 +35,10 @@ def inputs_of(path: str) -> list[str]:
     if not is_folder(path):
         return [path]
     files = files_of(path, (*SUFFIXES, DUMP_SUFFIX)).values()
-    # Files of other assemblers have the ending of dumps.
+    # Other assemblers use the suffix of dumps too.
     dumps = {one for one in files if one.lower().endswith(DUMP_SUFFIX) and _is_dump(one)}
     programs = {one for one in files if not one.lower().endswith(DUMP_SUFFIX)}
-    # A compiler that dumps writes the object of each text beside it, and some releases an incomplete one.
+    # Objects with the name of a text are skipped, because compilers write them beside dumps, some releases incompletely.
     dumped = {Path(one).parent for one in dumps}
     programs -= {
         one

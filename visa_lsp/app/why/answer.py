@@ -1,4 +1,4 @@
-"""Answers why a value is what it is: runs, records, slices, and compares with the run of a reference.
+"""Explains a value: runs and records the launch, slices the recording, and compares it with the run of a reference.
 
 Prints nothing. Invariant: every run starts from the same memory, that of the launch file.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.faults import Fault
 
 SHOWN_NODES: Final = 40
-_WIDENING_STEPS: Final = 2_000  # of the slice that says which other groups matter
+_WIDENING_STEPS: Final = 2_000  # steps of the slice that finds the other groups to record
 _SUFFIXES: Final = (".yaml", ".yml")
 Needed = tuple[int | str, int, int]  # argument, offset and size in bytes
 
@@ -125,7 +125,7 @@ def explain_recorded(recorded: RecordedRun, words: str, starts: list[Cause], mos
 def _record(
     run: ReadyRun, steps: int, needed: Sequence[Needed], group: tuple[int, int, int] | None = None
 ) -> RecordedRun:
-    """Record a run; of a large one also the groups that wrote what the recorded ones load."""
+    """Record a run; of a large one record only some groups, and then those that wrote the bytes that these load."""
     buffers = run.prepared.buffers
     recorder = LaunchRecorder(run, steps)
     found = recorder.record([(buffers[arg], offset, size) for arg, offset, size in needed if arg in buffers], group)
@@ -144,7 +144,7 @@ def _record(
 
 
 def _last_writers(run: RecordedRun, needed: Sequence[Needed]) -> list[Cause]:
-    """Return the last steps that wrote some bytes of arguments."""
+    """Return the last steps that wrote the needed bytes of arguments."""
     found = run.dependences
     return [
         cause
@@ -162,7 +162,7 @@ def _fault(faults: Sequence[Fault], number: int | None) -> Fault:
 
 
 def _fault_starts(ours: RecordedRun, fault: Fault) -> list[Cause]:
-    """Return the step at the place of a fault, and the last of its thread where that step did not complete."""
+    """Return the step at the place of a fault, or the last step of its thread if that step did not complete."""
     run = ours.dependences
     owners = [a for a in run.recorder.activations if (a.group, a.thread) == (fault.group, fault.thread)]
     for owner in owners:
@@ -218,7 +218,7 @@ def _fill(
 
 
 def _compare(made: WhyNode, node: SliceNode, comparison: RunComparison | None, theirs: Describer) -> None:
-    """Add what the reference run wrote."""
+    """Add the values of the reference run."""
     nearest = node.steps[0]
     if comparison is None or not isinstance(nearest, Execution):
         return

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.text import Span
 
-# The files that a key takes, by their endings.
+# The suffixes of the files for each key.
 _FILES: Final = {
     "file": (".visaasm", ".isaasm", ".isa"), "files": (".visaasm", ".isaasm", ".isa"), "npy": (".npy",),
     "reference": (".visaasm", ".isaasm", ".isa", ".cl"),
