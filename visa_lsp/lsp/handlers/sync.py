@@ -19,6 +19,7 @@ from visa_lsp.ide.workspace import LAUNCH_ID, Language, language_of, read_settin
 from visa_lsp.lsp.convert import point
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, refresh_launches, schedule
 from visa_lsp.lsp.transport.protocol import Protocol
+from visa_lsp.program.suffixes import PROGRAMS
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import UserSettings
@@ -38,7 +39,7 @@ WATCHED: Final = (
 # What editors call our own languages; some have one name for all that they send.
 _OURS: Final = frozenset({"visa", "visaasm", LAUNCH_ID})
 # Files that launch files name: whether they are there is judged with them.
-_OF_LAUNCHES: Final = (".npy", ".zebin", ".visaasm", ".isaasm", ".isa")
+_OF_LAUNCHES: Final = (".npy", ".zebin", *PROGRAMS)
 
 
 def register(server: VisaServer) -> None:
