@@ -39,7 +39,11 @@ def properties(text: str) -> tuple[str, ...]:
 
             hint = did_you_mean(name, PROPERTIES)
             raise ArgumentTypeError(f"unknown property {name!r}{hint}; known properties: {', '.join(PROPERTIES)}")
-    return names or PROPERTIES
+    if not names:
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(f"expected properties with commas between, got {text!r}")
+    return names
 
 
 def seconds(text: str) -> float:

@@ -17,7 +17,9 @@ from pygls.uris import from_fs_path, to_fs_path
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.companions import Beside
 from visa_lsp.ide.workspace import Language
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import is_regular, read_file
+from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,7 +86,7 @@ class Files:
                 entries += len(names)
                 for name in sorted(names):
                     path = os.path.join(place, name)  # noqa: PTH118 - a Path for each of many names costs
-                    if name.endswith((".visaasm", ".isaasm")) and path not in seen and is_regular(path):
+                    if name.endswith(TEXTS) and path not in seen and is_regular(path):
                         seen.add(path)
                         found += 1
                         yield Path(path)
@@ -104,7 +106,7 @@ class Files:
     def text(self, path: Path) -> str | None:
         """Return the text in a file, or None."""
         try:
-            return read_file(path, _MAX_FILE_BYTES).decode("utf-8-sig", "surrogateescape")
+            return decode_text(read_file(path, _MAX_FILE_BYTES))
         except (OSError, ValueError):
             return None
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.launch.linking import list_names
-from visa_lsp.app.launch.program import DEFAULT, read_bytes, text_of
+from visa_lsp.app.launch.program import DEFAULT, read_bytes
 from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, registers_for
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import PLATFORM, Arg, ImageArg, LaunchError, NullArg, ValueArg
+from visa_lsp.text import decode_text
 from visa_lsp.zeinfo.emit.emission import emit_with_doubts
 from visa_lsp.zeinfo.emit.roles import boundary
 from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError
@@ -119,7 +120,7 @@ def kernel_info(
             return _info_in(text, kernel, source), sections
         zebin = launch.zebin or _zebin_beside(kernel, options.finder, places, source)
         _, sections = _program_data(zebin) if zebin is not None else ("", ())
-        return _info_in(text_of(data, source), kernel, source), sections
+        return _info_in(decode_text(data), kernel, source), sections
     found = find_ze_info(kernel, places, options.finder)
     own = options.finder.own_documents(*(place for place in places if place is not None))
     if own and (found is None or found.path not in own):
@@ -215,7 +216,7 @@ def _program_data(zebin: Path, data: bytes | None = None) -> tuple[str, tuple[Da
 
 def _ze_info_text(source: Path) -> str:
     data = read_bytes(source)
-    return _program_data(source, data)[0] if data[:4] == _ELF else text_of(data, source)
+    return _program_data(source, data)[0] if data[:4] == _ELF else decode_text(data)
 
 
 def _infos(text: str, source: Path) -> list[KernelInfo]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.app.inputs import is_object
 from visa_lsp.app.launch import forms
 from visa_lsp.app.launch.defaults import DefaultSizes, is_count
 from visa_lsp.app.launch.file import parse_launch
@@ -28,6 +29,7 @@ from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import checkers
 from visa_lsp.sim.observers.extents import ExtentObserver
 from visa_lsp.sim.registers import is_alias
+from visa_lsp.text import decode_text
 from visa_lsp.zeinfo.emit.roles import boundary, registers_of_dump
 from visa_lsp.zeinfo.emit.slots import EmitError
 from visa_lsp.zeinfo.read_kernels import read
@@ -364,13 +366,15 @@ class ProposedRun:
 def propose_run(
     program: str | bytes, options: RunOptions, launch_path: Path, quick: Spec | None = None, *, tries: bool = True
 ) -> ProposedRun:
-    """Load the program of a text or an object and generate its launch.
+    """Load a text, or the bytes of a text or an object, and generate its launch.
 
     Raises TextProblems for a text with errors, and LaunchError as ``propose`` does.
     """
     told = platform_told(parse_launch(_NOTHING, launch_path), options)
     # Functions of the folder are not linked here if the launch names files, because the run adds those first.
     linked = not options.files and not (quick or {}).get("files")
+    if isinstance(program, bytes) and not is_object(options.path or "", program):
+        program = decode_text(program)
     made = _program(program, options, told, linked=linked)
     text = program if isinstance(program, str) else None
     if told is not None and text is not None:

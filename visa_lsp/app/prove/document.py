@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from msgspec import Struct, structs
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import OBJECT_MAGIC, decode
+from visa_lsp.app.inputs import decode, is_object
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
-    if not data.startswith(OBJECT_MAGIC):
-        decode(name, data)  # raises for data that is not text, before a process is started
+    if not is_object(name, data):
+        decode(name, data)  # raises for other data than text, without a process
     job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
     child = _ProofProcess(options)
     try:
@@ -183,7 +183,7 @@ def _module(name: str, data: bytes, platform: str | None) -> tuple[Module | None
     """Return the program of a text or object, and the problems of the text."""
     from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 
-    if data.startswith(OBJECT_MAGIC):
+    if is_object(name, data):
         return module_of_object(data, name, platform), ()
     program = program_of_text(decode(name, data).text, platform)
     return program.module, tuple(problem_lines(name, program))

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import OBJECT_MAGIC, decode
+from visa_lsp.app.inputs import decode, is_object
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.lines import is_expressed, lines_of, source_marks
 from visa_lsp.app.read.lower import statements_of
@@ -91,7 +91,7 @@ def read_data(
     if the file is neither text nor object.
     """
     chosen = platform_named(platform) if platform else None
-    if data.startswith(OBJECT_MAGIC):
+    if is_object(name, data):
         module = module_of_object(data, name, platform)
         text = module_text(module, chosen)
         row = None

@@ -17,6 +17,7 @@ from lsprotocol import types
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.stats.dumps import DUMP_SUFFIX
+from visa_lsp.companions import LAUNCH
 from visa_lsp.embed.languages import Host, host_of
 from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.features.inline_values import RunValues
@@ -69,7 +70,6 @@ DISASSEMBLY: Final = "visa/disassembly"
 SCHEME: Final = "visa-disassembly"
 CODE_SCHEME: Final = "visa-code"
 UNTRUSTED: Final = "the workspace is not trusted: files cannot be written and kernels cannot be run"
-_LAUNCH: Final = (".launch.yaml", ".launch.yml")
 _MAX_VALUES: Final = 8
 _LOOK_FOR_EDITS: Final = 0.1  # seconds
 _MAX_DEPTH: Final = 20
@@ -350,7 +350,7 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         named = options_of(arguments)
         uri = named["uri"]
         options: dict[str, Any] = {**named, **_quick(arguments)}
-        if uri.endswith(_LAUNCH):
+        if uri.endswith(LAUNCH):
             _complete_launch_options(ls, options)
             return lambda: run_in_subprocess(None, None, options, stop)
         if named.get("launch", "").startswith("file:"):
@@ -381,7 +381,7 @@ async def on_why(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 
     def prepare() -> Callable[[], Result]:
         options: dict[str, Any] = dict(options_of(arguments))
-        uri, is_launch = options["uri"], options["uri"].endswith(_LAUNCH)
+        uri, is_launch = options["uri"], options["uri"].endswith(LAUNCH)
         asked: dict[str, Any] = {"value": options["value"]} if "value" in options else {}
         for name in ("fault", "most"):
             if name in options:
@@ -449,8 +449,8 @@ def _is_object(uri: str) -> bool:
 def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
     """Add the text of a launch file and of its kernel to the options of a run, as open in the editor."""
     path = ls.files.path_of(options["uri"])
-    if not options["uri"].endswith(_LAUNCH):
-        raise BadArgument(f"`{options['uri']}` is not a launch file: expected a name that ends in {_LAUNCH[0]}")
+    if not options["uri"].endswith(LAUNCH):
+        raise BadArgument(f"`{options['uri']}` is not a launch file: expected a name that ends in {LAUNCH[0]}")
     if QUICK in options:
         raise BadArgument(f"`{QUICK}` requires a text or an object, not a launch file")
     if path is None:
@@ -568,7 +568,7 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
     """Store the results of a run, for the inline values of its text."""
     source = answer.get("source")
     opened = ls.documents.get(uri)
-    if uri.endswith(_LAUNCH):
+    if uri.endswith(LAUNCH):
         opened = ls.files.find_open(Path(source)) if source else None
     elif _is_object(uri):
         opened = ls.documents.get(f"{SCHEME}:{uri.partition(':')[2]}.visaasm")

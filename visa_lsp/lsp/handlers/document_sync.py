@@ -19,6 +19,7 @@ from visa_lsp.ide.workspace import LAUNCH_ID, Language, language_of, read_settin
 from visa_lsp.lsp.convert import point
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, refresh_launches, schedule
 from visa_lsp.lsp.transport.protocol import Protocol
+from visa_lsp.program.suffixes import PROGRAMS
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import UserSettings
@@ -38,7 +39,7 @@ WATCHED: Final = (
 # The names of this server's languages in editors; some editors use one name for all documents.
 _OURS: Final = frozenset({"visa", "visaasm", LAUNCH_ID})
 # Files that launch files name; findings about launch files depend on their existence.
-_OF_LAUNCHES: Final = (".npy", ".zebin", ".visaasm", ".isaasm", ".isa")
+_OF_LAUNCHES: Final = (".npy", ".zebin", *PROGRAMS)
 
 
 def register(server: VisaServer) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
-from visa_lsp.companions import TEXTS, stem_of
+from visa_lsp.companions import stem_of
 from visa_lsp.ide.index.focus import header_lines, header_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
@@ -28,6 +28,7 @@ from visa_lsp.ide.zeinfo.info_document import (
 )
 from visa_lsp.ide.zeinfo.input_words import labels, pages
 from visa_lsp.lsp.convert import position, range_of
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:

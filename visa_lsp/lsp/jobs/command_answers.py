@@ -15,7 +15,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.output_files import replace_file
 from visa_lsp.lsp.jobs.run_client import run_in_subprocess
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
-from visa_lsp.text import LineIndex
+from visa_lsp.text import LineIndex, decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -108,10 +108,10 @@ def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result
 
 def _dump(path: str, data: bytes) -> Result:
     from visa_lsp.app.stats.dump_folder import files_beside
-    from visa_lsp.app.stats.dumps import decode_dump, figures_of_dump
+    from visa_lsp.app.stats.dumps import figures_of_dump
     from visa_lsp.app.stats.printing import dump_json, dump_summary
 
-    dump = figures_of_dump(path, decode_dump(data))
+    dump = figures_of_dump(path, decode_text(data))
     beside = files_beside(dump)
     return {
         **dump_json(dump),
