@@ -18,10 +18,12 @@ from msgspec import Struct, structs
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
+from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.companions import Beside
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from visa_lsp.app.prove.walk import Walker, Way
     from visa_lsp.app.read.model import Repeat
@@ -72,17 +74,33 @@ class ProvedFile(Struct, frozen=True):
     is_broken: bool = False  # the text has errors
 
 
-def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions) -> ProvedFile:
-    """Prove the kernels of a text or object, in a separate process.
+def check_properties(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the named properties, all where none is named. Raises UserError for an unknown one."""
+    found = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    for name in found:
+        if name not in PROPERTIES:
+            known = ", ".join(PROPERTIES)
+            raise UserError(f"unknown property {name!r}{did_you_mean(name, PROPERTIES)}; known properties: {known}")
+    return found or PROPERTIES
 
-    Raises UserError if Z3 is missing, the file is neither text nor object, or an assumption has a mistake.
+
+def prove_data(
+    name: str, path: Path | None, data: bytes, options: ProofOptions, *,
+    opened: Mapping[str, str] | None = None, is_wanted: Callable[[], bool] = lambda: True,
+) -> ProvedFile:  # fmt: skip
+    """Prove the kernels of a text or object, in a process of its own, which ends as soon as it is not wanted.
+
+    ``opened`` are texts of an editor by path, which stand for the files. Raises UserError where Z3 is missing, the file is neither
+    text nor object, or an assumption has a mistake.
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
     if not is_object(name, data):
         decode(name, data)  # raises for other data than text, without a process
-    job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
-    child = _ProofProcess(options)
+    job = {
+        "name": name, "path": str(path) if path else None, "data": b64encode(data).decode(), "opened": dict(opened or {})
+    }  # fmt: skip
+    child = _ProofProcess(options, is_wanted)
     try:
         found = child.ask({**job, "options": structs.asdict(options), "names": True})
         if "lost" in found:
@@ -91,6 +109,8 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
             return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
         results: list[ProofResult] = []
         for kernel in found["names"]:
+            if not is_wanted():
+                break
             answer = child.ask({**job, "options": structs.asdict(structs.replace(options, kernel=kernel))})
             if "lost" in answer:
                 results += _unknown(kernel, options, answer["lost"])
@@ -106,15 +126,18 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
 class _ProofProcess:
     """The process that does the work; replaced by a new one when a limit has ended it."""
 
-    def __init__(self, options: ProofOptions) -> None:
+    def __init__(self, options: ProofOptions, is_wanted: Callable[[], bool]) -> None:
         self._seconds = options.seconds + GRACE_SECONDS
+        self._is_wanted = is_wanted
         self._process: JobProcess | None = None
 
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a job, or the result of ``lost`` with the reason. Raises UserError for a mistake of the user."""
         self._process = self._process or JobProcess(_MODULE)
         try:
-            found: dict[str, Any] = json.loads(self._process.ask(json.dumps(job).encode(), self._seconds))
+            found: dict[str, Any] = json.loads(
+                self._process.ask(json.dumps(job).encode(), self._seconds, self._is_wanted)
+            )
         except JobLost as lost:
             self.end()
             return {"lost": str(lost)}
@@ -156,13 +179,17 @@ def _answer(job: bytes) -> bytes:
     options = ProofOptions(**{**raw, "properties": tuple(raw["properties"]), "assume": tuple(raw["assume"])})
     path = Path(request["path"]) if request["path"] else None
     try:
-        found = _perform(request["name"], path, b64decode(request["data"]), options, names="names" in request)
+        opened = request["opened"]
+        data, finder = b64decode(request["data"]), Beside(lambda place: opened.get(str(place)))
+        found = _perform(request["name"], path, data, options, finder, names="names" in request)
     except UserError as error:
         found = {"error": str(error)}
     return json.dumps(found).encode()
 
 
-def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *, names: bool) -> dict[str, Any]:
+def _perform(
+    name: str, path: Path | None, data: bytes, options: ProofOptions, finder: Beside, *, names: bool
+) -> dict[str, Any]:
     module, notes = _module(name, data, options.platform)
     if module is None:
         return {"broken": True, "notes": notes}
@@ -175,7 +202,7 @@ def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *
     kernel = next(one for one in kernels if one.name == options.kernel)
     if not kernel.instructions:
         return {"results": []}
-    return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options)]}
+    return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options, finder)]}
 
 
 @lru_cache(maxsize=1)  # each kernel of a file is a job
@@ -190,8 +217,9 @@ def _module(name: str, data: bytes, platform: str | None) -> tuple[Module | None
 
 
 def prove_kernel(
-    module: Module, kernel: Kernel, name: str, path: Path | None, data: bytes, options: ProofOptions
-) -> Sequence[ProofResult]:
+    module: Module, kernel: Kernel, name: str, path: Path | None, data: bytes, options: ProofOptions,
+    finder: Beside | None = None,
+) -> Sequence[ProofResult]:  # fmt: skip
     """Return the answers for one kernel, in this process. Raises UserError for a mistake in an assumption."""
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
@@ -203,13 +231,12 @@ def prove_kernel(
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
     from visa_lsp.app.read.structure import reading_of
     from visa_lsp.app.ze_info import find_or_infer_ze_info
-    from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
     from visa_lsp.zeinfo.emit.slots import EmitError
     from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     end = monotonic() + options.seconds
-    finder = Beside()
+    finder = finder or Beside()
     try:
         run = RunOptions(path, options.platform, finder=finder)
         platform = propose(module, run, path or Path(name), {"kernel": kernel.name}, tries=False).platform

@@ -32,6 +32,7 @@ from visa_lsp.lsp.capabilities import (
     GEN,
     INSTRUCTIONS_OF,
     LAUNCH_TEMPLATE,
+    PROVE,
     READ,
     RUN,
     RUN_ALL,
@@ -87,6 +88,7 @@ def register(server: VisaServer) -> None:
         (RUN, on_run),
         (RUN_ALL, on_run_all),
         (WHY, on_why),
+        (PROVE, on_prove),
         (STATS, on_stats),
         (READ, on_read),
         (GEN, on_gen),
@@ -401,6 +403,32 @@ async def on_why(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         return lambda: run_in_subprocess(text, None if is_launch else ls.files.path_of(uri), job, stop)
 
     return await _answer_or_stop(ls, "vISA: explaining", token, prepare, stop)
+
+
+async def on_prove(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Prove a text or an object for every launch.
+
+    Options: ``assume``, a list of conditions of launches; ``properties``, with commas between; ``kernel``, ``timeout`` and ``platform``.
+    The answer is that of ``visa-lsp prove --format json``, and the same as ``text``. Cancelling the request ends the proof.
+    """
+    stop = Stop()
+
+    def prepare() -> Callable[[], Result]:
+        value = _json(arguments[0] if arguments else None)
+        assume = value.pop("assume", None) or [] if isinstance(value, dict) else []
+        if not isinstance(assume, list) or not all(isinstance(one, str) for one in assume):
+            raise BadArgument("`assume` must be a list of conditions, such as `len(y) >= n`")
+        options = options_of([value], second="properties")
+        uri = options["uri"]
+        path, is_object = ls.files.path_of(uri), _is_object(uri)
+        if is_object and path is None:
+            raise BadArgument("an object has to be a file")
+        if not is_object and (platform := _platform(ls, options)):
+            options["platform"] = platform
+        text, opened = None if is_object else _text(ls, uri), _beside(ls, path)
+        return lambda: answers.prove(path or uri, text, path, options, assume, opened, stop)
+
+    return await _answer_or_stop(ls, "vISA: proving", token, prepare, stop)
 
 
 def _count(word: str, name: str) -> int:

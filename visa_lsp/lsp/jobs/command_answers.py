@@ -18,7 +18,7 @@ from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.text import LineIndex, decode_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.companions import Beside
     from visa_lsp.diagnostics import Diagnostic
@@ -304,6 +304,16 @@ def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: S
     from visa_lsp.lsp.jobs.compiler import compiler_check as check
 
     return check(text, path, options, stop)
+
+
+def prove(
+    name: str, text: str | None, path: str | None, options: dict[str, Any], assume: Sequence[str],
+    opened: Mapping[str, str], stop: Stop,
+) -> Result:  # fmt: skip
+    """Return the proofs of a text or an object."""
+    from visa_lsp.lsp.jobs import proving
+
+    return proving.prove(name, text, path, options, assume, opened, stop)
 
 
 def words() -> Result:
