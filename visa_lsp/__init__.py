@@ -1,9 +1,9 @@
 """visa-lsp: language server, assembler, disassembler and simulator for vISA.
 
-The names of the Python interface are loaded at the first use: the command line loads none of them.
+The names of the Python interface are loaded at first use, because the command line needs none of them.
 """
 
-# No imports, of ``__future__`` or ``typing`` either: until the program has started, Ctrl-C prints a traceback.
+# No imports, not even ``__future__`` or ``typing``, because Ctrl-C prints a traceback until the program has started.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> "Any":
-    """Return a name of the interface; raises ImportError where it needs NumPy and there is none."""
+    """Return a name of the interface. Raises ImportError if it needs NumPy and NumPy is missing."""
     home: Any
     try:
         match name:

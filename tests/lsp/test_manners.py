@@ -22,8 +22,6 @@ from tiers import first
 from visa_lsp.ide.workspace import read_settings
 from visa_lsp.lsp.handlers import document_sync
 
-sys.path.insert(0, str(ROOT))
-
 
 def opened(client, kernel, text: str | None = None, version: int = 1):
     client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(text, version)))

@@ -1,6 +1,6 @@
-"""Taking an edit in: findings move along with their chunks, names get new tokens, and what is stale is collected.
+"""Applies an edit: findings move along with their chunks, names get new tokens, and stale dependencies are collected.
 
-``advance`` returns the lines to classify and the stale dependencies. It binds nothing and judges nothing.
+``advance`` returns the lines to classify and the stale dependencies. Binds and judges nothing.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.dependencies import Dependency
     from visa_lsp.syntax.chunks import Chunk
 
-# Up to so many changed names their lines are searched for; with more, all lines of their chunks are classified anew.
+# Only lines with a changed name are classified anew; with more changed names, all lines of their chunks.
 _SEARCHED_NAMES: Final = 16
 Ends = tuple[Place | None, Place | None, Place | None, Place | None]
 Todo = dict[int, list[int] | None]  # the lines to classify, by chunk; None for all
 
 
 class Changes(NamedTuple):
-    """The consequences of an edit: lines to classify, what is stale, chunks with lines that lost their findings."""
+    """The consequences of an edit: lines to classify, stale dependencies, and chunks with lines that lost their findings."""
 
     todo: Todo
     stale: set[Dependency]
@@ -41,13 +41,13 @@ class Changes(NamedTuple):
 
 
 def ends_of(body: Body) -> Ends:
-    """Return the body's first line, the last declaration before all code, the first line of code, and the last one."""
+    """Return the first line of the body, the last declaration before all code, and the first and last line of code."""
     outline = body.outline
     return outline.start, max(outline.leading, default=None), outline.first_code, outline.end
 
 
 def advance(body: Body, before: Ends | None) -> Changes:
-    """Take the spliced chunks in. ``before`` are the ends that the body had; None has every line classified."""
+    """Apply the pending splice. ``before`` are the ends of the body before it; with None every line is classified."""
     splice, body.splice = body.splice or Splice(), None
     head, gone, many = splice
     behind, added = head + len(gone), range(head, head + many)
@@ -82,7 +82,7 @@ def advance(body: Body, before: Ends | None) -> Changes:
     lost, unjudged = _follow(body, change)
     stale |= lost
     if parts != old_parts:
-        # With other parts, calls go elsewhere, and rules about the whole body see other code.
+        # Because calls in other parts have other targets, and rules about the whole body see other code.
         stale |= rule_sets().whole_body.subjects
     if redeclared != body.names.redeclared:
         stale.add(Need.LEADING)
@@ -115,7 +115,7 @@ def _spellings(names: Iterable[str]) -> Iterator[Dependency]:
 
 
 def _change_of(known: Sequence[tuple[Chunk, ChunkLines]], added: Sequence[Chunk]) -> Change:
-    """Return the change of the replaced chunks, with the new chunk where one was edited into it."""
+    """Return the change of the replaced chunks, with the new chunk if it is an edit of a single old one."""
     gone = frozenset(id(chunk) for chunk, _ in known)
     if len(known) != 1 or len(added) != 1:
         return Change(gone)
@@ -131,7 +131,7 @@ def _change_of(known: Sequence[tuple[Chunk, ChunkLines]], added: Sequence[Chunk]
 
 
 def _stale_ends(before: Ends, ends: Ends, change: Change, splice: Splice) -> set[Dependency]:
-    """Return the needs for ends that are other lines than they were, and not the same ones at another place."""
+    """Return the needs for ends that are different lines now; a moved line counts as the same."""
     head, gone, many = splice
 
     def moved(place: Place | None) -> Place | None:
@@ -148,17 +148,17 @@ def _stale_ends(before: Ends, ends: Ends, change: Change, splice: Splice) -> set
 
 
 def _stale_directives(gone: Sequence[Chunk], added: Sequence[Chunk]) -> set[Dependency]:
-    """Return the names in added or removed directives, and the need for braces where these changed."""
+    """Return the names in added or removed directives, and the need for braces if these changed."""
     texts = [[text for f in map(facts_in, chunks) for _, text in f.specials] for chunks in (gone, added)]
     went, came = map(Counter, texts)
-    # A declaration that is broken declares its name all the same.
+    # Even a broken declaration declares its name.
     stale: set[Dependency] = {name for text in (came - went) + (went - came) for name in NAME.findall(text)}
     braces = [[text.strip() for text in side if text.lstrip()[0] in "{}"] for side in texts]
     return stale | {Need.BRACES} if braces[0] != braces[1] else stale
 
 
 def _follow(body: Body, change: Change) -> tuple[set[Dependency], set[int]]:
-    """Move findings along with the chunks that they have places in; the subjects and chunks of lines that lost theirs."""
+    """Move findings along with their chunks; return the subjects and chunks of the lines that lost theirs."""
     stale: set[Dependency] = set()
     unjudged: set[int] = set()
     if change.gone:
@@ -172,7 +172,7 @@ def _follow(body: Body, change: Change) -> tuple[set[Dependency], set[int]]:
 
 
 def _put_aside(body: Body, known: Sequence[tuple[Chunk, ChunkLines]], added: range) -> None:
-    """Remember what is known of chunks that are comment now."""
+    """Keep the lines of chunks that are inside a comment now."""
     plain = {id(p) for i in added if (p := body.chunks[i].plain) is not None}
     if plain:
         if body.dormant.before:
@@ -181,7 +181,7 @@ def _put_aside(body: Body, known: Sequence[tuple[Chunk, ChunkLines]], added: ran
 
 
 def _take_back(body: Body, todo: Todo) -> set[int]:
-    """Drop the facts of chunks that no longer lie in a comment; return these chunks."""
+    """Restore the lines of chunks that are no longer inside a comment; return these chunks."""
     woken = set[int]()
     for index in list(todo) if body.dormant.lines else ():
         found = body.dormant.lines.pop(id(body.chunks[index]), None)
@@ -194,7 +194,7 @@ def _take_back(body: Body, todo: Todo) -> set[int]:
 
 
 def _add_mentions(chunks: Sequence[Chunk], todo: Todo, names: set[str], where: set[int] | None) -> None:
-    """Add the lines of chunks, or of some of them, that mention one of some names."""
+    """Add the lines of chunks, or of those in ``where``, that mention one of the names."""
     for index in chunks_with(chunks, names, AT_ONCE) if names else ():
         known = todo.get(index, [])
         if known is None or (where is not None and index not in where):

@@ -1,10 +1,9 @@
-"""Findings that stay right while lines around them change, and the facts of the lines of a chunk.
+"""Findings that stay valid while lines around them change, and the state of the lines of a chunk.
 
-A finding says where it is by chunks and lines in them. A chunk never changes, so a place in one holds for every snapshot
-that has the chunk. When a chunk is edited, the findings that have places in it are made anew for the new chunk
-(``moved``), or given up where a line of theirs changed.
-A line is in ``ChunkLines`` as one that is judged by itself, as one with nothing wrong but that names are missing, or as
-one whose class has no verdict yet. What was found of it stays until something that it depends on changes.
+A finding is located by chunks and lines in them. A chunk never changes, so such a place holds for every snapshot with
+the chunk. When a chunk is edited, its findings are recreated for the new chunk (``moved``), or dropped if one of their
+lines changed. ``ChunkLines`` lists lines that are judged alone, lines whose only mistake is a missing name, and lines
+whose class has no verdict yet. The findings of a line are kept until one of their dependencies changes.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Anchor(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A span: the number of the anchor in whose line it begins, the column, how many lines below it ends, and the column."""
+    """A span: the number of its anchor, the column there, the number of lines down to its end, and the end column."""
 
     anchor: int
     column: int
@@ -44,27 +43,27 @@ class Spot(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Removed chunks; if one replaced them, its lines that are lines of the old one, as in ``Origin``."""
+    """Removed chunks. If a ``chunk`` replaces one, the other fields map lines of the old one to it, as in ``Origin``."""
 
     gone: frozenset[int]  # by ``id``
     chunk: Chunk | None = None
     head: int = 0
-    behind: int = 0  # of the old chunk: the first line behind the changed ones
+    behind: int = 0  # the first line of the old chunk after the changed ones
     shift: int = 0
 
     def moved(self, offset: int) -> int | None:
-        """Return the offset in the new chunk of a line of the old one; None for a removed one."""
+        """Return the offset in the new chunk of a line of the old one; None for a removed line."""
         if self.chunk is None or self.head <= offset < self.behind:
             return None
         return offset + self.shift if offset >= self.head else offset
 
 
 class Finding(Struct, frozen=True):
-    """A finding with its places. ``judged`` has the offsets of the snapshot that it was found in."""
+    """A finding with its places. ``judged`` has the offsets of the snapshot in which it was found."""
 
     judged: Diagnostic
     anchors: tuple[Anchor, ...]
-    spots: tuple[Spot, ...]  # of the finding, of what is related, of the edits of its fixes
+    spots: tuple[Spot, ...]  # of the finding, of related places, of the edits of its fixes
 
     @property
     def order(self) -> tuple[int, int, int, int, str]:
@@ -74,7 +73,7 @@ class Finding(Struct, frozen=True):
 
     @staticmethod
     def of(judged: Diagnostic, document: Document) -> Finding:
-        """Return the finding of a snapshot, with its places in the chunks of that."""
+        """Return the finding with its places in the chunks of its snapshot."""
         numbers: dict[int, int] = {}
         spots: list[Spot] = []
 
@@ -89,7 +88,7 @@ class Finding(Struct, frozen=True):
                 note(related.span)
         for edit in _edits(judged):
             if edit.after:
-                # It begins where the line ends that it belongs to, or at the end of a text whose last line has none.
+                # The span begins behind the end of its line, or at the end of a text without a final line end.
                 line, column = document.position(edit.span.start)
                 spots.append(Spot(numbers.setdefault(line if column else line - 1, len(numbers)), 0, 0, 0))
             else:
@@ -101,7 +100,7 @@ class Finding(Struct, frozen=True):
         return Finding(judged, tuple(anchors), tuple(spots))
 
     def moved(self, change: Change) -> Finding | None:
-        """Return the finding behind a change of chunks; None where one of its lines is removed."""
+        """Return the finding after a change of chunks; None if one of its lines is removed."""
         if not any(id(anchor.chunk) in change.gone for anchor in self.anchors):
             return self
         anchors = []
@@ -142,16 +141,16 @@ def _edits(found: Diagnostic) -> Iterator[Edit]:
 
 
 def names_in(missing: Iterable[str]) -> list[str]:
-    """Missing names, without the sign of those that should be labels."""
+    """Return missing names without the colon that marks labels."""
     return [name.removesuffix(":") for name in missing]
 
 
 class Kept(Struct, frozen=True):
-    """The findings of a line, and what they depend on besides it and the declarations of its names.
+    """The findings of a line, and their dependencies beyond the line and the declarations of its names.
 
-    ``subjects`` are what lines have in common: a change of one that has a subject concerns all that have it. ``needs`` are
-    what else there is in the body: how names are spelt, where a line would be added, the braces. ``missing`` are its
-    undeclared names, reported here or at an earlier line.
+    ``subjects`` are shared by lines: when one such line changes, the findings of all of them are stale. ``needs`` are
+    facts of the body: the spelling of names, where a line would be added, the braces. ``missing`` are the undeclared
+    names of the line, reported here or at an earlier line.
     """
 
     findings: tuple[Finding, ...]
@@ -160,15 +159,15 @@ class Kept(Struct, frozen=True):
     missing: frozenset[str]
 
     def depends_on(self, stale: set[Dependency]) -> bool:
-        """Return whether the findings depend on something that is stale."""
+        """Return whether the findings depend on one of the stale things."""
         return not (stale.isdisjoint(self.subjects) and stale.isdisjoint(self.needs))
 
 
 class ChunkLines(Struct):
-    """The lines of one chunk that may have findings. Lines are ``waiting`` only within an update."""
+    """The lines of one chunk that may have findings. No line is ``waiting`` after an update."""
 
     alone: set[int] = field(default_factory=set)
-    missing: dict[int, tuple[str, ...]] = field(default_factory=dict)  # a colon behind what should be a label
+    missing: dict[int, tuple[str, ...]] = field(default_factory=dict)  # labels end with a colon
     waiting: dict[int, str] = field(default_factory=dict)  # with their classes
     kept: dict[int, Kept] = field(default_factory=dict)
     _subjects: frozenset[Subject] | None = None
@@ -177,7 +176,7 @@ class ChunkLines(Struct):
     _shown: tuple[Finding, ...] | None = None
 
     def changed(self) -> None:
-        """Forget what was derived."""
+        """Drop the cached properties."""
         self._subjects = self._needs = self._chunks = self._shown = None
 
     @property
@@ -190,7 +189,7 @@ class ChunkLines(Struct):
 
     @property
     def needs(self) -> frozenset[Dependency]:
-        """The dependencies of findings besides other lines."""
+        """The needs of all findings."""
         if self._needs is None:
             self._needs = frozenset().union(*[kept.needs for kept in self.kept.values()])
         return self._needs
@@ -213,12 +212,12 @@ class ChunkLines(Struct):
         return self._shown
 
     def subjects_of(self, offset: int) -> frozenset[Subject]:
-        """Return the subjects that depend on a line."""
+        """Return the subjects of a line."""
         kept = self.kept.get(offset)
         return frozenset(names_in(self.missing.get(offset, ()))).union(kept.subjects if kept is not None else ())
 
     def forget(self, offset: int) -> frozenset[Subject]:
-        """Drop a line; return the subjects that depend on it."""
+        """Drop a line; return its subjects."""
         subjects = self.subjects_of(offset)
         self.alone.discard(offset)
         self.missing.pop(offset, None)
@@ -227,7 +226,7 @@ class ChunkLines(Struct):
         return subjects
 
     def edit(self, change: Change) -> ChunkLines:
-        """Return the same for the new chunk, without the changed lines."""
+        """Return the lines for the new chunk, without the changed ones."""
 
         def places(some: Iterable[int]) -> Iterator[tuple[int, int]]:
             return ((at, new) for at in some if (new := change.moved(at)) is not None)
@@ -239,7 +238,7 @@ class ChunkLines(Struct):
         )
 
     def follow(self, change: Change) -> Iterator[frozenset[Subject]]:
-        """Take findings along with chunks; of lines that lose theirs, what depended on them."""
+        """Move findings along with chunks; yield the subjects of each line whose findings are lost."""
         for offset, kept in list(self.kept.items()):
             findings = [finding.moved(change) for finding in kept.findings]
             if None in findings:
@@ -255,7 +254,8 @@ class ChunkLines(Struct):
 class Dormant(Struct):
     """The lines of removed chunks, and the tokens of names at that time.
 
-    ``before`` has the names whose token changed since; what is taken back is right but for lines with one of ``others``.
+    ``before`` has the old tokens of names whose token changed since. The lines are still valid, except those with one
+    of ``others``.
     """
 
     lines: dict[int, tuple[Chunk, ChunkLines]] = field(default_factory=dict)
@@ -268,7 +268,7 @@ class Dormant(Struct):
                 self.before.setdefault(name, before.get(name))
 
     def others(self, tokens: dict[str, str]) -> set[str]:
-        """Return the names whose meaning has changed."""
+        """Return the names whose token differs from the recorded one."""
         return {name for name, token in self.before.items() if dict.get(tokens, name) != token}
 
 

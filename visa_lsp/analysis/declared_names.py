@@ -1,8 +1,8 @@
-"""The names of one body, with a token for what each is declared as; kept up by what an edit takes and gives.
+"""The names of one body, with a token for the meaning of each, updated by the chunks that an edit removes and adds.
 
-A token stands for the whole text of a declaration but its name, for the tokens of the variables that it is an alias of,
-for its being an input, and for there being a label of that name. It knows no line numbers: where a name is declared is
-the chunk that declares it. Invariant: two names of one token mean the same to every rule of scope LINE.
+A token stands for the text of a declaration without its name, the tokens of the variables that it is an alias of,
+whether it is an input, and whether there is a label of that name. Knows no line numbers: the place of a declaration is
+its chunk. Invariant: two names of one token mean the same to every rule of scope LINE.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from visa_lsp.syntax.parse import MAX_LINE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# A name; the digits of a hexadecimal number are none.
+# A name, but not the digits of a hexadecimal number.
 NAME: Final = re.compile(r"(?<![A-Za-z0-9_])%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
 _SIGNS: Final = re.compile(r"[$@?-]")
 _COUPLED: Final = frozenset({UNKNOWN, SINGLE})
-# The place of an input matters to no other line; only its presence does.
+# Other lines depend on the presence of an input only, not on its place.
 _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 
 
 @lru_cache(maxsize=512)
 def names_of(code: str) -> frozenset[str]:
-    """Return the names in a line. Kept, because it is called when a line is judged and when its findings are kept."""
+    """Return the names in a line. Cached, because it is called when a line is judged and when its findings are stored."""
     found = NAME.findall(code) if len(code) <= MAX_LINE else []
-    # Of a name with other signs in it a directive takes the part before them.
+    # A directive reads only the part of a name before such a sign.
     more = _SIGNS.sub(" ", " ".join(found)).split() if _SIGNS.search(code) else ()
     return frozenset(found).union(more)
 
 
 class Home:
-    """The chunk that declares a name, through all edits of it: by its facts."""
+    """The facts of the chunk that declares a name; edits of the chunk replace them here."""
 
     __slots__ = ("facts",)
 
@@ -53,7 +53,10 @@ class Home:
 
 
 class Names:
-    """Names of a body. ``redeclared`` are declared twice; ``irregular`` ones have signs that references cannot have."""
+    """The names of a body.
+
+    ``redeclared`` names are declared twice; ``irregular`` ones have signs that references cannot have.
+    """
 
     __slots__ = (
         "_aliases", "_facts", "_homes", "_label_count", "_places", "_plain", "_spellings", "before", "decl", "inputs", "irregular",
@@ -67,15 +70,15 @@ class Names:
         self.irregular: set[str] = set()
         self.setting = Setting()
         self.scoped: set[str] = set()
-        self.before: dict[str, str | None] = {}  # the tokens before the last update, of names that it touched
+        self.before: dict[str, str | None] = {}  # the tokens, before the last update, of the names that it changed
         self.inputs: dict[str, str] = {}
-        self.said = ""  # of attributes, to lines with words that stand for them
+        self.said = ""  # the attributes, for lines with words that depend on them
         self.pattern = TOKEN
         self._label_count: Counter[str] = Counter()
         self._aliases: dict[str, list[str]] = {}
         # Names by their spelling; None until a missing name needs a suggestion.
         self._spellings: dict[Spelling, set[str]] | None = None
-        self._plain: dict[str, None] = {}  # those of them without a number
+        self._plain: dict[str, None] = {}  # those without a number
         self._facts: list[Facts] = []
         self._places: dict[int, int] | None = None
         self._homes: dict[int, Home] = {}
@@ -95,16 +98,16 @@ class Names:
         return self.tokens[name] if plain else SINGLE
 
     def find_coupled(self, names: Iterable[str]) -> list[str]:
-        """Return those of some names that findings about in one line depend on other lines that have them."""
+        """Return those names for which findings in one line depend on the other lines with the name."""
         tokens, irregular = self.tokens, self.irregular
         return [name for name in names if tokens[name] in _COUPLED or name in irregular]
 
     def tokens_of(self, code: str) -> list[tuple[int, str, str]]:
-        """(column, text, token) of the names and values of a line."""
+        """Return (column, text, token) for each name and value of a line."""
         return [(m.start(1) - 1, m.group(1), self.tokens[m.group(1)]) for m in self.pattern.finditer("\n" + code)]
 
     def with_bases(self, names: Iterable[str]) -> tuple[set[str], list[tuple[int, int]]]:
-        """Return the names with everything that they are aliases of; and (chunk, number in it) of all declarations of those."""
+        """Return the names and all variables that they are aliases of, and (chunk, number in it) of their declarations."""
         found, places, waiting = set[str](), list[tuple[int, int]](), set(names)
         twice: dict[str, list[tuple[int, int]]] = {}
         while waiting:
@@ -120,7 +123,7 @@ class Names:
         return found, places
 
     def declared(self, names: set[str]) -> list[tuple[int, int]]:
-        """(chunk, number of the declaration in it) of all declarations of some names."""
+        """Return (chunk, number of the declaration in it) for all declarations of names."""
         twice = {} if names.isdisjoint(self.redeclared) else self._twice_declared()
         return [place for n in sorted(names) if n in self.decl for place in twice.get(n) or [self.place(n)]]
 
@@ -134,7 +137,7 @@ class Names:
         return found
 
     def place(self, name: str) -> tuple[int, int]:
-        """(chunk, number of the declaration in it) of a declared name: the first, where there are two."""
+        """Return (chunk, number of the declaration in it) of a declared name; the first of several."""
         facts = self.decl[name].facts
         return self._index[id(facts)], facts.decls.index(name)
 
@@ -146,7 +149,7 @@ class Names:
             for name in self.decl.keys() | self._label_count.keys():
                 known.setdefault(normalize_spelling(name), set()).add(name)
             self._plain = dict.fromkeys(sorted([n for alike in known if not alike.number for n in known[alike]]))
-        # With more of them none is suggested for being like the word.
+        # Because similar names are not suggested if there are more.
         plain = islice(self._plain, MAX_PLAIN_NAMES + 1) if is_likened(word) else ()
         return known.get(normalize_spelling(word), set()).union(plain)
 
@@ -160,12 +163,12 @@ class Names:
     def update(
         self, facts: list[Facts], gone: list[Facts], added: range, setting: Setting, *, fresh: bool
     ) -> set[str] | None:
-        """Take a new list of chunks; the names whose token changed, or None when every line has to be judged anew."""
+        """Replace the chunks; return the names whose token changed, or None if every line must be judged anew."""
         old, inputs = self.setting, self.inputs
         if setting.directives is not old.directives:
             inputs = _inputs_in(setting.directives.texts)
         if self._places is not None and len(gone) == len(added) == 1:
-            # A chunk in the place of another, as most edits leave it.
+            # The common case: one chunk replaces one other.
             self._places.pop(id(gone[0]), None)
             if facts[added[0]].decls:
                 self._places[id(facts[added[0]])] = added[0]
@@ -242,7 +245,7 @@ class Names:
             self.tokens.pop(name, None)
 
     def _first(self, facts: Facts, special: frozenset[str], plain: dict[str, str]) -> None:
-        """Take in the declarations of the next chunk, when all are taken in.
+        """Add the declarations of the next chunk while the names are built.
 
         The names in ``special`` may stand for more than they are declared as; ``plain`` gives the tokens of others.
         """
@@ -286,7 +289,7 @@ class Names:
         if declared == SINGLE or labels > 1 or any(name in some for some in (self.scoped, said.functions, said.broken)):
             return SINGLE
         if name in setting.declared_late and name in self.inputs:
-            return SINGLE  # whether it is one depends on where that is said
+            return SINGLE  # because whether it is an input depends on the place of the directive
         found = LATE + declared if name in setting.declared_late else declared
         if labels:
             found += LABEL if setting.parts is None else f"{LABEL}{setting.parts.get(name, 0)};"
@@ -297,7 +300,7 @@ class Names:
         return facts.properties[facts.decls.index(name)]
 
     def _differences(self, added: list[Facts], gone: list[Facts]) -> set[str]:
-        """Bring ``decl`` up to date; return the names whose declaration was removed, added or moved."""
+        """Update ``decl``; return the names whose declaration was removed, added or moved."""
         old, new = [n for f in gone for n in f.decls], [n for f in added for n in f.decls]
         if not old and not new:
             return set()

@@ -14,10 +14,9 @@ from msgspec.structs import replace
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.verdicts import stores
 from visa_lsp.app.check.kept_verdicts import KnownClean
-from visa_lsp.app.errors import UserError, printable
-from visa_lsp.app.inputs import foreign
+from visa_lsp.app.errors import printable
+from visa_lsp.app.inputs import decode_object, other_text
 from visa_lsp.checks.support.context import dialect_of
-from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
@@ -34,21 +33,18 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
 
 
-class Assembled(Struct, frozen=True):
-    """The outcome: ``data`` is None exactly when a diagnostic is an error."""
-
-    analysis: Analysis
-    module: Module | None
-    data: bytes | None
-    diagnostics: tuple[Diagnostic, ...]
-
-
 class CheckedProgram(Struct, frozen=True):
     """A text checked and lowered: ``module`` is None exactly when a diagnostic is an error."""
 
     analysis: Analysis
     module: Module | None
     diagnostics: tuple[Diagnostic, ...]
+
+
+class Assembled(CheckedProgram, frozen=True):
+    """A text assembled: ``data`` is None exactly when a diagnostic is an error."""
+
+    data: bytes | None = None
 
 
 def problems_of(analysis: Analysis) -> tuple[Diagnostic, ...]:
@@ -94,10 +90,7 @@ def module_of_object(data: bytes, name: str, platform: str | None) -> Module:
 
     Raises UserError where the bytes are not an object that can be read.
     """
-    try:
-        module = decode(data)
-    except CodecError as error:
-        raise UserError(f"{name}: {foreign(name, data) or error}") from None
+    module = decode_object(name, data)
     chosen = platform_named(platform) if platform else None
     return lower_text(Analysis.of(module_text(module, chosen), platform), chosen).module or module
 
@@ -107,15 +100,15 @@ def assemble_text(text: str, platform: str | None = None) -> Assembled:
     program = program_of_text(text, platform)
     analysis, module, diagnostics = program.analysis, program.module, program.diagnostics
     if module is None:
-        return Assembled(analysis, None, None, diagnostics)
+        return Assembled(analysis, None, diagnostics)
     try:
         data = encode(module)
     except CodecError as error:
         finding = _without_object(_line(analysis, error.line), str(error.args[0] if error.args else error))
-        return Assembled(analysis, module, None, (*diagnostics, finding))
+        return Assembled(analysis, module, (*diagnostics, finding))
     if dialect_of(analysis.bound) is Dialect.V42:
         diagnostics += tuple(_warn_of_older(analysis, module, platform))
-    return Assembled(analysis, module, data, diagnostics)
+    return Assembled(analysis, module, diagnostics, data)
 
 
 def _line(analysis: Analysis, number: int) -> Span:
@@ -166,10 +159,13 @@ def _with_silenced(analysis: Analysis) -> tuple[Diagnostic, ...]:
 
 def problem_lines(
     name: str,
-    result: Assembled | CheckedProgram,
+    result: CheckedProgram,
     severities: Collection[Severity] = (Severity.ERROR, Severity.WARNING),
 ) -> Iterator[str]:
-    """Yield the findings of these severities as lines of the format ``concise``."""
+    """Yield the findings of these severities as lines of the format ``concise``; of another text than vISA one line."""
+    if result.module is None and (other := other_text(result.analysis.document.text)):
+        yield printable(f"{name}: {other}")
+        return
     for finding in result.diagnostics:
         if finding.severity in severities:
             line, column = result.analysis.document.position(finding.span.start)

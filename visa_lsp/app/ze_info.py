@@ -54,7 +54,7 @@ def find_ze_info(kernel: Kernel, places: Sequence[Path | None], finder: Beside) 
 
 
 def infer_ze_info(kernels: Sequence[Kernel], platform: str | None) -> DescribedKernel:
-    """Return ze_info inferred from the programs. Raises EmitError if none fits them."""
+    """Return ze_info inferred from the programs. Raises EmitError if that is impossible."""
     made = emit_with_doubts(kernels, registers_for(platform, kernels))
     return DescribedKernel(made.text, None, doubts=made.doubts)
 
@@ -70,7 +70,7 @@ def find_or_infer_ze_info(
 
 
 def registers_for(platform_name: str | None, kernels: Sequence[Kernel]) -> Registers:
-    """Return the registers of a platform; without one those of a compiler's dump, else those of the default platform."""
+    """Return the size of a register on a platform; without one that of a compiler's dump, else that of the default platform."""
     found = next((r for k in kernels if (r := registers_of_dump(k)) is not None), None)
     if platform_name is None and found is not None:
         return found

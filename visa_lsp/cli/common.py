@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TextIO
 
-    from visa_lsp.app.assemble import Assembled, CheckedProgram
+    from visa_lsp.app.assemble import CheckedProgram
     from visa_lsp.app.check.report import ReportedFinding
 
 _MAX_INTEGER_DIGITS: Final = 18
@@ -71,7 +71,7 @@ def say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def tell_problems(name: str, result: Assembled | CheckedProgram) -> None:
+def tell_problems(name: str, result: CheckedProgram) -> None:
     """Print the errors and warnings of a text to standard error, one per line."""
     from visa_lsp.app.assemble import problem_lines
 

@@ -25,6 +25,7 @@ from visa_lsp.cli.exits import complain
 from visa_lsp.cli.parsing import seconds_argument
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.diagnostics import Severity
+from visa_lsp.program.suffixes import PROGRAMS
 from visa_lsp.toolchain.ocloc import SECONDS
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _values(build: Build, files: WrittenFiles) -> dict[str, Any]:
 
 def _source(path: str, stdin_filename: str | None) -> BuildSource:
     """Read a source. Raises UserError for a vISA text or object, by its suffix."""
-    if path != STDIN and Path(path).suffix in (".visaasm", ".isaasm", ".isa"):
+    if path != STDIN and Path(path).suffix in PROGRAMS:
         raise UserError(f"{path}: expected OpenCL C, found vISA; visa-lsp gen shows its machine code")
     return read_source(path, stdin_filename)
 

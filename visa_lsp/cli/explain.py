@@ -73,7 +73,7 @@ def explain_command(args: argparse.Namespace) -> int:
 
 
 def _kind(word: str) -> str:
-    """Return ``file``, which a pipe or a device is too, or ``folder``; an empty word where there is neither."""
+    """Return ``folder``, or ``file`` for any other existing path, such as a pipe; empty for a missing path."""
     try:
         mode = Path(word).stat().st_mode
     except (OSError, ValueError):

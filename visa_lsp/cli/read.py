@@ -86,5 +86,5 @@ def _report(files: list[ReadFile], errors: list[dict[str, str]], args: argparse.
 
 
 def printable_lines(text: str) -> str:
-    """Return a text with what a terminal must not get made visible, line by line."""
+    """Escape the control characters of a text, line by line."""
     return "\n".join(printable(line) for line in text.split("\n"))

@@ -1,6 +1,6 @@
 """Limits of the labels and strings that the instructions of a body may name.
 
-An assembler gives a missing label or string a number of its own, so that no text could express such an object.
+An assembler gives a missing label or string a new number, so that no text can express an object that names one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Absent(NamedTuple):
-    """A label or string that an instruction names and its body lacks, and the field that names it."""
+    """A label or string that an instruction names and the body lacks, and the field with the name."""
 
     message: str
     field: str
@@ -30,7 +30,7 @@ class BodyLimits:
         self._places: dict[Instruction, tuple[tuple[int, bool], ...]] = {}
 
     def absent(self, inst: Inst) -> Absent | None:
-        """Return the first label or string of an instruction that the body does not have."""
+        """Return the first label or string of an instruction that the body lacks."""
         places = self._places.get(inst.row)
         if places is None:
             places = self._places[inst.row] = _places(inst.row)

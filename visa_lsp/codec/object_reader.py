@@ -1,6 +1,7 @@
-"""Reads everything of an object but its instructions: the header, the declarations, and ``summary`` of both.
+"""Reads an object except its instructions: the header, the declarations, and ``summary`` of both.
 
-Checks offsets and sizes against the file before it uses them, and counts against the bytes that are left. Knows no instructions.
+Checks offsets and sizes against the file before it uses them, and counts against the bytes that are left. Knows no
+instructions.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def read_header(data: bytes) -> Header:
     variables = _file_variables(cursor, layout)
     functions = _entries(cursor, layout, "functions", smallest, is_kernel=False)
     header = Header(layout, kernels, variables, functions)
-    # Bodies are disjoint in every real file; two that share bytes could make a small file cost without bound.
+    # Bodies are disjoint in every real file; overlapping ones could make a small file take unbounded time.
     if sum(entry.size for entry in header.bodies) > len(data):
         raise cursor.error("the sizes of all kernels and functions add up to more than the file", "kernels")
     return header
@@ -115,7 +116,7 @@ def _file_variables(cursor: Cursor, layout: ObjectLayout) -> tuple[FileVariable,
 def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int, pool: _Pool | None) -> tuple[Attribute, ...]:
     """Read ``count`` attributes; those of file variables have no known string pool.
 
-    Raises CodecError where the bytes up to the end of the cursor are too few, or a name is none.
+    Raises CodecError if the bytes end too early, or a name is invalid.
     """
     if not count:
         return ()
@@ -138,7 +139,7 @@ def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int, pool: _Poo
 def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
     """Return a kernel object up to its instructions.
 
-    Raises CodecError where its declarations are cut off, or its instructions lie outside of its bytes or inside its
+    Raises CodecError if its declarations are cut off, or its instructions lie outside of its bytes or inside its
     declarations.
     """
     if entry.is_external:
@@ -146,7 +147,7 @@ def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
     layout = header.layout
     cursor = Cursor(data, entry.offset, entry.offset + entry.size, entry.path)
     strings = [cursor.string(f"strings[{i}]") for i in range(cursor.count(layout.index, "string_count", 1))]
-    # Entry 0 is the name; in objects that follow seed 000 it is empty, and the header knows the name.
+    # Entry 0 is the name; in objects that follow seed 000 it is empty, and the header has the name.
     strings[:1] = [entry.name]
     pool = _Pool(strings, is_strict=layout.is_strict)
     cursor.integer(layout.index, "name_index")
@@ -197,7 +198,7 @@ class _Pool:
         self._is_strict = is_strict
 
     def check(self, cursor: Cursor, index: int, at: int) -> None:
-        """Refuse a number that no string has, of the record at ``at``."""
+        """Refuse the number of a missing string, in the record at ``at``."""
         if self._is_strict and index >= len(self.strings):
             raise cursor.error(f"there is no string {index}; there are {len(self.strings)}", "name_index", at)
 

@@ -63,7 +63,7 @@ def compare_bodies(a: ComparedBody, b: ComparedBody) -> KernelDiff:
 
 
 def _line_pairs(a: ComparedBody, b: ComparedBody, match: Matching) -> list[tuple[int, int]]:
-    """Return lines that correspond: of the code, of declarations, inputs and attributes."""
+    """Return corresponding lines of the code, declarations, inputs and attributes."""
     pairs = {**dict(entry_pairs(a, b, match.renaming)), a.first: b.first}
     pairs.update(
         (a.lines[ref], b.lines[its]) for ref, its in match.renaming.items() if ref in a.lines and its in b.lines
@@ -74,7 +74,7 @@ def _line_pairs(a: ComparedBody, b: ComparedBody, match: Matching) -> list[tuple
 
 
 class _Places:
-    """The places of missing lines in the other body: behind the counterpart of the line before."""
+    """The places of missing lines in the other body: after the counterpart of the line before."""
 
     def __init__(self, pairs: Sequence[tuple[int, int]]) -> None:
         self._of_a = list(pairs)
@@ -176,7 +176,7 @@ def _span(body: ComparedBody, items: Sequence[Item]) -> Lines:
 
 
 def _runs(items: Sequence[Item], settled: set[int]) -> Iterator[list[Item]]:
-    """Yield the stretches of unsettled items."""
+    """Yield the stretches of items without a counterpart."""
     run: list[Item] = []
     for at, item in enumerate(items):
         if at in settled:

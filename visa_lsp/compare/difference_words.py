@@ -1,7 +1,7 @@
 """The words for a difference, in the names of the first body.
 
-A name of the second body that has no counterpart in the first stays as it is; where the first body has something else of that
-name, it gets a ``'``, which no name has.
+A name of the second body without a counterpart in the first is unchanged; if the first body uses that name for another
+thing, a ``'`` is added, which no name contains.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def describe_change(one: Inst, names: OperandNames, other: Inst, its_names: Oper
     words = list(_words(one, names, other, its_names))
     lanes, operands = list(_lanes(one, other)), list(_operands(one, names, other, its_names))
     if lanes and not (words or operands):
-        return "; ".join(lanes)  # such a difference is common to whole stretches
+        return "; ".join(lanes)  # because such a difference is common to whole stretches
     said = [*words, *lanes, *operands] or [f"{name} {arrow(value, its)}" for name, value, its in _fields(one, other)]
     return f"{one.row.mnemonic}: {'; '.join(said)}"
 

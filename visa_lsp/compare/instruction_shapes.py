@@ -1,6 +1,6 @@
 """Instructions without their names: a shape, and the variables and labels in it.
 
-Two instructions are equal up to renaming where their shapes are equal and their names correspond. Predefined variables are
+Two instructions are equal up to renaming if their shapes are equal and their names correspond. Predefined variables are
 part of the shape. Immediates count with the bits of their type.
 """
 
@@ -49,7 +49,7 @@ class Item(Struct, frozen=True, eq=False):
 
 
 def items_of(kernel: Kernel) -> list[Item]:
-    """Return the instructions that are compared: all but source marks."""
+    """Return the instructions to compare: all except source marks."""
     return [_item(n, inst, kernel) for n, inst in enumerate(kernel.instructions) if inst.row.marks_source is None]
 
 

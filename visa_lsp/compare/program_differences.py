@@ -22,7 +22,7 @@ def compare_programs(
 ) -> list[KernelDiff]:
     """Compare bodies with those of the other program, in the order of the first; bodies of the second only are last.
 
-    ``end_a`` and ``end_b`` are the lines behind each text, where a missing body would be.
+    ``end_a`` and ``end_b`` are the lines after each text, where a missing body would be.
     """
     pairs = counterparts(a, b)
     taken = set(pairs.values())
@@ -35,7 +35,7 @@ def compare_programs(
 
 
 def counterparts(a: Sequence[ComparedBody], b: Sequence[ComparedBody]) -> dict[int, int]:
-    """Return corresponding bodies of ``a`` and ``b`` by their places: by name first, of several the most alike; then by content."""
+    """Return the places of corresponding bodies: by name first (among several the most alike), then by content."""
     named: dict[str, list[int]] = {}
     for j, body in enumerate(b):
         named.setdefault(body.kernel.name, []).append(j)
@@ -81,7 +81,7 @@ def _likeness(a: Counter[Hashable], b: Counter[Hashable]) -> int:
 
 
 def _alone(body: ComparedBody, kind: ChangeKind, end: int) -> KernelDiff:
-    """Return a body that the other program does not have."""
+    """Return the difference for a body that the other program lacks."""
     whole, there = Lines(body.first, body.last), Lines(end, end)
     word = "kernel" if body.kernel.is_kernel else "function"
     if kind is ChangeKind.DELETE:

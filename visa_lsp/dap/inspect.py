@@ -59,7 +59,7 @@ class View:
     def __init__(self) -> None:
         self.frames: list[
             tuple[ThreadKey, int, bool]
-        ] = []  # by number: thread, place in the stack, whether it is a frame of the source
+        ] = []  # by number: thread, place in the stack, and whether it is a frame of the source
         self.held: list[Held] = []
         self.targets: dict[int, int] = {}  # of goto
 
@@ -343,10 +343,10 @@ def completions(session: DebugSession, args: Body) -> Body:
 def lanes(session: DebugSession, args: Body) -> Body:
     """``visaLanes`` {frameId? | threadId?, expression?}: the variables of a stopped thread by lane, for a table.
 
-    ``lanes``: how many there are; ``active``: a truth value for each; ``rows``: ``name``, ``type``, ``kind`` (variable,
-    predicate, address), ``values``, a text for each lane, or fewer where a variable has fewer elements, and ``changed``, a
-    truth value for each; ``at``: ``line`` and ``source``; ``region``: ``name`` and ``elements`` (numbers) of the operand
-    that ``expression`` names, as it is written, where there is one; ``threads``: ``id``, ``name`` and ``line`` of all
+    ``lanes``: the number of lanes; ``active``: a truth value for each; ``rows``: ``name``, ``type``, ``kind``
+    (variable, predicate, address), ``values``, a text for each lane (fewer if a variable has fewer elements), and
+    ``changed``, a truth value for each; ``at``: ``line`` and ``source``; ``region``: ``name`` and ``elements``
+    (numbers) of the operand in ``expression``, if there is one; ``threads``: ``id``, ``name`` and ``line`` of all
     threads of the group.
     """
     debugger = session.debugger

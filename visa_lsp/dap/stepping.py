@@ -1,6 +1,6 @@
 """Requests that begin, end and move a run: initialize to disconnect, steps forward and back, goto, restart.
 
-Each answers at once; the session moves the run. Invariant: every capability in ``initialize`` has a handler.
+Each handler answers at once; the session moves the run. Invariant: every capability in ``initialize`` has a handler.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def beginning(session: DebugSession) -> Callable[[], RunStop]:
 
 
 def _to_wrong_store(session: DebugSession) -> RunStop:
-    """Run to the end, and go back to the last store of the first element that is not as expected."""
+    """Run to the end, then go back to the last store to the first wrong element."""
     debugger, launched = session.debugger, session.launched
     thread = debugger.enter(session.poll).thread
     assert launched is not None

@@ -1,6 +1,6 @@
 """Expressions over the lanes of a stopped thread: ``V0051[3] > 7``, ``any(P1)``, ``item == (3,0,0)``, ``V32(1,0)<8;8,1>:f``.
 
-A text becomes functions of a frame's cells; nothing of Python is evaluated. Numbers are compared and computed as in C,
+A text becomes functions of a frame's cells; it is never evaluated as Python. Numbers are compared and computed as in C,
 element by element where one side is a variable. Invariant: an expression ends, and writes nothing.
 
     or     a || b      and  a && b      compare  == != < <= > >=      bits  | ^ &      shift  << >>
@@ -71,7 +71,10 @@ def number_of(value: Any, text: str) -> int | float:
 
 
 def read(text: str) -> Expression:
-    """Read an expression; ``,x`` ``,d`` ``,u`` ``,f`` at its end choose the number format. Raises DebugError for a malformed text."""
+    """Read an expression; ``,x`` ``,d`` ``,u`` ``,f`` at its end choose the number format.
+
+    Raises DebugError for a malformed text.
+    """
     if len(text) > MAX_TEXT_CHARS:
         raise DebugError(f"the expression has more than {MAX_TEXT_CHARS} characters")
     style = _STYLE.search(text)
@@ -335,7 +338,7 @@ class _Reader:
 
 
 def _region(at: FrameCells, name: str, row: int, col: int, shape: tuple[int, int, int] | None, type_: str) -> Cells:
-    """Return the elements that a region touches, as many as the thread has lanes and the variable has room for."""
+    """Return the elements of a region: one per lane of the thread, as far as the variable reaches."""
     cells = at.cells(name)
     if cells.kind != "variable":
         raise DebugError(f"{name} is not a general variable: it has no rows and columns")
@@ -400,7 +403,7 @@ def _join(sign: str, left: Get, right: Get) -> _Node:
         try:
             if (
                 type(a) is int and type(b) is int
-            ):  # the common case: NumPy's error state would cost more than the operation
+            ):  # the common case, in which NumPy's error state would cost more than the operation
                 return function(a, b)
             with np.errstate(all="ignore"):
                 return function(a, b)

@@ -1,6 +1,6 @@
 """The registers of a stopped thread as a table: variables, predicates and addresses against lanes.
 
-Values only, for a view that shows them side by side. Invariant: a row has a text for each lane, or fewer where the
+Values only, for a view that shows them side by side. Invariant: a row has a text for each lane, or fewer if the
 variable has fewer elements.
 """
 

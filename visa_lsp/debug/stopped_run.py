@@ -71,7 +71,7 @@ class StoppedRun:
         return f"{words}: items {first} to {last}" if len(items) > 1 else f"{words}: item {first}"
 
     def place(self, thread: Thread) -> CodePlace:
-        """Return the instruction that a thread executes next, or waits at."""
+        """Return the instruction that a thread executes next, or at which it waits."""
         body = self.places.of(thread.frame.code.kernel)
         pc = self.stepper.place(thread)
         return body.place(pc)

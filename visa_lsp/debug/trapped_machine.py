@@ -1,8 +1,8 @@
 """The interpreter's machine with traps: it can be stopped before any instruction, access or fault.
 
-A trap is one of the ops of its instruction, so that an instruction without one costs the same as in a plain run.
-Invariant: while observers are detached (a replay), they see nothing, no fault is kept and nothing stops; the kernel
-computes the same.
+A trap is one of the ops of its instruction, so that an instruction without one is as fast as in a plain run. Invariant:
+while observers are detached (in a replay), they see nothing, no fault is kept and nothing stops the run; the kernel
+computes the same values.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Trap(Exception):  # noqa: N818 - what was asked for has happened
-    """The thread is before an instruction or access of the tests ``hits``; nothing of the instruction has happened."""
+    """The thread is before an instruction or access of the tests ``hits``; the instruction has had no effect yet."""
 
     def __init__(self, hits: tuple[Any, ...]) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class TrappedMachine(Machine):
 
     @contextmanager
     def overhear(self, observer: Observer) -> Iterator[None]:
-        """Have one observer see the run instead of the others, whose state and findings stay."""
+        """Replace the observers by one inside the context; their state and findings stay."""
         names = ("_listeners", "_traces", "_trace", "_heard", "_lists", "observers", "watched")
         kept = [getattr(self, name) for name in names]
         self._listeners, self._traces = (observer,), True
@@ -161,7 +161,7 @@ class TrappedMachine(Machine):
         return code.prepend_join(trap, pc)
 
     def _notify(self, code: Code, pc: int, op: Op) -> Op:
-        """Return an op that notifies the observers first; each observer chooses its instructions once."""
+        """Return an op that notifies the observers first; each observer selects its instructions once."""
         found = self._heard.get((id(code), pc))
         if found is None:
             observers, self.observers = self.observers, self._listeners  # also while observers are detached
@@ -209,7 +209,7 @@ class TrappedMachine(Machine):
             self._caught = fault
 
     def take_findings(self) -> None:
-        """Report what the observers have found, and stop at the first that is watched for."""
+        """Collect the findings of the observers, and stop at the first that stops the run."""
         super().take_findings()
         self.raise_caught()
 

@@ -1,9 +1,9 @@
 """The findings of the vISA in a host text, at their places in the host.
 
-The one engine finds them in the text that the blocks make; here they are taken back to the host. Findings do not depend
-on facts that only the host knows: a rule about the flow between blocks is silent, and with an unknown type or number,
-only findings that hold for every choice are reported.
-Invariant: each reported finding lies in a string of the host, and so do all its fixes.
+The usual engine checks the text made of the blocks; this module maps the findings back to the host. Findings do not
+depend on facts that only the host has: rules about the flow between blocks are off, and with an unknown type or number
+only findings that hold for every choice are reported. Invariant: each reported finding, with all its fixes, lies in a
+string of the host.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.text import Span
 
-# Between two blocks is code of the host, whose reads, writes and jumps are unknown.
+# Rules that are off because the code of the host between two blocks has unknown reads, writes and jumps.
 _OF_FLOW: Final = frozenset(
     {
         "missing-return", "unreachable-code", "goto-without-join", "never-read", "never-written", "unused-variable",
         "missing-attribute", "version-line", "missing-kernel", "redeclared-kernel",
     }
 )  # fmt: skip
-# A line that is known in part may declare a name, define a label, open a brace.
+# Rules that are off because a partly unknown line may declare a name, define a label or open a brace.
 _OF_OTHER_LINES: Final = frozenset({"undeclared-name", "missing-label", "unmatched-brace", "unclosed-comment"})
-# The compiler inlines bodies into one another: a name may belong to any of them.
+# Rules that are off because the compiler inlines bodies into one another, so that a name may belong to any of them.
 _OF_OTHER_BODIES: Final = {
     "undeclared-name": re.compile(r"\.decl\s+([^\s]+)"),
     "missing-label": re.compile(r"(?m)^\s*([A-Za-z_][\w$@?]*):"),
@@ -49,7 +49,7 @@ _MAX_CHARS_BEFORE, _MAX_LINE_CHARS, _MAX_LINES = (
     400,
     1000,
     1000,
-)  # characters before a comment, in a line of it; lines of a comment
+)  # limits: characters before a comment, characters in a line of it, lines of a comment
 
 
 def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, ...]:
@@ -66,7 +66,7 @@ def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, .
 
 
 def _true(host: HostText, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield the findings that hold whatever the host says where it is not understood."""
+    """Yield the findings that hold for every meaning of the parts that are not understood."""
     elsewhere: dict[str, frozenset[str]] = {}
     for finding in found:
         name = finding.name
@@ -143,10 +143,10 @@ def _suppressions(host: HostText) -> Iterator[Suppression]:
     for comment in host.comments:
         at = comment.start
         before = text[max(0, at - _MAX_CHARS_BEFORE) : at]
-        # A comment that far to the right is taken to be behind code.
+        # A comment so far to the right counts as one after code.
         blank = before[before.rfind("\n") + 1 :].isspace() or before[-1:] in ("\n", "")
         alone = blank and ("\n" in before or len(before) == at)
-        at -= len(before) - len(before.rstrip(" \t"))  # the blanks before a comment go with it
+        at -= len(before) - len(before.rstrip(" \t"))  # the blanks before a comment are removed with it
         for part in text[at : comment.end].split("\n")[:_MAX_LINES]:
             if _MARK in part and len(part) <= _MAX_LINE_CHARS:
                 code = " " * len(part) + ("" if alone else "x")

@@ -1,7 +1,7 @@
 """The bits of variables that an instruction reads and writes, from its row and operands.
 
-Regions give exact bytes. The sizes of messages are not modelled here: a raw operand may touch all bytes behind its
-start and certainly touches none, unless ``moved`` has the bytes.
+Regions give exact bytes. The sizes of messages are not modelled here: a raw operand may touch all bytes from its start
+on and certainly touches none, unless ``moved`` has the bytes.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _ALL_LANES: Final = (1 << 32) - 1
 
 @cache
 def slots_of(row: Instruction) -> Mapping[str, Slot]:
-    """Return the slot that fills each field, by field name; the register's slot where several fill one field."""
+    """Return the slot of each field, by field name; of several slots for one field, that of the register."""
     return {name: slot for slot in reversed(row.slots) for name in slot.name.split(",")}
 
 
 def exec_control_of(inst: Inst) -> ExecControl:
-    """Return the execution size and mask of an instruction; one lane without a mask where it has none."""
+    """Return the execution size and mask of an instruction; one lane without a mask if it has none."""
     control = inst.get("exec")
     return control if isinstance(control, ExecControl) else _ONE_LANE
 
@@ -125,7 +125,7 @@ def _operand(
             key, room = _root(value.var, storage)
             yield Access(name, key, writes=False, possible=room, purpose=AccessPurpose.TAKEN)
         case PredicateOperand():
-            # Setting a predicate and logic on predicates go by lanes.
+            # Setting a predicate and logic on predicates work lane by lane.
             bits = (1 << lanes) - 1 << control.mask_offset
             yield from _both(name, role, variable_key(Space.PREDICATE, value.var), bits, bits)
         case Address():
@@ -173,7 +173,7 @@ def _general(row: Instruction, name: str, value: General, lanes: int, storage: S
 
 @cache
 def _shape(row: Instruction, name: str) -> tuple[bool, bool]:
-    """Return whether the region of an operand determines the touched bytes, and whether it is that of one lane."""
+    """Return whether the region of an operand determines the touched bytes, and whether it is the region of one lane."""
     slot = slots_of(row).get(name)
     if slot is None:
         return False, False

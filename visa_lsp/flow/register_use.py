@@ -1,11 +1,10 @@
-"""The registers that a body takes at each step: general registers in GRF rows, flags, and address elements, each apart.
+"""The registers that a body needs at each step: GRF rows, flags and address elements, each counted separately.
 
-The model is the finalizer's estimate before allocation, as far as it depends on vISA alone; ``pressure`` has its live
-ranges. Its earlier rewrites and the registers that it adds (headers of messages, assembled payloads, emulated 64-bit
-arithmetic) are not modelled, so that its own figure may be higher.
-
-Invariant: aliases count with their root variable. Predefined variables do not count, but ``%r0``, which lives as
-long as a kernel for the message that ends the thread.
+The model is the finalizer's estimate before allocation, as far as it depends on vISA alone; ``pressure`` computes its
+live ranges. The finalizer's earlier rewrites and the registers that it adds (headers of messages, assembled payloads,
+emulated 64-bit arithmetic) are not modelled, so that its own figure may be higher. Invariant: aliases count with their
+root variable. Predefined variables do not count, except ``%r0``, which is live in the whole kernel for the message that
+ends the thread.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def registers_of(kernel: Kernel, grf_bytes: int) -> RegisterUse:
 
 
 def _general_sizes(kernel: Kernel, storage: Storage) -> dict[int, Size]:
-    """Return the declared variables that have storage of their own, with their bytes in registers.
+    """Return the declared variables with their own storage, and their bytes in registers.
 
     A variable smaller than a row with a stricter alignment than its size counts twice, as in the finalizer.
     """

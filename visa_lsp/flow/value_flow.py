@@ -1,7 +1,7 @@
 """The flow of values between variables, independent of the order of instructions.
 
-A value is followed from the operands of an instruction to its result, through registers only. Invariant: a
-variable that is not reached has no part of the value, except through memory.
+A value is followed from the operands of an instruction to its result, through registers only. Invariant: an unreached
+variable does not depend on the value, except through memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ValueFlow:
-    """A graph of values between variables, which are any numbers."""
+    """A graph of the flow of values between variables, which are any numbers."""
 
     def __init__(self) -> None:
         self._into: dict[int, set[int]] = {}
@@ -26,11 +26,11 @@ class ValueFlow:
             self._into.setdefault(source, set()).add(target)
 
     def find_reached(self, sources: Iterable[int]) -> set[int]:
-        """Return the variables that values of ``sources`` may reach, themselves included."""
+        """Return the variables that values of ``sources`` may reach, including ``sources``."""
         return closure(sources, lambda variable: self._into.get(variable, ()))
 
     def origins(self, sources: Iterable[int]) -> dict[int, frozenset[int]]:
-        """Return for each reached variable the sources that reach it, and itself."""
+        """Return, for each reached variable, the sources that reach it, including itself."""
         found: dict[int, set[int]] = {}
         for source in sources:
             for target in self.find_reached((source,)):

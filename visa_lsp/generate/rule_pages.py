@@ -1,4 +1,4 @@
-"""``docs/rules``: a page for each rule and the list of all, as ``explain`` prints them."""
+"""Generates ``docs/rules``: the list of rules and a page for each, with the text of ``explain``."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _TEMPLATES: Final = 2
 
 
 def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator[None]:
-    """Step of some milliseconds at most, each of them done when it is given; ``tokens`` where a client colours text."""
+    """Yield after each step of at most some milliseconds; ``tokens``: also prepare the colours of the text."""
     index = index_of(analysis.document)
     yield
     for part in index.parts:

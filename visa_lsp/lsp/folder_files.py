@@ -1,7 +1,7 @@
-"""The files of the open folders: which there are, and what is in them, kept until they change.
+"""The files of the open folders and their contents, cached until they change.
 
-Besides it only commands read files: those that they are given. A document that is open counts as the editor has it. Invariant:
-the value for a file belongs to the bytes with its current time and size.
+Besides this module only commands read files, namely those in their arguments. An open document replaces its file.
+Invariant: the value for a file belongs to the bytes with its current time and size.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from pygls.uris import from_fs_path, to_fs_path
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.companions import Beside
 from visa_lsp.ide.workspace import Language
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import is_regular, read_file
+from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,16 +39,16 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Files:
-    """The files below some folders.
+    """The files below the open folders.
 
-    What is worked out of a file is remembered under a key of its type, which belongs to the module that works it out, with
-    the state of the file and whatever else it depends on: a fact of another state, or of another ``of``, is none.
+    Facts about a file are cached under a typed key, which belongs to the module that computes them, with the state of
+    the file and other inputs (``of``). A fact for another state or another ``of`` is not used.
     """
 
     documents: Workspace
     roots: list[str] = field(default_factory=list)
     beside: Beside = field(init=False)
-    # By URI and key; that each value is of its key's type, ``keep`` and ``kept`` see to.
+    # By URI and key; ``keep`` and ``kept`` ensure the type of each value.
     _kept: dict[str, dict[Key[Any], tuple[Stamp | None, object, Any]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -58,7 +60,7 @@ class Files:
 
     @staticmethod
     def path_of(uri: str) -> str | None:
-        """Return the file of a URI; None for documents that are in no file."""
+        """Return the file of a URI; None for a document without a file."""
         if not uri.startswith("file:"):
             return None
         try:
@@ -84,7 +86,7 @@ class Files:
                 entries += len(names)
                 for name in sorted(names):
                     path = os.path.join(place, name)  # noqa: PTH118 - a Path for each of many names costs
-                    if name.endswith((".visaasm", ".isaasm")) and path not in seen and is_regular(path):
+                    if name.endswith(TEXTS) and path not in seen and is_regular(path):
                         seen.add(path)
                         found += 1
                         yield Path(path)
@@ -92,7 +94,7 @@ class Files:
                     return
 
     def stamp(self, path: Path) -> Stamp | None:
-        """Return the stamp of a file's state; None where it is not a regular file, cannot be read, or is too long."""
+        """Return the stamp of a file's state; None if it is not a regular file, cannot be read, or is too long."""
         try:
             found = path.stat()
         except (OSError, ValueError):
@@ -102,15 +104,15 @@ class Files:
         return (found.st_mtime_ns, found.st_size)
 
     def text(self, path: Path) -> str | None:
-        """Return the text in a file; None where there is none."""
+        """Return the text in a file, or None."""
         try:
-            return read_file(path, _MAX_FILE_BYTES).decode("utf-8-sig", "surrogateescape")
+            return decode_text(read_file(path, _MAX_FILE_BYTES))
         except (OSError, ValueError):
             return None
 
     @staticmethod
     def stamp_place(path: Path) -> Stamp | None:
-        """Return the stamp of the state of a file or folder; None where it does not exist."""
+        """Return the stamp of the state of a file or folder; None if it does not exist."""
         try:
             found = path.stat()
         except (OSError, ValueError):
@@ -118,7 +120,7 @@ class Files:
         return (found.st_mtime_ns, found.st_size)
 
     def analysis(self, path: Path) -> Analysis | None:
-        """Return the analysis of a file's text; None where there is none."""
+        """Return the analysis of a file's text, or None."""
         text = self.text(path)
         if text is None:
             return None
@@ -126,11 +128,11 @@ class Files:
         return Analysis.of(text, self.documents.platform_name(uri) or None)
 
     def keep(self, key: Key[T], uri: str, stamp: Stamp | None, of: object, fact: T) -> None:
-        """Remember something about a state of a file; ``of`` is what else it depends on."""
+        """Cache a value for a state of a file; ``of`` are its other inputs."""
         self._kept.setdefault(uri, {})[key] = (stamp, of, fact)
 
     def recall(self, key: Key[T], uri: str, stamp: Stamp | None, of: object) -> T | None:
-        """Return the remembered value; None if the file, or ``of``, has changed."""
+        """Return the cached value; None if the file, or ``of``, has changed."""
         known = self._kept.get(uri, {}).get(key)
         if known is None or known[0] != stamp or known[1] != of:
             return None
@@ -138,7 +140,7 @@ class Files:
         return fact
 
     def forget(self, uri: str | None = None) -> None:
-        """Forget a file, or all."""
+        """Drop the cached values of a file, or all."""
         if uri is None:
             self._kept.clear()
         else:
@@ -151,12 +153,12 @@ class Files:
         )
 
     def find_existing(self, uri: str, candidates: tuple[str, ...]) -> str | None:
-        """Return the URI of the first of some files, named relative to a document, that there is."""
+        """Return the URI of the first existing file among names relative to a document."""
         base = self.path_of(uri)
         return self._first([Path(base).parent] if base is not None else [], candidates)
 
     def existing_near(self, uri: str, candidates: tuple[str, ...]) -> str | None:
-        """Return the same; where the document's folder has none of them, the folders above it up to an open one, and those."""
+        """Return the URI of the first existing file in the document's folder, a folder above up to an open one, or an open one."""
         base = self.path_of(uri)
         roots = [Path(root) for root in map(self.path_of, self.roots) if root is not None]
         above = list(Path(base).parents)[:_MAX_FOLDERS] if base is not None else []
@@ -167,7 +169,7 @@ class Files:
         bases: Sequence[Path | None] = folders or (None,)
         for folder, name in ((folder, name) for folder in bases for name in candidates):
             if name.startswith(("\\\\", "//")):
-                continue  # another machine's: opening it would already send the user's name to that machine
+                continue  # skipped, because opening a file of another machine would send the user's name there
             path = Path(name)
             if not path.is_absolute():
                 if folder is None:

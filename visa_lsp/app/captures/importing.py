@@ -219,7 +219,10 @@ class _LaunchWriter:
         raise self.problem(f"argument {self.info.described(index)}: {words}")
 
     def _as_kind(self, index: int, kind: str, arg: CapturedArg, expected: list[Spec]) -> Spec | None:
-        """Return an argument as the kind that the kernel takes, any kind if that is empty; None if it is another."""
+        """Return an argument of the ``kind`` that the kernel takes; None if it is of another kind.
+
+        An empty ``kind`` means any.
+        """
         match kind, arg:
             case "buffer" | "", CapturedBuffer():
                 dtype = arg.dtype or element_of(self.info, index)[0] or "uint8"

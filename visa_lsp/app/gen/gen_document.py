@@ -14,7 +14,7 @@ from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import convert_findings, is_file_name, settings_for, tool_for
 from visa_lsp.app.gen.older import EFFICIENT, in_older_forms, name_for, reads_newest
-from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, foreign, read_bytes
+from visa_lsp.app.inputs import STDIN, STDIN_NAME, decode, decode_object, is_object, other_text, read_bytes
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named, platform_of_product
 from visa_lsp.program.grf import LONG_GRF_BYTES, grf_by_contents, grf_in_comment
@@ -77,21 +77,18 @@ def read_input(path: str, stdin_filename: str | None, platform: str | None) -> S
 
 def source_of(name: str, data: bytes, platform: str | None, path: str) -> Source:
     """Return the text of the bytes of a file; ``path`` locates its settings and what is beside it. Raises as ``read_input``."""
-    is_object = data.startswith(OBJECT_MAGIC)
     asked = platform or settings_for(path).platform
-    text = _disassemble(name, data, asked) if is_object else decode(name, data).text
-    return Source(name, text, asked or platform_for(path, text), is_object)
+    disassembled = is_object(name, data)
+    text = _disassemble(name, data, asked) if disassembled else decode(name, data).text
+    if other := other_text(text):
+        raise UserError(f"{name}: {other}")
+    return Source(name, text, asked or platform_for(path, text), disassembled)
 
 
 def _disassemble(name: str, data: bytes, platform: str | None) -> str:
-    from visa_lsp.codec.decode import decode as decoded
-    from visa_lsp.codec.errors import CodecError
     from visa_lsp.program.text_form import module_text
 
-    try:
-        return module_text(decoded(data), platform_named(platform) if platform else None)
-    except CodecError as error:
-        raise UserError(f"{name}: {foreign(name, data) or error}") from None
+    return module_text(decode_object(name, data), platform_named(platform) if platform else None)
 
 
 def platform_for(path: str, text: str) -> str:

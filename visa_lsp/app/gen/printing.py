@@ -32,7 +32,7 @@ def as_json(document: GenDocument) -> dict[str, Any]:
 
 
 def findings_json(findings: Iterable[ReportedFinding], who: str) -> list[dict[str, Any]]:
-    """Return the findings of another program with the keys of ``check --format json``; ``source`` is the program ``who``."""
+    """Return the findings of the program ``who`` with the keys of ``check --format json``."""
     return [
         {
             "path": printable(f.path), "line": f.place.line, "column": f.place.column, "end_line": f.place.end_line,

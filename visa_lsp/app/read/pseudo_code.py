@@ -1,4 +1,4 @@
-"""A text or object as pseudo-code: what the command shows."""
+"""A text or object as pseudo-code, as the command ``read`` shows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import OBJECT_MAGIC, decode
+from visa_lsp.app.inputs import decode, is_object
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.lines import is_expressed, lines_of, source_marks
 from visa_lsp.app.read.lower import statements_of
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class CodeLine(Struct, frozen=True):
-    """A line of pseudo-code: the lines of the text that it stands for, from 1, and the source line that those name."""
+    """A line of pseudo-code, with its lines of the text, from 1, and the source line that these name."""
 
     text: str
     visa: tuple[int, ...]
@@ -44,7 +44,7 @@ class CodeLine(Struct, frozen=True):
 class ReadKernel(Struct, frozen=True):
     """A kernel or function as pseudo-code.
 
-    ``kept`` counts the instructions that stay as vISA, ``named`` those that are operations by their names: barriers, atomics.
+    ``kept`` counts the instructions that stay as vISA, ``named`` those that become named operations such as barriers.
     """
 
     name: str
@@ -65,7 +65,7 @@ class ReadFile(Struct, frozen=True):
 
 
 class KeptReading(Struct, frozen=True):
-    """A body as it was read, with what its reading depends on."""
+    """The cached reading of a body, with its inputs."""
 
     body: Kernel
     platform: Platform
@@ -73,7 +73,7 @@ class KeptReading(Struct, frozen=True):
     read: ReadKernel
 
 
-Kept = dict[str, KeptReading]  # by name: bodies of the file as it was
+Kept = dict[str, KeptReading]  # by name of the body
 
 
 def read_data(
@@ -85,12 +85,13 @@ def read_data(
     say: Callable[[str], None],
     kept: Kept | None = None,
 ) -> ReadFile | None:
-    """Read a text or object; None where a text has errors, which ``say`` gets with its warnings.
+    """Read a text or object; None for a text with errors.
 
-    A body that is in ``kept`` as it was is not read again. Raises UserError where the file is neither text nor object.
+    Calls ``say`` with each error and warning. A body is not read again if ``kept`` has the same body. Raises UserError
+    if the file is neither text nor object.
     """
     chosen = platform_named(platform) if platform else None
-    if data.startswith(OBJECT_MAGIC):
+    if is_object(name, data):
         module = module_of_object(data, name, platform)
         text = module_text(module, chosen)
         row = None
@@ -123,7 +124,7 @@ def read_module(
 
 
 def _move_reading(before: KeptReading, body: Kernel) -> ReadKernel | None:
-    """Return the reading of a body that has at most moved by some lines; None where it has changed."""
+    """Return the cached reading of a body, with its lines moved if needed; None if the body has changed."""
     old, new, read = before.body.instructions, body.instructions, before.read
     if read.kept or len(old) != len(new) or not new:
         return None
@@ -141,7 +142,7 @@ def _move_reading(before: KeptReading, body: Kernel) -> ReadKernel | None:
 
 
 def _info(kernel: Kernel, place: Path, finder: Beside) -> KernelInfo | None:
-    """Return the description of a kernel in the ze_info beside a text; None without a readable one."""
+    """Return the description of a kernel in the ze_info beside a text; None if there is no readable one."""
     found = find_ze_info(kernel, [place], finder)
     try:
         return next((one for one in read(found.text) if one.name == kernel.name), None) if found is not None else None
@@ -172,9 +173,9 @@ def _kernel(kernel: Kernel, platform: Platform, texts: Sequence[str], info: Kern
 
 
 def chosen(file: ReadFile, kernel: str | None, lines: tuple[int, int] | None) -> ReadFile:
-    """Return the kernel of a name, and of each the part that stands for some lines of the text.
+    """Return the kernels of a file, or the named one, restricted to a range of lines of the text.
 
-    Raises UserError where there is no such kernel, or no line stands for any of those.
+    Raises UserError if there is no such kernel, or no instruction in these lines.
     """
     kernels = file.kernels
     if kernel is not None:

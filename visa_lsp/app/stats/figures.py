@@ -68,7 +68,7 @@ class LiveVariable(Struct, frozen=True):
 
 
 class KernelFigures(Struct, frozen=True):
-    """A kernel or function of the input ``path``. ``variables`` counts declared general variables, aliases with them.
+    """A kernel or function of the input ``path``. ``variables`` counts declared general variables, including aliases.
 
     ``lives`` is None if it was not requested.
     """

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.folders import SUFFIXES, files_of, is_folder
-from visa_lsp.app.inputs import OBJECT_MAGIC, decode, read_bytes
-from visa_lsp.app.stats.dumps import DUMP_MAGIC, DUMP_SUFFIX, DumpFigures, decode_dump, figures_of_dump, is_dump
+from visa_lsp.app.folders import files_of, is_folder
+from visa_lsp.app.inputs import decode, is_object, read_bytes
+from visa_lsp.app.stats.dumps import DUMP_MAGIC, DUMP_SUFFIX, DumpFigures, figures_of_dump, is_dump
 from visa_lsp.app.stats.figures import KernelFigures, figures_of
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import grf_in_comment, grf_of
+from visa_lsp.program.suffixes import PROGRAMS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, open_file
+from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,11 +36,11 @@ def inputs_of(path: str) -> list[str]:
     """
     if not is_folder(path):
         return [path]
-    files = files_of(path, (*SUFFIXES, DUMP_SUFFIX)).values()
-    # Files of other assemblers have the ending of dumps.
+    files = files_of(path, (*PROGRAMS, DUMP_SUFFIX)).values()
+    # Other assemblers use the suffix of dumps too.
     dumps = {one for one in files if one.lower().endswith(DUMP_SUFFIX) and _is_dump(one)}
     programs = {one for one in files if not one.lower().endswith(DUMP_SUFFIX)}
-    # A compiler that dumps writes the object of each text beside it, and some releases an incomplete one.
+    # Objects with the name of a text are skipped, because compilers write them beside dumps, some releases incompletely.
     dumped = {Path(one).parent for one in dumps}
     programs -= {
         one
@@ -68,7 +70,7 @@ def dumps_of(path: str) -> dict[str, DumpFigures]:
     found = {place: read_bytes(file) for place, file in paths.items() if place == "" or _is_dump(file)}
     if not all(map(is_dump, found.values())) or not found:
         raise UserError(f"{path}: expected native dumps (.asm), which begin with //.kernel")
-    return {place: figures_of_dump(paths[place], decode_dump(data)) for place, data in found.items()}
+    return {place: figures_of_dump(paths[place], decode_text(data)) for place, data in found.items()}
 
 
 def figures_of_data(
@@ -80,7 +82,7 @@ def figures_of_data(
 
     Raises UserError if the file is neither a text nor an object.
     """
-    if data.startswith(OBJECT_MAGIC):
+    if is_object(name, data):
         return _figures_of_module(module_of_object(data, name, platform), platform, name, lives=lives)
     source = decode(name, data)
     program = program_of_text(source.text, platform)

@@ -29,7 +29,7 @@ _HEADINGS: Final = ("Why:", "Example:", "Instead:", "Authority:")
 
 
 def rule_page(rule: Rule, *, default: bool = True) -> str:
-    """Return one rule's page."""
+    """Return the page of a rule."""
     off = "" if default else " · off by default"
     language = "yaml" if rule.code.startswith(_YAML) else "visa"
     lines = [f"# {rule.code} {rule.name}", "", f"*{rule.severity.value}{off}*", ""]
@@ -65,7 +65,7 @@ def _format_block(code: list[str], language: str) -> list[str]:
 
 
 def examples(rule: Rule) -> tuple[str, str]:
-    """Return the example of a page, which has the finding, and its replacement."""
+    """Return the example of a page, which causes the finding, and its replacement."""
     parts = {"Example:": "", "Instead:": ""}
     current = ""
     for line in rule.doc.splitlines():

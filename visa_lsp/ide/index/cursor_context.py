@@ -45,10 +45,10 @@ class Expected(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The answer. ``word`` is the span, in offsets of the text, of what is written of it already.
+    """The context of a cursor.
 
-    ``row`` and ``operand`` (the number of the operand, from 0) are there inside instructions; ``name`` is the property
-    or attribute whose value is wanted, or the variable whose region is.
+    ``word`` is the span, in offsets of the text, of the unfinished word. ``row`` and ``operand`` (its number, from 0)
+    are set inside instructions. ``name`` is the property or attribute before a value, or the variable before a region.
     """
 
     expected: Expected
@@ -63,7 +63,7 @@ class Context:
 
     @property
     def slot(self) -> Slot | None:
-        """The slot of the operand that is being written."""
+        """The slot of the operand at the cursor."""
         if self.row is None or not self.row.slots:
             return None
         return self.row.slots[min(self.operand, len(self.row.slots) - 1)]
@@ -157,7 +157,7 @@ def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
 
 
 def _operands(tail: str) -> int:
-    """Return the number of complete operands: words outside brackets and strings, without an unfinished one."""
+    """Return the number of complete operands; blanks in brackets and strings do not separate operands."""
     count, depth, inside, quoted = 0, 0, False, False
     for ch in tail:
         if ch == '"':

@@ -1,6 +1,6 @@
-"""Numbers of the text as values, where they are plain enough to have one without a binding.
+"""Values of numbers in the text, as far as they have one without binding.
 
-Hover and hints use it for what they draw; what the program means is decided in ``sema``. Never raises.
+For display in hover and hints only; ``sema`` determines the values of the program. Never raises.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def number_of(node: tree.Expr | None) -> int | None:
-    """Return the value of a constant expression without names in it; None where there is none."""
+    """Return the value of a constant expression without names; None if it has no value."""
     if node is None:
         return None
     try:
@@ -27,7 +27,7 @@ def number_of(node: tree.Expr | None) -> int | None:
 
 
 def float_of_bits(bits: int, type_: DataType) -> float | None:
-    """Return the number that the low bits are in a float type; None for other types."""
+    """Return the low bits as a number of a float type; None for other types."""
     match type_.name:
         case "f":
             return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0])
@@ -42,7 +42,7 @@ def float_of_bits(bits: int, type_: DataType) -> float | None:
 
 
 def int_of_bits(bits: int, type_: DataType) -> int:
-    """Return the low bits as a number of an integer type, sign-extended where it is signed."""
+    """Return the low bits as a number of an integer type; sign-extended for a signed type."""
     value = bits & ((1 << type_.bits) - 1)
     return value - (1 << type_.bits) if type_.is_signed and value >> (type_.bits - 1) else value
 

@@ -1,7 +1,7 @@
-"""The places in a long text, read off its chunks without binding: bodies, declarations, labels, mentions.
+"""An index of a long text, computed from its chunks without binding: bodies, declarations, labels, mentions.
 
-What is known of a chunk is kept from one snapshot to the next, so that after an edit only the touched chunks are read
-again. It judges nothing; ``focus`` binds the few lines that it names. Invariant: an index belongs to one snapshot.
+The facts of a chunk are kept from one snapshot to the next, so that after an edit only the changed chunks are read
+again. Checks nothing; ``focus`` binds the lines found here. Invariant: an index belongs to one snapshot.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Counts:
 
 
 class Index:
-    """The index of one snapshot. ``views`` is for what others work out of it: each its own part."""
+    """The index of one snapshot. ``views`` caches results that other modules derive from it."""
 
     def __init__(self, document: Document, parts: Sequence[ChunkIndex]) -> None:
         self.document = document
@@ -69,7 +69,7 @@ class Index:
 
     @cached_property
     def groups(self) -> tuple[BodyChunks, ...]:
-        """The bodies of the text, with the part before the first one."""
+        """The bodies of the text, including the part before the first one."""
         document = self.document
         starts = [i for i, part in enumerate(self.parts) if i == 0 or part.facts.opens_body]
         found = []
@@ -86,7 +86,7 @@ class Index:
 
     @cached_property
     def named(self) -> dict[str, BodyChunks]:
-        """The bodies by name; the first of those with one name."""
+        """The bodies by name; the first of several with the same name."""
         return {group.name: group for group in reversed(self.groups) if group.opener >= 0}
 
     @cached_property
@@ -96,11 +96,11 @@ class Index:
 
     @cached_property
     def braced(self) -> bool:
-        """True if lines of statements have braces: then only the parser can find directives and scopes."""
+        """True if braces share lines with statements, so that only the parser can find directives and scopes."""
         return any(part.facts.braced for part in self.parts)
 
     def braces(self, group: BodyChunks) -> Iterator[tuple[int, bool]]:
-        """(line, whether it opens) of each brace of a body that begins or ends a scope, in text order."""
+        """Return (line, whether it opens) of each brace of a body that begins or ends a scope, in text order."""
         for at in range(group.first, group.end):
             part = self.parts[at]
             base = self.document.line_of(at)
@@ -125,7 +125,7 @@ class Index:
         return self.groups[max(at, 0)]
 
     def directives(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
-        """(line, text) of every directive of a body that is not a declaration."""
+        """Return (line, text) of every directive of a body that is not a declaration."""
         for at in range(group.first, group.end):
             base = self.document.line_of(at)
             for offset, text in self.parts[at].facts.specials:
@@ -141,11 +141,11 @@ class Index:
 
     @cached_property
     def _places(self) -> dict[int, int]:
-        """The numbers of the chunks with declarations, by the identity of what is known of them."""
+        """The numbers of the chunks with declarations, by the identity of their facts."""
         return {id(part): at for at, part in enumerate(self.parts) if part.facts.decls}
 
     def declarations(self, group: BodyChunks, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
-        """(line, name, text behind the name) of the declarations of some names."""
+        """Return (line, name, text after the name) of the declarations of names."""
         for name, part in directory_of(self.document, self.parts).find_declaring(names):
             at = self._places[id(part)]
             if group.first <= at < group.end:
@@ -154,7 +154,7 @@ class Index:
                     yield base + offset, name, rest
 
     def aliases(self, group: BodyChunks, bases: Iterable[str]) -> Iterator[str]:
-        """Yield the names that are declared as aliases of some names."""
+        """Yield the names that are declared as aliases of the given names."""
         directory = directory_of(self.document, self.parts)
         for wanted in bases:
             for part in directory.find_aliasing(wanted):
@@ -162,14 +162,14 @@ class Index:
                     yield from (name for name, base in part.aliases if base == wanted)
 
     def functions(self, group: BodyChunks) -> Iterator[tuple[int, str, int]]:
-        """(line, name, column of the name) of each subroutine of a body."""
+        """Return (line, name, column of the name) of each subroutine of a body."""
         for line, text in self.directives(group):
             match = _HEAD.match(text)
             if match is not None and match.group(1) == SUBROUTINE and (match.group(2) or match.group(3)):
                 yield line, match.group(2) or match.group(3), match.start(2 if match.group(2) else 3)
 
     def inputs(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
-        """(line, variable) of each input of a body."""
+        """Return (line, variable) of each input of a body."""
         for line, text in self.directives(group):
             match = INPUT.match(text)
             if match is not None:
@@ -186,7 +186,7 @@ class Index:
         )
 
     def labels(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
-        """(line, name) of each label line of a body, in text order."""
+        """Return (line, name) of each label line of a body, in text order."""
         for at in range(group.first, group.end):
             base = self.document.line_of(at)
             for offset, name in self.parts[at].labels:
@@ -200,9 +200,9 @@ class Index:
         *,
         declarations: bool = True,
     ) -> list[int]:
-        """Return the lines that have one of some names in them, comments included, in order; of more than ``most`` some more.
+        """Return the lines with one of the names, also in comments, in order; stop soon after ``most`` lines.
 
-        Without ``declarations`` the lines that declare a variable are none of them.
+        Without ``declarations``, lines that declare a variable are skipped.
         """
         wanted = [name for name in names if name]
         found: list[int] = []
@@ -224,14 +224,14 @@ class Index:
 
 
 class LastIndex:
-    """The index that was requested last, of any snapshot of a text."""
+    """The last requested index of a text, of any snapshot."""
 
     def __init__(self) -> None:
         self.index: Index | None = None
 
 
 def index_of(document: Document) -> Index:
-    """Return the index of a snapshot; the last one requested is kept."""
+    """Return the index of a snapshot; the last one is cached."""
     last = document.session.part(LastIndex)
     known = last.index
     if known is not None and known.document is document:

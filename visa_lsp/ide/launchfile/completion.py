@@ -8,6 +8,7 @@ from visa_lsp.ide.launchfile.place import place_at
 from visa_lsp.ide.zeinfo.completion import ZeCompletion
 from visa_lsp.launchfile.model import VALUES
 from visa_lsp.launchfile.templates import kind_of, template, type_words
+from visa_lsp.program.suffixes import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.text import Span
 
-# The files that a key takes, by their endings.
+# The suffixes of the files for each key.
 _FILES: Final = {
-    "file": (".visaasm", ".isaasm", ".isa"), "files": (".visaasm", ".isaasm", ".isa"), "npy": (".npy",),
-    "reference": (".visaasm", ".isaasm", ".isa", ".cl"),
+    "file": PROGRAMS, "files": PROGRAMS, "npy": (".npy",),
+    "reference": (*PROGRAMS, ".cl"),
     "ze_info": (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo", ".zebin"), "zebin": (".zebin",),
 }  # fmt: skip
 _MAX_ARGUMENTS: Final = 200  # proposals for arguments

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def hover_launch(text: str, offset: int, meant: MeantKernel) -> HoverResult | None:
-    """Return the explanation of the key or word at an offset; None where there is none."""
+    """Return the explanation of the key or word at an offset, or None."""
     place = place_at(text, offset)
     if place is None:
         return None
@@ -62,7 +62,7 @@ def row_text(table: str, row: LaunchKey) -> str:
 
 
 def _argument(info: KernelInfo | None, argument: int | str | None) -> str:
-    """Return number, name, type and address space of an argument of the kernel; empty where it is unknown."""
+    """Return number, name, type and address space of an argument of the kernel; empty if unknown."""
     index = index_of(info, argument)
     if info is None or index is None:
         return ""

@@ -63,7 +63,7 @@ class LaunchDocument:
 
     @cached_property
     def meant(self) -> MeantKernel:
-        """The kernel of the file; for malformed YAML, found by the lines that name files and kernel."""
+        """The kernel of the file; for malformed YAML it is found by the lines that name files and kernel."""
         if self.is_read or self.folder is None:
             return self.judged.meant
         named = "\n".join(dict.fromkeys(match[0] for match in _NAMING.finditer(self.text)))

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlace:
-    """A place: ``table`` is that of the map around it, None where the map has user-defined names, or no keys.
+    """A place: ``table`` is the table of the map around it, None for a map with user-defined names or without keys.
 
-    ``row`` is the key whose value, or an entry of whose value, is there. ``in_arguments`` is true in the list or map of all
-    arguments; ``argument`` is the number or name of the argument around the place.
+    ``row`` is the key whose value, or an entry of it, is at the place. ``in_arguments`` is true in the list or map of
+    all arguments; ``argument`` is the number or name of the argument around the place.
     """
 
     path: YamlPath

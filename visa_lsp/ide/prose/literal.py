@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Immediate
 
 _MASK64: Final = (1 << 64) - 1
-_MAX_BITS: Final = 256  # a longer number is a mistake, and its decimal form unreadable
+_MAX_BITS: Final = 256  # because a longer number is a mistake, and its decimal form unreadable
 
 
 def describe_literal(node: tree.Literal, value: Immediate | None) -> str | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def hover_ze_info(
     source: ZeInfoSource, offset: int, texts: Sequence[KernelText] = (), platform: Registers | None = None
 ) -> HoverResult | None:
-    """Return the explanation of the key or value at an offset; None where there is none. ``texts`` are the kernels described."""
+    """Return the explanation of the key or value at an offset, or None. ``texts`` are the described kernels."""
     spot = spot_at(source, offset)
     row = spot.row if spot is not None else None
     if spot is None or row is None:

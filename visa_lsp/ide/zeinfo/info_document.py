@@ -75,7 +75,7 @@ class InfoDocument:
         return completions(self.text, offset)
 
     def definition(self, offset: int) -> tuple[str, Span] | None:
-        """Return the text, by name, and the place in it of the target at an offset."""
+        """Return the target of an offset: the name of the text, and the place in it."""
         return input_of(self.source, offset, self.texts, self.registers)
 
     def symbols(self) -> tuple[ZeSymbol, ...]:
@@ -83,7 +83,7 @@ class InfoDocument:
         return symbols(self.source)
 
     def hints(self) -> tuple[tuple[int, str], ...]:
-        """Return (offset, text) of the hints beside sizes: register bytes, and the input there."""
+        """Return (offset, text) of the hints beside sizes: the register bytes and their input."""
         return byte_ranges(self.source, self.texts, self.registers)
 
 
@@ -146,7 +146,7 @@ def _find_argument(item: YamlItem, told: Mapping[int | None, YamlItem]) -> HeldA
 
 
 def _per_thread(item: YamlItem, place: int, block: int) -> tuple[HeldArgument, ...]:
-    """Return the content of a place of the per-thread payload; local ids take a ``block`` of bytes each, x first."""
+    """Return the content of a place in the per-thread payload; each local id takes a ``block`` of bytes, x first."""
     each = entries(item, "per_thread_payload_arguments")
     if [word_of(entry, "arg_type") for entry in each] == ["local_id"] and place // block < len(_DIMENSIONS):
         return (replace(_find_argument(each[0], {}), name=_DIMENSIONS[place // block]),)
@@ -172,7 +172,7 @@ _HELD: Final = ("arg_bypointer", "arg_byvalue", "buffer_address")
 
 
 def kernel_names(text: str) -> tuple[str, ...]:
-    """Return the kernels that a document describes."""
+    """Return the names of the kernels that a document describes."""
     source = ZeInfoSource.of(text)
     return tuple(name for k in entries(source.root, "kernels") if (name := word_of(k, "name")))
 
@@ -186,7 +186,7 @@ def kernel_at(analysis: Analysis, offset: int) -> str | None:
 
 
 def simd_size_of(analysis: Analysis, kernel: str) -> int:
-    """Return the SIMD size in the text of a kernel; 0 where it has none."""
+    """Return the SIMD size in the text of a kernel; 0 if it has none."""
     found = next((text.kernel for text in kernel_texts(analysis, "") if text.kernel.name == kernel), None)
     return (found.int_attribute("SimdSize") or 0) if found is not None else 0
 

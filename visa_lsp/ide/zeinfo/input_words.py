@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.ide.zeinfo.info_document import HeldArgument
 
-# Characters that an editor would hide, or break a line at.
+# Characters that an editor would hide, or treat as line breaks.
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _MAX_NAME_CHARS: Final = 80
 # The address space of a value that is not a pointer is not shown.
@@ -23,14 +23,14 @@ _NO_SPACE: Final = ("", "NONE", "__private")
 
 
 def labels(told: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, str]:
-    """Return by variable the hint beside its line, such as ``y: __global float*``."""
+    """Return, by variable, the hint beside its line, such as ``y: __global float*``."""
     return {name: _format_literal(", ".join(_label(a) for a in held)) for name, held in told.items()}
 
 
 def pages(
     told: Mapping[str, tuple[HeldArgument, ...]], document: str, values: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return by variable a line of Markdown for hover.
+    """Return, by variable, a line of Markdown for hover.
 
     ``document`` is the name of the ze_info file, ``values`` the arguments' contents after the last run, by variable.
     """

@@ -1,7 +1,7 @@
 """Kernels of an analysed text with the places of their parts, for checking and generating ze_info.
 
-The only module that joins the two sides: below it zeinfo knows resolved kernels, and sema no YAML. Invariant: a text
-with errors gives no kernels, so that no finding is about half a program.
+Only this module knows both sides: ``zeinfo`` knows resolved kernels, and ``sema`` knows no YAML. Invariant: a text with
+errors has no kernels here, so that no finding is about half a program.
 """
 
 from __future__ import annotations

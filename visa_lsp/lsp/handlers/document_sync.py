@@ -1,7 +1,7 @@
-"""Documents: opened, edited, closed; settings, folders, files that change on disk, trust.
+"""Notifications about documents, settings, folders, changed files and trust.
 
-An edit is applied to *our* previous snapshot, change by change, as the message arrives: these handlers are plain
-functions, so that a request that follows always sees the text that its sender saw.
+An edit is applied to the server's previous snapshot, change by change, when the message arrives. These handlers are
+plain functions, so that a later request always sees the text that its sender saw.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from visa_lsp.ide.workspace import LAUNCH_ID, Language, language_of, read_settin
 from visa_lsp.lsp.convert import point
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, refresh_launches, schedule
 from visa_lsp.lsp.transport.protocol import Protocol
+from visa_lsp.program.suffixes import PROGRAMS
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import UserSettings
@@ -35,10 +36,10 @@ WATCHED: Final = (
     "**/*.{zeinfo.yaml,ze_info,zeinfo}",
     "**/{visa-lsp.toml,pyproject.toml}",
 )
-# What editors call our own languages; some have one name for all that they send.
+# The names of this server's languages in editors; some editors use one name for all documents.
 _OURS: Final = frozenset({"visa", "visaasm", LAUNCH_ID})
-# Files that launch files name: whether they are there is judged with them.
-_OF_LAUNCHES: Final = (".npy", ".zebin", ".visaasm", ".isaasm", ".isa")
+# Files that launch files name; findings about launch files depend on their existence.
+_OF_LAUNCHES: Final = (".npy", ".zebin", *PROGRAMS)
 
 
 def register(server: VisaServer) -> None:
@@ -65,12 +66,12 @@ def on_initialize(ls: VisaServer, params: types.InitializeParams) -> None:
     folders = [f.uri for f in params.workspace_folders or []]
     root = params.root_uri
     if params.root_path and not root:
-        with contextlib.suppress(ValueError):  # half a character: no URI has it
+        with contextlib.suppress(ValueError):  # a lone surrogate, which no URI contains
             root = ls.files.uri_of(params.root_path)
     ls.files.roots = folders or ([root] if root else [])
     options = params.initialization_options
     if isinstance(options, dict):
-        # Only the client gives trust, at the start or by its own message, because settings of a folder are not trusted.
+        # Only the client grants trust, at the start or by a message, because settings of a folder are not trusted.
         ls.documents.trusted = options.get("trusted") is not False
         ls.documents.configure(_read(ls, options, ls.documents.settings))
 
@@ -91,7 +92,7 @@ async def handle_initialized(ls: VisaServer, _params: types.InitializedParams) -
     if wanted:
         try:
             await ls.client_register_capability_async(types.RegistrationParams(wanted))
-        except JsonRpcException as error:  # a client may refuse; nothing depends on it
+        except JsonRpcException as error:  # a client may refuse, without consequences
             logger.warning("the client refused to register: %s", error)
     await ask_settings(ls)
 
@@ -107,7 +108,7 @@ async def ask_settings(ls: VisaServer) -> None:
     told = ls.settings_told
     try:
         values = await ls.workspace_configuration_async(types.ConfigurationParams(items))
-    except JsonRpcException as error:  # the client's fault; what was set before stays
+    except JsonRpcException as error:  # a mistake of the client; the earlier settings stay
         logger.warning("the client sent no settings: %s", error)
         return
     if not isinstance(values, (list, tuple)) or not values or ls.settings_told != told:
@@ -147,7 +148,7 @@ def did_change_configuration(ls: VisaServer, params: types.DidChangeConfiguratio
         _configure(ls, _read(ls, params.settings, None), {})
         if not ls.files.roots:
             return
-        # The settings that the client sends belong to no folder: those of each folder are requested.
+        # The settings in the message belong to no folder, so that those of each folder are requested.
     import asyncio
 
     task = asyncio.get_running_loop().create_task(ask_settings(ls))
@@ -155,7 +156,7 @@ def did_change_configuration(ls: VisaServer, params: types.DidChangeConfiguratio
 
 
 def did_change_trust(ls: VisaServer, params: Any) -> None:
-    """Store that the user has given or withdrawn trust in the folders."""
+    """Store whether the user trusts the folders."""
     value = params.get("trusted") if isinstance(params, dict) else getattr(params, "trusted", None)
     if isinstance(value, bool):
         ls.documents.trusted = value

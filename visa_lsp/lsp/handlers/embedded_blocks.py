@@ -1,8 +1,7 @@
-"""Blocks of vISA in other languages as texts of their own: opened, written back, run.
+"""Commands on blocks of vISA in other languages: open as a text, write back, run.
 
-The text that a client shows is a document like any other, under a URI of its own; the server keeps nothing of it. Changes
-are returned as edits of the host, which the client applies: a block that has changed there meanwhile is not written
-over. What knows
+The text shown by a client is a normal document with its own URI; the server stores nothing about it. Changes are
+returned as edits of the host for the client; a block that has changed there meanwhile is not overwritten. The code for
 blocks is loaded by the first request for one, because most sessions have none.
 """
 
@@ -39,7 +38,7 @@ def register(server: VisaServer) -> None:
 
 
 def lenses_of_blocks(ls: VisaServer, opened: OpenDocument, host: HostText) -> list[types.CodeLens] | None:
-    """Lenses above each block, which open and run it; none where lenses are turned off."""
+    """Return lenses above each block, which open and run it; empty if lenses are turned off."""
     if not ls.documents.settings_for(opened.key).code_lens:
         return None
     from visa_lsp.embed.block_text import blocks_of
@@ -55,10 +54,10 @@ def lenses_of_blocks(ls: VisaServer, opened: OpenDocument, host: HostText) -> li
 
 
 async def on_open_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:
-    """Give a block of a host as a text: the one of number ``block``, else the one at ``line`` and ``character``, from 0.
+    """Return a block of a host as a text: block number ``block``, else the block at ``line`` and ``character``, from 0.
 
-    The answer has ``block``, its number, ``text``, ``uri``, what the text may be called, and ``range``, its place in the host. With
-    ``as`` ``kernel`` the text is a kernel that can be run, and ``quick`` its launch.
+    The answer has ``block`` (its number), ``text``, ``uri`` (a name for the text) and ``range`` (its place in the
+    host). With ``as`` = ``kernel`` the text is a kernel that can be run, and ``quick`` is its launch.
     """
     from visa_lsp.embed.block_text import BlockRefused, block_text
     from visa_lsp.embed.runnable import runnable_block
@@ -83,10 +82,10 @@ async def on_open_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Re
 
 
 async def on_run_block(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Run a block as a kernel of its own, which is chosen as in ``visa.openBlock``; ``quick`` has other contents of its buffers.
+    """Run a block as a kernel; the block is chosen as in ``visa.openBlock``; ``quick`` has other contents of its buffers.
 
-    The answer is that of ``visa.run`` with ``block``, ``text``, the kernel, and ``operands``: what each is, and in ``values`` what
-    one that is written holds in the end, lane by lane.
+    The answer is that of ``visa.run`` with ``block``, ``text`` (the kernel) and ``operands``: the description of each,
+    and in ``values`` the final contents of a written one, lane by lane.
     """
     from visa_lsp.embed.block_text import BlockRefused
     from visa_lsp.embed.runnable import runnable_block
@@ -114,7 +113,7 @@ async def on_run_block(ls: VisaServer, arguments: list[Any], token: Any) -> Resu
 
 
 def _describe_operands(made: RunnableBlock, buffers: Iterable[Result]) -> list[Result]:
-    """Return the operands of a block, with what is in their buffers after a run."""
+    """Return the operands of a block, with the contents of their buffers after a run."""
     held = {buffer["arg"]: buffer["head"] for buffer in buffers}
     return [
         {
@@ -135,9 +134,9 @@ def _describe_operands(made: RunnableBlock, buffers: Iterable[Result]) -> list[R
 
 
 async def on_write_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:
-    """Give the edits of the host that a changed text of block ``block`` is; ``before`` is the text that was opened.
+    """Return the edits of the host for a changed text of block ``block``; ``before`` is the text as it was opened.
 
-    The answer has ``edit``, a workspace edit for the client to apply, and ``changed``, whether it has anything in it.
+    The answer has ``edit``, a workspace edit for the client to apply, and ``changed``: the edit is not empty.
     """
     from visa_lsp.embed.block_text import BlockRefused
     from visa_lsp.embed.write_back import edits_of
@@ -167,7 +166,7 @@ def _is_kernel(options: dict[str, str]) -> bool:
 
 
 def _chosen(ls: VisaServer, opened: OpenDocument, host: HostText, options: dict[str, str]) -> int:
-    """Return the number of the block that a call is about: the one that it names, else the one at a place."""
+    """Return the number of the block for a call: the named one, else the one at a place."""
     number = _number(options, "block")
     return _at(ls, opened, host, options) if number is None else number
 
@@ -179,7 +178,7 @@ def _needed(options: dict[str, str], name: str) -> str:
 
 
 def _number(options: dict[str, str], name: str) -> int | None:
-    """Return an option that is a number from 0; None where it is not given."""
+    """Return an option that is a number from 0; None if it is missing."""
     value = options.get(name)
     if value is not None and not (value.isdecimal() and len(value) < _DIGITS):
         raise BadArgument(f"`{name}` must be a number from 0")
@@ -202,5 +201,5 @@ def _at(ls: VisaServer, opened: OpenDocument, host: HostText, options: dict[str,
 
 
 def _name(uri: str) -> str:
-    """Return the last part of a URI as a user knows it."""
+    """Return the last part of a URI, for messages."""
     return " ".join(unquote(uri.rpartition("/")[2]).split()) or uri

@@ -1,7 +1,8 @@
 """The answers to the server's commands: assemble, disassemble, compare, ze_info, explain, settings.
 
-Plain values in, JSON objects out. A path None means a text that is not saved yet. Rooms are loaded when first used, so that the
-server starts without NumPy. Invariant: an error in a user's text or file is an answer with ``ok`` false, never an exception.
+Plain values in, JSON objects out. The path None means a text that is not saved yet. Rooms are loaded at first use, so
+that the server starts without NumPy. Invariant: an error in a user's text or file is an answer with ``ok`` false, never
+an exception.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.output_files import replace_file
 from visa_lsp.lsp.jobs.run_client import run_in_subprocess
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
-from visa_lsp.text import LineIndex
+from visa_lsp.text import LineIndex, decode_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.companions import Beside
     from visa_lsp.diagnostics import Diagnostic
@@ -48,7 +49,7 @@ def findings(text: str, diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any
 
 
 def assemble_text(text: str, path: str | None, platform: str | None) -> Result:
-    """Write the object of a text beside its file (a text without a file: into a new temporary folder)."""
+    """Write the object of a text beside its file, or for a text without a file into a new temporary folder."""
     from visa_lsp.app import assemble
 
     result = assemble.assemble_text(text, platform)
@@ -71,16 +72,16 @@ def _object_path(path: str | None) -> Path:
 
 
 def write_whole(target: Path, data: bytes, source: str | None) -> None:
-    """Write a file, complete or not at all, and never over ``source``, the text that it is made from."""
+    """Write a file atomically, but never over ``source``, the text of the program."""
     with replace_file(target, [source] if source else []) as stream:
         stream.write(data)
 
 
 def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
-    """Return the figures of a text, or of the object or native dump ``path``, as ``stats --format json`` has them.
+    """Return the figures of a text, or of the object or native dump ``path``, as in ``stats --format json``.
 
-    Options: ``platform``, and ``lives`` for the lines where each variable is live. A dump also has ``summary``, and ``visa`` and
-    ``ze_info``, the files that belong to it.
+    Options: ``platform``, and ``lives`` for the lines where each variable is live. A dump also has ``summary``, and its
+    files ``visa`` and ``ze_info``.
     """
     from visa_lsp.app.assemble import program_of_text
     from visa_lsp.app.inputs import read_bytes
@@ -107,10 +108,10 @@ def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result
 
 def _dump(path: str, data: bytes) -> Result:
     from visa_lsp.app.stats.dump_folder import files_beside
-    from visa_lsp.app.stats.dumps import decode_dump, figures_of_dump
+    from visa_lsp.app.stats.dumps import figures_of_dump
     from visa_lsp.app.stats.printing import dump_json, dump_summary
 
-    dump = figures_of_dump(path, decode_dump(data))
+    dump = figures_of_dump(path, decode_text(data))
     beside = files_beside(dump)
     return {
         **dump_json(dump),
@@ -121,7 +122,7 @@ def _dump(path: str, data: bytes) -> Result:
 
 
 def disassemble(text: str | None, path: str | None, platform: str | None) -> Result:
-    """Return the text of an object file; for a text, that of its own object."""
+    """Return the text of an object file; for a text, the text of its object."""
     from visa_lsp.codec.decode import decode
     from visa_lsp.codec.errors import CodecError
     from visa_lsp.isa.platforms import platform_named
@@ -148,7 +149,7 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
 
 
 def diff(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
-    """Return the differences of two programs, each given by its text or its object's bytes, and its name."""
+    """Return the differences of two programs, each given by its text or the bytes of its object, and its name."""
     from visa_lsp.lsp.jobs import comparing
 
     return comparing.difference(a, b, platform)
@@ -165,14 +166,14 @@ def zebin(path: str, platform: str | None) -> Result:
 
 
 def finder_of(opened: dict[str, str] | None) -> Beside:
-    """Return a finder that prefers texts in the editor: ``opened`` by path."""
+    """Return a finder that prefers the texts in the editor, ``opened`` by path."""
     from visa_lsp.companions import Beside
 
     return Beside(lambda path: (opened or {}).get(str(path)))
 
 
 def ze_info(text: str, path: str | None, platform: str | None, opened: dict[str, str] | None = None) -> Result:
-    """Return the ze_info of a text: of its folder, where it speaks of the kernels, else made, with the warnings of ``zeinfo emit``."""
+    """Return the ze_info of a text: that of its folder if it describes the kernels, else a generated one with warnings."""
     from visa_lsp.companions import ZEBIN, kernels_in
 
     place = Path(path) if path else None
@@ -198,7 +199,7 @@ def _document(path: Path, opened: dict[str, str] | None) -> str:
 
 
 def _kernels(text: str, platform: str | None) -> list[KernelText]:
-    """Return the kernels of a text with their places. Raises ValueError where there are none."""
+    """Return the kernels of a text with their places. Raises ValueError if there are none."""
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
     from visa_lsp.isa.platforms import platform_named
@@ -216,7 +217,7 @@ def _kernels(text: str, platform: str | None) -> list[KernelText]:
 
 
 def _make_document(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
-    """Return a ze_info document for a text, and its guesses. Raises ValueError where it cannot be made."""
+    """Return a ze_info document for a text, and its guesses. Raises ValueError if it cannot be inferred."""
     from visa_lsp.app.ze_info import registers_for
     from visa_lsp.zeinfo.emit.emission import EmitError, emit_with_doubts
 
@@ -229,7 +230,7 @@ def _make_document(text: str, platform: str | None) -> tuple[str, list[dict[str,
 
 
 def _make_warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str, Any]:
-    """Return a guess at the place of the input that it is about, else of the kernel; lines and columns from 1."""
+    """Return a guess with the place of its input, else of the kernel; lines and columns from 1."""
     kernel = next(k for k in kernels if k.kernel.name == doubt.kernel)
     span = kernel.input(doubt.input) if doubt.input >= 0 else kernel.name
     (place,) = places(text, [span])
@@ -237,10 +238,10 @@ def _make_warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dic
 
 
 def launch_template(text: str, path: str | None, options: dict[str, Any], *, tries: bool = False) -> Result:
-    """Return a launch file to fill in, with the arguments of ze_info, the folder's or one made from the text.
+    """Return a launch file to fill in, with the arguments of ze_info, that of the folder or an inferred one.
 
     Options: ``platform``, ``kernel`` (else the first), ``quick``: the given values, as an object, ``opened`` (texts
-    by path). Where sizes have to be tried, the kernel runs: in a process of its own, if not ``tries``.
+    by path). If sizes must be tried, the kernel runs, in a separate process unless ``tries``.
     """
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import TextProblems
@@ -305,15 +306,25 @@ def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: S
     return check(text, path, options, stop)
 
 
+def prove(
+    name: str, text: str | None, path: str | None, options: dict[str, Any], assume: Sequence[str],
+    opened: Mapping[str, str], stop: Stop,
+) -> Result:  # fmt: skip
+    """Return the proofs of a text or an object."""
+    from visa_lsp.lsp.jobs import proving
+
+    return proving.prove(name, text, path, options, assume, opened, stop)
+
+
 def words() -> Result:
-    """Return every word that has a page, with its kind and a line."""
+    """Return every word with a page, its kind, and a line about it."""
     from visa_lsp.app.explained_words import words as known
 
     return {"ok": True, "words": [word._asdict() for word in known()]}
 
 
 def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> FileRules:
-    """Return the settings of a file, from settings files of the folder and then the editor, as in the check command."""
+    """Return the settings of a file, from the settings files of the folder, then from the editor, as in ``check``."""
     from visa_lsp.app.check.suppress import Selection
     from visa_lsp.app.rule_registry import list_rules
     from visa_lsp.app.settings import Finder, FolderSettings

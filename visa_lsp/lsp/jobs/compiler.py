@@ -1,6 +1,6 @@
 """Findings of the OpenCL compiler, for the language server, equal to those of ``visa-lsp compile``.
 
-Starts ``ocloc``, so that the server requests it in trusted workspaces only. What is compiled is the text as the editor has it.
+Starts ``ocloc``, so that the server requests it in trusted workspaces only. Compiles the text in the editor.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: S
         tool = tool_for(OCLOC, options.get("tool"), settings_for(path or STDIN))
         words = options.get("options") or ""
         if path is not None and '"' not in path:
-            # The text is compiled from a file elsewhere, and finds what it includes beside its own.
+            # The text is compiled from a file elsewhere, but its includes are found beside its own file.
             words = f'{words} -I "{Path(path).parent}"'.strip()
         source = BuildSource(path or "untitled.cl", text.encode("utf-8", "surrogateescape"), text, is_file=False)
         build = build_source(source, device, words, tool, stop=lambda: stop.asked)

@@ -1,7 +1,7 @@
-"""The machine code of a text for the language server: what ``visa-lsp gen --format json`` gives, with the figures in words.
+"""The machine code of a text for the language server: the output of ``visa-lsp gen --format json``, with the figures in words.
 
-Starts the finalizer, so that the server uses it in trusted workspaces only. Invariant: what is wrong with the text,
-the tool or an option is an answer.
+Starts the finalizer, so that the server uses it in trusted workspaces only. Invariant: a mistake in the text, a missing
+tool or a wrong option gives an answer, not an exception.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """Make the machine code of a text as an editor has it; ``stop`` ends the finalizer.
+    """Return the machine code of a text in the editor; ``stop`` ends the finalizer.
 
-    Options: ``platform``, ``tool`` (a path), ``options`` (of the finalizer, in one word), ``timeout`` (seconds), ``schedule``, ``html``
-    and ``columns`` (not empty: with the finalizer's schedule, with a page, with the lines of a view), ``source`` (the path of what the text was compiled from).
-    ``figures`` are in words, by the names of kernels.
+    Options: ``platform``, ``tool`` (a path), ``options`` (of the finalizer, in one word), ``timeout`` (seconds),
+    ``schedule``, ``html`` and ``columns`` (if not empty, add the finalizer's schedule, a page, the lines of a view),
+    ``source`` (the path of the source of the text). ``figures`` are in words, by the names of kernels.
     """
     place = path or STDIN
     named = options.get("source") or None
