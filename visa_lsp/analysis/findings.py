@@ -2,7 +2,7 @@
 
 A finding says where it is by chunks and lines in them. A chunk never changes, so a place in one holds for every snapshot
 that has the chunk. When a chunk is edited, the findings that have places in it are made anew for the new chunk
-(``moved``), or given up where a line of theirs changed.
+(``move``), or given up where a line of theirs changed.
 A line is in ``ChunkLines`` as one that is judged by itself, as one with nothing wrong but that names are missing, or as
 one whose class has no verdict yet. What was found of it stays until something that it depends on changes.
 """
@@ -52,7 +52,7 @@ class Change(NamedTuple):
     behind: int = 0  # of the old chunk: the first line behind the changed ones
     shift: int = 0
 
-    def moved(self, offset: int) -> int | None:
+    def map_offset(self, offset: int) -> int | None:
         """Return the offset in the new chunk of a line of the old one; None for a removed one."""
         if self.chunk is None or self.head <= offset < self.behind:
             return None
@@ -100,21 +100,21 @@ class Finding(Struct, frozen=True):
             anchors.append(Anchor(document.chunks[index], line - document.line_of(index)))
         return Finding(judged, tuple(anchors), tuple(spots))
 
-    def moved(self, change: Change) -> Finding | None:
+    def move(self, change: Change) -> Finding | None:
         """Return the finding behind a change of chunks; None where one of its lines is removed."""
         if not any(id(anchor.chunk) in change.gone for anchor in self.anchors):
             return self
         anchors = []
         for anchor in self.anchors:
             if id(anchor.chunk) in change.gone:
-                offset = change.moved(anchor.offset)
+                offset = change.map_offset(anchor.offset)
                 if offset is None or change.chunk is None:
                     return None
                 anchor = Anchor(change.chunk, offset)  # noqa: PLW2901 - the same line
             anchors.append(anchor)
         return Finding(self.judged, tuple(anchors), self.spots)
 
-    def shown(self, document: Document, line_of: Callable[[Anchor], int]) -> Diagnostic:
+    def to_diagnostic(self, document: Document, line_of: Callable[[Anchor], int]) -> Diagnostic:
         """Return the finding in a snapshot."""
         lines = [line_of(anchor) for anchor in self.anchors]
         spots = iter(self.spots)
@@ -176,7 +176,7 @@ class ChunkLines(Struct):
     _chunks: frozenset[int] | None = None
     _shown: tuple[Finding, ...] | None = None
 
-    def changed(self) -> None:
+    def forget_derived(self) -> None:
         """Forget what was derived."""
         self._subjects = self._needs = self._chunks = self._shown = None
 
@@ -223,14 +223,14 @@ class ChunkLines(Struct):
         self.alone.discard(offset)
         self.missing.pop(offset, None)
         self.kept.pop(offset, None)
-        self.changed()
+        self.forget_derived()
         return subjects
 
     def edit(self, change: Change) -> ChunkLines:
         """Return the same for the new chunk, without the changed lines."""
 
         def places(some: Iterable[int]) -> Iterator[tuple[int, int]]:
-            return ((at, new) for at in some if (new := change.moved(at)) is not None)
+            return ((at, new) for at in some if (new := change.map_offset(at)) is not None)
 
         return ChunkLines(
             {new for _, new in places(self.alone)},
@@ -241,7 +241,7 @@ class ChunkLines(Struct):
     def follow(self, change: Change) -> Iterator[frozenset[Subject]]:
         """Take findings along with chunks; of lines that lose theirs, what depended on them."""
         for offset, kept in list(self.kept.items()):
-            findings = [finding.moved(change) for finding in kept.findings]
+            findings = [finding.move(change) for finding in kept.findings]
             if None in findings:
                 del self.kept[offset]
                 yield kept.subjects.union(names_in(self.missing.get(offset, ())))
@@ -249,7 +249,7 @@ class ChunkLines(Struct):
                 self.kept[offset] = Kept(
                     tuple([f for f in findings if f is not None]), kept.subjects, kept.needs, kept.missing
                 )
-        self.changed()
+        self.forget_derived()
 
 
 class Dormant(Struct):
@@ -295,7 +295,7 @@ class Findings:
     @cached_property
     def all(self) -> tuple[Diagnostic, ...]:
         """The findings as values, in text order."""
-        found = [finding.shown(self.document, self.line_of) for _, some in self.parts for finding in some]
+        found = [finding.to_diagnostic(self.document, self.line_of) for _, some in self.parts for finding in some]
         return tuple(sorted([*found, *self.others], key=lambda d: (d.span, d.code)))
 
     def __len__(self) -> int:

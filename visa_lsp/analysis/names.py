@@ -119,7 +119,7 @@ class Names:
                     waiting.add(base)
         return found, places
 
-    def declared(self, names: set[str]) -> list[tuple[int, int]]:
+    def find_declarations(self, names: set[str]) -> list[tuple[int, int]]:
         """(chunk, number of the declaration in it) of all declarations of some names."""
         twice = {} if names.isdisjoint(self.redeclared) else self._twice_declared()
         return [place for n in sorted(names) if n in self.decl for place in twice.get(n) or [self.place(n)]]
