@@ -3,8 +3,8 @@
 --gpuverify FOLDER: a checkout of mc-imperial/gpuverify (its OpenCL tests are compiled by ocloc; nothing of them is kept). The first line
 of a test says whether it passes, the second the sizes; a fault that a header names is compared with what was refuted. --corpus: every
 kernel of the launches of the corpus. --planted: right kernels of the tests, and 30 faults planted in them. --random N: proofs of random
-kernels against launches that keep the assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--corpus] [--planted]
-[--random N] [--only WORD] [--jobs N] [--timeout S] [--table].
+kernels, and of mutants of them, against launches that keep the assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER]
+[--corpus] [--planted] [--random N] [--launches N] [--mutants N] [--seed N] [--only WORD] [--jobs N] [--timeout S] [--table].
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
@@ -27,6 +26,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 from planted_faults import RIGHT
 
 from benchmarks.inputs import CORPUS
+from benchmarks.prove_random import random_kernels
 from visa_lsp.app.compile.build import build_source, device_of, read_source
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.document import ProofOptions, prove_data
@@ -266,188 +266,6 @@ def prove_planted(seconds: float) -> None:
     print(f"{proved} of {len(RIGHT)} right kernels proved; {refuted} of {count} planted faults refuted, {wrong} proved")
 
 
-# ---- random kernels
-
-
-def random_source(random: Random) -> str:
-    """Return a small OpenCL kernel; some have faults."""
-
-    def index(depth: int = 0) -> str:
-        choice = random.choice
-        base = choice(["gid", "lid", "grp", "gid", "gid", "lid", "i"] if depth else ["gid", "lid", "gid", "gid", "grp"])
-        match random.randrange(8):
-            case 0:
-                return f"{base} + {choice([1, 2, 16])}"
-            case 1:
-                return f"2 * {base}"
-            case 2:
-                return f"n - 1 - {base}"
-            case 3:
-                return f"({base} & {choice([7, 15, 31])})"
-            case 4:
-                return f"grp * lsz + {choice(['lid', 'lsz - 1 - lid', '(lid ^ 1)'])}"
-            case 5:
-                return f"{base} / {choice([2, 4])}"
-        return base
-
-    def statement(depth: int) -> list[str]:
-        pad = "  " * depth
-        match random.randrange(9):
-            case 0 if depth < 3:
-                test = random.choice(
-                    ["gid < n", "lid < 8", "gid + 1 < n", "gid <= n", "(lid & 1) == 0", "n > 4", "lid == 0"]
-                )
-                body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
-                return [
-                    f"{pad}if ({test}) {{",
-                    *(one for one in body if "barrier" not in one or "n > 4" in test),
-                    f"{pad}}}",
-                ]
-            case 1 if depth < 2:
-                head = random.choice(
-                    [
-                        "for (int i = 0; i < 4; i++)",
-                        "for (int i = lid; i < n; i += lsz)",
-                        "for (int i = gid; i < n; i += gsz)",
-                        "for (int s = lsz / 2; s > 0; s >>= 1)",
-                    ]
-                )
-                body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
-                extra = (
-                    [f"{pad}  if (lid < s) tile[lid] += tile[lid + s];", f"{pad}  barrier(CLK_LOCAL_MEM_FENCE);"]
-                    if "s >>=" in head
-                    else []
-                )
-                return [f"{pad}{head} {{", *(one for one in body if "barrier" not in one), *extra, f"{pad}}}"]
-            case 2:
-                return [f"{pad}barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"]
-            case 3:
-                return [
-                    f"{pad}tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', 'lid / 2'])}] = x;"
-                ]
-            case 4:
-                return [f"{pad}x += tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', '0'])}];"]
-            case 5:
-                return [f"{pad}atomic_add(&b[{index()}], 1);"]
-            case 6:
-                return [f"{pad}x += {random.choice('ab')}[{index()}];"]
-        return [f"{pad}{random.choice('aabc')}[{index()}] = x + {random.randrange(9)};"]
-
-    body = [one for _ in range(random.randrange(2, 6)) for one in statement(1)]
-    return "\n".join([
-        "kernel void k(global int *a, global int *b, global int *c, int n) {",
-        "  local int tile[64];",
-        "  int gid = get_global_id(0), lid = get_local_id(0), grp = get_group_id(0), lsz = get_local_size(0), gsz = get_global_size(0);",
-        "  int x = gid * 3 + 1;",
-        *(one.replace("[i", "[gid") if "int i" not in "".join(body) else one for one in body),
-        "  c[gid] = x;" if random.randrange(2) else "",
-        "}",
-    ]) + "\n"  # fmt: skip
-
-
-def fitting_launch(random: Random, assumed: set[str]) -> str | None:
-    """Return a launch file that keeps some assumptions; None where these sizes cannot."""
-    local = random.choice([1, 2, 3, 7, 8, 16, 24, 32, 33, 64])
-    groups = random.choice([1, 1, 2, 3, 5])
-    total = local * groups
-    n = random.choice([0, 1, total, total, total - 1, total + 1, total // 2, 2 * total, 16, 17])
-    for one in assumed:
-        cap = re.search(r"at most (\d+) work items along", one)
-        if cap and local > int(cap[1]):
-            return None
-        if one.startswith("n is the number of work items"):
-            n = total
-    if any(one.startswith("n is a multiple of 16") for one in assumed) and n % 16:
-        return None
-    lines = ["kernel: k", f"groups: [{groups}, 1, 1]", f"local_size: [{local}, 1, 1]", "args:"]
-    numbers = {
-        "n": n,
-        "n * n": n * n,
-        "the work items along x": total,
-        "the groups along x": groups,
-        "local_size_x": local,
-        "n * the work items along x": n * total,
-    }
-    for name in "abc":
-        need = [0]
-        for one in assumed:
-            found = re.fullmatch(rf"{name} has at least (\d+)(?: \* (.*))? bytes", one)
-            if found:
-                need.append(int(found[1]) * (numbers[found[2]] if found[2] else 1))
-        lines.append(
-            f"  - {{buffer: {{dtype: int32, shape: [{-(-max(need) // 4)}], init: {{random: {random.randrange(99)}}}}}}}"
-        )
-    return "\n".join([*lines, f"  - {{value: {n}, dtype: int32}}", ""])
-
-
-def random_kernels(count: int, launches: int, seed: int, seconds: float) -> None:
-    """Print how often a launch contradicts a proof, which must be never."""
-    from visa_lsp.app.launch.file import parse_launch
-    from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.app.launch.runner import run_launch
-    from visa_lsp.sim.launch.config import LaunchError
-
-    kinds = {
-        "data-race": "race",
-        "out-of-bounds": "bounds",
-        "barrier-divergence": "divergence",
-        "uninitialised-read": "uninitialised",
-    }
-    folder = Path(tempfile.mkdtemp(prefix="prove-random-"))
-    answers: Counter[str] = Counter()
-    ran = whole = wrong = faulty = 0
-    for number in range(count):
-        random = Random(seed * 100_000 + number)
-        place = folder / str(number)
-        place.mkdir()
-        source = place / "k.cl"
-        source.write_text(random_source(random))
-        made = build_source(read_source(str(source)), device_of(None, None))
-        text = next((one for one in made.texts if one.name == "k"), None)
-        if text is None or made.program is None:
-            continue
-        (place / "k.zebin").write_bytes(made.program)
-        file = place / "k.visaasm"
-        file.write_text(text.text)
-        options = ProofOptions(("race", "bounds", "divergence"), (), seconds)
-        results = prove_data(str(file), file, file.read_bytes(), options).results
-        answers.update(f"{one.property} {one.answer}" for one in results)
-        proved = {(one.property, one.line): one for one in results if one.answer == "proved"}
-        whole += len(proved) == len(results)
-        assumed = {words for one in proved.values() for words in one.assumptions}
-        found: set[str] = set()
-        for _ in range(launches):
-            written = fitting_launch(random, assumed)
-            if written is None:
-                continue
-            try:
-                launch = parse_launch(written, place / "k.launch.yaml")
-                report = run_launch(
-                    launch,
-                    RunOptions(file, "TGLLP", "interp", "bounds,races,item-races,barriers", budget=500_000),
-                    file.read_bytes(),
-                )
-            except LaunchError as error:
-                found.add(f"launch: {error}")
-                continue
-            ran += 1
-            for fault in (*report.faults, *report.findings):
-                kind = kinds.get(fault.kind.value)
-                found.add(str(kind))
-                one = proved.get((kind or "", fault.line + 1))
-                if one is not None:
-                    wrong += 1
-                    print(
-                        f"WRONG {place}: {kind} of line {fault.line + 1} is proved\n{written}{fault}\n{one.assumptions}"
-                    )
-                    break
-        faulty += bool(found)
-    print(
-        f"{count} kernels, {whole} proved whole, {faulty} with faults at some launch; {ran} launches; proofs contradicted: {wrong}"
-    )
-    print(dict(sorted(answers.items())))
-
-
 def main() -> None:
     """Run the benchmarks that the options name."""
     parser = argparse.ArgumentParser()
@@ -457,6 +275,9 @@ def main() -> None:
     parser.add_argument("--random", type=int, default=0, metavar="KERNELS")
     parser.add_argument("--launches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--mutants", type=int, default=0, help="mutants of each random kernel's source, and of its text"
+    )
     parser.add_argument("--only", default="")
     parser.add_argument("--marked", choices=("pass", "fail", ""), default="")
     parser.add_argument("--jobs", type=int, default=2)
@@ -470,7 +291,7 @@ def main() -> None:
     if args.planted:
         prove_planted(args.timeout)
     if args.random:
-        random_kernels(args.random, args.launches, args.seed, args.timeout)
+        random_kernels(args.random, args.launches, args.seed, args.mutants, args.jobs, args.timeout)
 
 
 if __name__ == "__main__":

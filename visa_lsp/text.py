@@ -28,6 +28,11 @@ def encode_text(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
+def decode_text(data: bytes) -> str:
+    """Return stored bytes as a text without byte-order mark; those that are not UTF-8 survive, as in ``encode_text``."""
+    return data.decode("utf-8-sig", "surrogateescape")
+
+
 def display_text(text: str) -> str:
     """Return a text for display and JSON, with the replacement character for bytes that are not UTF-8."""
     return text if text.isascii() else encode_text(text).decode("utf-8", "replace")

@@ -7,11 +7,11 @@ from each_case import check_each
 from markers import findings
 
 from visa_lsp.app.explain import explain_text
-from visa_lsp.app.rules import list_rules
+from visa_lsp.app.rule_registry import list_rules
 from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.rule import ERROR, rule
 from visa_lsp.checks.run import RULES, handles
-from visa_lsp.checks.support.pages import examples, index_page, rule_page
+from visa_lsp.checks.support.rule_page import examples, index_page, rule_page
 
 ROOT = Path(__file__).parents[2]
 

@@ -18,7 +18,7 @@ from tiers import first
 
 from visa_lsp.app.check.formats.table import FORMATS
 from visa_lsp.app.compile.build import build_source, read_source
-from visa_lsp.app.rules import rule_called
+from visa_lsp.app.rule_registry import rule_called
 from visa_lsp.toolchain.ocloc import CompilerCall, compile_source
 
 needs_compiler = pytest.mark.skipif(

@@ -9,7 +9,7 @@ import pytest
 from check_support import run  # noqa: F401 - a fixture
 from fake_tools import LISTING, fake_tool
 
-from visa_lsp.app.gen.document import Source, finalize_text
+from visa_lsp.app.gen.gen_document import Source, finalize_text
 
 OLD, NEW = "BDW, TGLLP, DG2, PVC, PVCXT", "TGLLP, DG2, PVCXT, XE2, XE3, XE3P_CRI, NVL"
 TEXT = """\

@@ -11,7 +11,7 @@ from each_case import each_of
 from prose import sentences
 
 from visa_lsp.app.explain import explain_text
-from visa_lsp.app.words import list_words
+from visa_lsp.app.explained_words import list_words
 from visa_lsp.cli.main import main
 from visa_lsp.generate.glossary_page import page
 from visa_lsp.ide.features.hover import hover

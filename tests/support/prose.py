@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.app.rules import list_rules, page
+from visa_lsp.app.rule_registry import list_rules, page
 from visa_lsp.cli.main import COMMANDS, LOADERS
 from visa_lsp.cli.parsing import parser_of
 from visa_lsp.isa import predefined

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from visa_lsp.debug.cells import text_of
-from visa_lsp.debug.expressions import read as _read
 from visa_lsp.debug.goals import key_of
+from visa_lsp.debug.lane_expressions import read as _read
 from visa_lsp.debug.scopes import rows_of
 from visa_lsp.program.model import Address, General, Indirect, PredicateOperand
 from visa_lsp.sim.observers.hooks import Observer

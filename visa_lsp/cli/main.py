@@ -314,6 +314,6 @@ def _serve(argv: list[str]) -> int:
 def _no_such_command(word: str) -> str:
     from visa_lsp.app.suggestions import did_you_mean
 
-    if os.path.exists(word):  # noqa: PTH110 - the library for paths would be loaded for this alone
+    if os.path.exists(word):  # noqa: PTH110 - the library for paths would be loaded only for this
         return f"unknown command {word!r}; to check that file: visa-lsp check {word}"
     return f"unknown command {word!r}{did_you_mean(word, COMMANDS) or '; known commands: ' + ', '.join(COMMANDS)}"

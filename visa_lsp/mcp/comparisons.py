@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.mcp.given_programs import chosen_platform, nonempty, program_from, text_errors
 from visa_lsp.mcp.pages import ToolAnswer, item_ids
-from visa_lsp.mcp.programs import chosen_platform, nonempty, program_from, text_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ _GEN_SECONDS: Final = 60.0
 def diff(args: arguments.DiffArguments, roots: Roots) -> ToolAnswer:
     """Compare two programs or two folders of them. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.diff.comparison import compare_data, compare_paths
-    from visa_lsp.app.diff.text import figure_rows
+    from visa_lsp.app.diff.printing import figure_rows
 
     said: list[str] = []
     platform = chosen_platform(args.platform)
@@ -81,7 +81,7 @@ def stats(args: arguments.StatsArguments, roots: Roots) -> ToolAnswer:
     Raises UserError for arguments and files that cannot be used.
     """
     from visa_lsp.app.folders import files_of, is_folder
-    from visa_lsp.app.stats.inputs import figures_of_data
+    from visa_lsp.app.stats.measured_inputs import figures_of_data
     from visa_lsp.app.stats.printing import as_json
 
     platform, said = chosen_platform(args.platform), list[str]()
@@ -124,11 +124,11 @@ def gen(args: arguments.GenArguments, roots: Roots) -> ToolAnswer:
 
     Raises UserError for arguments and files that cannot be used.
     """
-    from visa_lsp.app.gen.document import finalize_text, source_of, with_errors
+    from visa_lsp.app.gen.gen_document import finalize_text, source_of, with_errors
     from visa_lsp.app.gen.printing import as_text, figures
     from visa_lsp.app.inputs import STDIN
+    from visa_lsp.toolchain.find_tools import FINALIZER, find_tool
     from visa_lsp.toolchain.process import ToolError
-    from visa_lsp.toolchain.tools import FINALIZER, find_tool
 
     program, platform = program_from(args.path, args.text, roots), chosen_platform(args.platform)
     source = source_of(program.name, program.data, platform.name if platform is not None else None, str(program.place))

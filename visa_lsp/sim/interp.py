@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.flow.storage import storage_of
-from visa_lsp.flow.structure import structure_of
+from visa_lsp.flow.structured_words import structure_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import ORDER_TRANSPOSED
 from visa_lsp.isa.model import ExecStyle, FlowClass
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.effects import EFFECTS
-from visa_lsp.sim.effects.flow import resume
+from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.effects.recorded_message import record
 from visa_lsp.sim.faults import FaultKind, KernelFault, WorkItem
 from visa_lsp.sim.lanes import compile_lane

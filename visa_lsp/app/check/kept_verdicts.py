@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _SHARES: Final = "0123456789abcdef"  # one file per first digit of a key
 _MAX_CACHE_FILE_BYTES: Final = 4 << 20  # a file is read whole even for a text of a few lines
 _MAX_FINDINGS: Final = 2_000  # findings of a text that are worth keeping
-_MIN_TEXT_CHARS: Final = 100_000  # characters: shorter texts are looked at sooner than they are looked up
+_MIN_TEXT_CHARS: Final = 100_000  # characters: checking a shorter text is faster than looking it up
 
 
 class _Finding(Struct, frozen=True, array_like=True):
@@ -123,7 +123,7 @@ class KeptVerdicts:
 
 
 def _rules() -> Mapping[str, Rule]:
-    from visa_lsp.app.rules import by_word  # most texts have no findings
+    from visa_lsp.app.rule_registry import by_word  # most texts have no findings
 
     return by_word()
 

@@ -112,7 +112,7 @@ def _embedded_findings(text: str, host: Host, platform: str | None, extra: Colle
     if not may_hold_visa(text):
         return ()
     # Imported here because most files of a source tree have no vISA.
-    from visa_lsp.embed.findings import findings
+    from visa_lsp.embed.host_findings import findings
     from visa_lsp.embed.host_text import HostText
 
     return findings(HostText.of(text, host, platform_named(platform) if platform else None), extra)

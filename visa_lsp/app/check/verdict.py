@@ -45,8 +45,9 @@ class Task(Struct, frozen=True):
 class Verdict(Struct, frozen=True):
     """All findings of a file in text order, or an error.
 
-    ``key`` identifies everything that the findings depend on; it is empty if that is more than the text. With fixes, ``before``
-    and ``after`` are the texts without and with the ``fixed`` fixes, and the findings are those of ``after``.
+    ``key`` identifies everything that the findings depend on; it is empty if they depend on other files too. With
+    fixes, ``before`` and ``after`` are the texts without and with the ``fixed`` fixes, and the findings are those of
+    ``after``.
     """
 
     findings: tuple[ReportedFinding, ...] = ()

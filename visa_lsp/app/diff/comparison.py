@@ -18,7 +18,7 @@ from visa_lsp.app.diff.sides import Side, side_of
 from visa_lsp.app.errors import UserError, complaint
 from visa_lsp.app.folders import files_of, is_folder
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
-from visa_lsp.compare.programs import compare_programs, counterparts
+from visa_lsp.compare.program_differences import compare_programs, counterparts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -11,11 +11,8 @@ from msgspec import Struct
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.assemble import CheckedProgram, lower_text
-from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import OBJECT_MAGIC
 from visa_lsp.app.inputs import decode as decode_text
-from visa_lsp.codec.decode import decode
-from visa_lsp.codec.errors import CodecError
+from visa_lsp.app.inputs import decode_object, is_object
 from visa_lsp.compare.model import ComparedBody, Ref
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of
@@ -51,11 +48,8 @@ def side_of(name: str, data: bytes, platform: str | None) -> Side | CheckedProgr
 
     Raises UserError for bytes that are neither a text nor a readable object.
     """
-    if data.startswith(OBJECT_MAGIC):
-        try:
-            return side_of_object(name, decode(data), platform)
-        except CodecError as error:
-            raise UserError(f"{name}: cannot read the object: {error}") from None
+    if is_object(name, data):
+        return side_of_object(name, decode_object(name, data), platform)
     return side_of_text(name, decode_text(name, data).text, platform)
 
 

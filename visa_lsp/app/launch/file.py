@@ -13,7 +13,7 @@ from visa_lsp.app.launch.arrays import create_array
 from visa_lsp.app.launch.conditions import Condition
 from visa_lsp.diagnostics import Severity
 from visa_lsp.launchfile.folder import LaunchFolder
-from visa_lsp.launchfile.read import read_launch
+from visa_lsp.launchfile.read_launch import read_launch
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue, point_words
 from visa_lsp.safe_io import read_file

@@ -34,7 +34,7 @@ def refuse_existing(path: Path) -> None:
 
 
 def launch_text(proposal: Proposal, program: str = "") -> str:
-    """Return the text of a launch file with the assumptions as comments; ``program`` is the value of ``file``, if needed."""
+    """Return the text of a launch file with the assumptions as comments; ``program``, if any, is the value of ``file``."""
     comments = "".join(f"# {line}\n" for line in ("Assumed:", *proposal.assumed))
     return comments + (f"file: {flow(program)}\n" if program else "") + proposal.written.text
 

@@ -1,4 +1,4 @@
-"""Counterexamples as launches: a launch file of the values of symbols, and a run that shows the fault."""
+"""Turns counterexamples into launch files, and runs them to show the fault."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class Confirmer:
     ) -> None:  # fmt: skip
         self.walker, self.path, self.data, self.finder = walker, path, data, finder
         self.checks = _CHECKS if item_races else {**_CHECKS, "race": "races"}
-        self.shown: dict[tuple[str, str], set[int]] = {}  # by property and launch, the lines with the fault
-        self.named = named  # there is no ze_info: arguments go by the names of inputs
+        self.shown: dict[tuple[str, str], set[int]] = {}  # the lines with the fault, by property and launch
+        self.named = named  # without ze_info, arguments are given by the names of inputs
 
     def confirm(self, property_: str, lines: Sequence[int], values: Mapping[str, int]) -> str | None:
-        """Return the text of a launch file whose run has the fault at one of the lines; None where none has."""
+        """Return the text of a launch file whose run has the fault at one of the lines; None if there is no such run."""
         for contents in _CONTENTS:
             text = self.launch_text(values, contents)
             if text is None:
@@ -84,11 +84,11 @@ class Confirmer:
         return {line for lines in shown for line in lines if line}, any(one.kind is FaultKind.BUDGET for one in faults)
 
     def _with_file(self, text: str) -> str:
-        """Return a launch file that names the program, where that is a file."""
+        """Return a launch file that names the program, if that is a file."""
         return text.replace("\n", f"\n{program_line(self.path.name)}\n", 1) if self.path.is_file() else text
 
     def launch_text(self, values: Mapping[str, int], contents: str) -> str | None:
-        """Return a launch file; None where an argument is of a kind that a counterexample has no value for."""
+        """Return a launch file; None if a counterexample has no value for the kind of an argument."""
         walker, info = self.walker, self.walker.info
         symbols = walker.symbols
 

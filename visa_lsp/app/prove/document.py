@@ -1,7 +1,7 @@
 """The proof of a text or object, as the command prints it.
 
-The work is done in a process of its own, whose memory and time are limited, because a hostile text may need any amount
-of both. A process that is ended by its limits leaves every answer unknown.
+The work is done in a separate process with limited memory and time, because a hostile text may need any amount of both.
+When a limit ends the process, every answer is unknown.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from msgspec import Struct, structs
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import OBJECT_MAGIC, decode
+from visa_lsp.app.inputs import decode, is_object
+from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.companions import Beside
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from visa_lsp.app.prove.walk import Walker, Way
     from visa_lsp.app.read.model import Repeat
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
 DEFAULT_SECONDS: Final = 60.0
-GRACE_SECONDS: Final = 15.0  # for loading and for runs of counterexamples
+GRACE_SECONDS: Final = 15.0  # additional seconds, for loading and for runs of counterexamples
 MEMORY_BYTES: Final = 3 << 30
 _MODULE: Final = "visa_lsp.app.prove.document"
 _COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
@@ -39,7 +41,8 @@ _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
 class ProofResult(Struct, frozen=True):
     """The answer for a property and a line of the text, from 1.
 
-    ``answer`` is proved, refuted, unknown, or bounded: proved for the first rounds of loops. ``launch`` is the text of a launch file that shows the fault.
+    ``answer`` is proved, refuted, unknown, or bounded (proved for the first rounds of loops only). ``launch`` is the
+    text of a launch file that shows the fault.
     """
 
     property: str
@@ -63,7 +66,7 @@ class ProofOptions(Struct, frozen=True):
 
 
 class ProvedFile(Struct, frozen=True):
-    """The answers for a file, and what its reader says of it."""
+    """The answers for a file, and the messages of its reader."""
 
     name: str
     results: tuple[ProofResult, ...]
@@ -71,17 +74,33 @@ class ProvedFile(Struct, frozen=True):
     is_broken: bool = False  # the text has errors
 
 
-def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions) -> ProvedFile:
-    """Prove the kernels of a text or object, in a process of its own.
+def check_properties(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the named properties, all where none is named. Raises UserError for an unknown one."""
+    found = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    for name in found:
+        if name not in PROPERTIES:
+            known = ", ".join(PROPERTIES)
+            raise UserError(f"unknown property {name!r}{did_you_mean(name, PROPERTIES)}; known properties: {known}")
+    return found or PROPERTIES
 
-    Raises UserError where Z3 is missing, the file is neither text nor object, or an assumption has a mistake.
+
+def prove_data(
+    name: str, path: Path | None, data: bytes, options: ProofOptions, *,
+    opened: Mapping[str, str] | None = None, is_wanted: Callable[[], bool] = lambda: True,
+) -> ProvedFile:  # fmt: skip
+    """Prove the kernels of a text or object, in a process of its own, which ends as soon as it is not wanted.
+
+    ``opened`` are texts of an editor by path, which stand for the files. Raises UserError where Z3 is missing, the file is neither
+    text nor object, or an assumption has a mistake.
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
-    if not data.startswith(OBJECT_MAGIC):
+    if not is_object(name, data):
         decode(name, data)  # raises for other data than text, without a process
-    job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
-    child = _ProofProcess(options)
+    job = {
+        "name": name, "path": str(path) if path else None, "data": b64encode(data).decode(), "opened": dict(opened or {})
+    }  # fmt: skip
+    child = _ProofProcess(options, is_wanted)
     try:
         found = child.ask({**job, "options": structs.asdict(options), "names": True})
         if "lost" in found:
@@ -90,6 +109,8 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
             return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
         results: list[ProofResult] = []
         for kernel in found["names"]:
+            if not is_wanted():
+                break
             answer = child.ask({**job, "options": structs.asdict(structs.replace(options, kernel=kernel))})
             if "lost" in answer:
                 results += _unknown(kernel, options, answer["lost"])
@@ -103,17 +124,20 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
 
 
 class _ProofProcess:
-    """The process that does the work; a new one after one that its limits have ended."""
+    """The process that does the work; replaced by a new one when a limit has ended it."""
 
-    def __init__(self, options: ProofOptions) -> None:
+    def __init__(self, options: ProofOptions, is_wanted: Callable[[], bool]) -> None:
         self._seconds = options.seconds + GRACE_SECONDS
+        self._is_wanted = is_wanted
         self._process: JobProcess | None = None
 
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a job; ``lost`` with the reason where there is none. Raises UserError for one about mistakes."""
+        """Return the answer to a job, or the result of ``lost`` with the reason. Raises UserError for a mistake of the user."""
         self._process = self._process or JobProcess(_MODULE)
         try:
-            found: dict[str, Any] = json.loads(self._process.ask(json.dumps(job).encode(), self._seconds))
+            found: dict[str, Any] = json.loads(
+                self._process.ask(json.dumps(job).encode(), self._seconds, self._is_wanted)
+            )
         except JobLost as lost:
             self.end()
             return {"lost": str(lost)}
@@ -136,7 +160,7 @@ def _unknown(kernel: str, options: ProofOptions, why: str) -> list[ProofResult]:
 
 
 def main() -> NoReturn:
-    """Take a job, do it, answer."""
+    """Read a job, do it, and send the answer."""
     _limit_memory()
     answer_jobs(_answer)
 
@@ -155,13 +179,17 @@ def _answer(job: bytes) -> bytes:
     options = ProofOptions(**{**raw, "properties": tuple(raw["properties"]), "assume": tuple(raw["assume"])})
     path = Path(request["path"]) if request["path"] else None
     try:
-        found = _perform(request["name"], path, b64decode(request["data"]), options, names="names" in request)
+        opened = request["opened"]
+        data, finder = b64decode(request["data"]), Beside(lambda place: opened.get(str(place)))
+        found = _perform(request["name"], path, data, options, finder, names="names" in request)
     except UserError as error:
         found = {"error": str(error)}
     return json.dumps(found).encode()
 
 
-def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *, names: bool) -> dict[str, Any]:
+def _perform(
+    name: str, path: Path | None, data: bytes, options: ProofOptions, finder: Beside, *, names: bool
+) -> dict[str, Any]:
     module, notes = _module(name, data, options.platform)
     if module is None:
         return {"broken": True, "notes": notes}
@@ -174,7 +202,7 @@ def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *
     kernel = next(one for one in kernels if one.name == options.kernel)
     if not kernel.instructions:
         return {"results": []}
-    return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options)]}
+    return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options, finder)]}
 
 
 @lru_cache(maxsize=1)  # each kernel of a file is a job
@@ -182,15 +210,16 @@ def _module(name: str, data: bytes, platform: str | None) -> tuple[Module | None
     """Return the program of a text or object, and the problems of the text."""
     from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 
-    if data.startswith(OBJECT_MAGIC):
+    if is_object(name, data):
         return module_of_object(data, name, platform), ()
     program = program_of_text(decode(name, data).text, platform)
     return program.module, tuple(problem_lines(name, program))
 
 
 def prove_kernel(
-    module: Module, kernel: Kernel, name: str, path: Path | None, data: bytes, options: ProofOptions
-) -> Sequence[ProofResult]:
+    module: Module, kernel: Kernel, name: str, path: Path | None, data: bytes, options: ProofOptions,
+    finder: Beside | None = None,
+) -> Sequence[ProofResult]:  # fmt: skip
     """Return the answers for one kernel, in this process. Raises UserError for a mistake in an assumption."""
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
@@ -202,13 +231,12 @@ def prove_kernel(
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
     from visa_lsp.app.read.structure import reading_of
     from visa_lsp.app.ze_info import find_or_infer_ze_info
-    from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
     from visa_lsp.zeinfo.emit.slots import EmitError
-    from visa_lsp.zeinfo.read import ZeInfoError, read
+    from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     end = monotonic() + options.seconds
-    finder = Beside()
+    finder = finder or Beside()
     try:
         run = RunOptions(path, options.platform, finder=finder)
         platform = propose(module, run, path or Path(name), {"kernel": kernel.name}, tries=False).platform
@@ -245,7 +273,7 @@ def prove_kernel(
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if not open_ or not any(has_loop(routine.body) for routine in reading_of(kernel).routines):
         return results
-    # A launch that the simulator confirms refutes, however it was found.
+    # A launch that the simulator confirms is a refutation, however it was found.
     bounded = {(one.property, one.line): one for one in answers(unroll_loop, open_, end) if one.answer != "unknown"}
     for at, one in enumerate(results):
         other = bounded.get((one.property, one.line))
@@ -259,7 +287,7 @@ def prove_kernel(
 def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]]) -> list[ProofResult]:
     """Return the answers with each line refuted by a launch that has the fault at this very line, or unknown.
 
-    Instructions for other lanes of one statement have one answer, but a launch may fault in some of the lanes alone.
+    Instructions for different lanes of one statement share an answer, but a launch may fault in some of the lanes only.
     """
     launches: dict[tuple[str, int], str] = {}
     for (property_, launch), lines in shown.items():

@@ -1,7 +1,7 @@
 """One body as a function of compiled code: which instructions begin a stretch, how lanes wait and meet, where it is entered.
 
 The function takes registers, addresses, block and launch (``state``), goes on where the block says, and returns why it
-stopped. Control goes as in ``sim.effects.flow``: always at the lowest place that has lanes. A stretch of instructions that are
+stopped. Control goes as in ``sim.effects.control_flow``: always at the lowest place that has lanes. A stretch of instructions that are
 executed together counts its steps once.
 """
 
