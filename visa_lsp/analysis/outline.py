@@ -75,7 +75,7 @@ class Outline:
 
     def follow(self, change: Change) -> None:
         """Move the findings along with a change of chunks; drop all if one of their lines is removed."""
-        moved = [(at, finding.moved(change)) for at, finding in self.findings or ()]
+        moved = [(at, finding.move(change)) for at, finding in self.findings or ()]
         found = [(at, finding) for at, finding in moved if finding is not None]
         if len(found) < len(moved):
             self.findings = None
@@ -178,7 +178,7 @@ class Outline:
     def _find_declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
         """Yield the declarations of names with several meanings, and the braces between those."""
         apart = {name for name in self.names if names.tokens.get(name) == SINGLE}
-        for index, number in names.declared(apart):
+        for index, number in names.find_declarations(apart):
             facts = facts_in(chunks[index])
             yield index, decl_lines(chunks[index])[number], facts.decls[number] + facts.properties[number]
         if apart:

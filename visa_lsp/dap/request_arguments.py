@@ -82,6 +82,6 @@ def texts(args: Arguments, name: str) -> list[str]:
 
 
 def style_of(args: Arguments) -> str:
-    """Return the requested number format: the letter of ``debug.cells.shown`` for ``format`` (hex, float, signed)."""
+    """Return the requested number format: the letter of ``debug.cells.format_number`` for ``format`` (hex, float, signed)."""
     wanted = table(args, "format")
     return next((letter for word, letter in (("hex", "x"), ("float", "f"), ("signed", "d")) if flag(wanted, word)), "")

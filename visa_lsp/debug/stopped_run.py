@@ -85,7 +85,9 @@ class StoppedRun:
             if frame is not thread.frame:
                 pc = frame.pc - 1
             for back, *_, start in reversed(frame.calls):
-                found.append(Activation(body.written(start).strip().rstrip(":"), body.place(pc), frame, thread))
+                found.append(
+                    Activation(body.format_instruction(start).strip().rstrip(":"), body.place(pc), frame, thread)
+                )
                 pc = back - 1
             found.append(Activation(body.name, body.place(pc), frame, thread))
         return found

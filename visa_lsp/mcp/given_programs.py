@@ -69,7 +69,7 @@ def write_output(output: str, data: bytes, program: GivenProgram, roots: Roots) 
 
     target = roots.path(output)
     write_file(target, data, [program.place])
-    return roots.shown(target)
+    return roots.display_path(target)
 
 
 def nonempty(values: dict[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Roots:
             raise UserError(f"{name}: outside of the folders that the client allows ({roots})")
         return str(next((path for path in inside if path.exists()), inside[0]))
 
-    def shown(self, path: str | Path) -> str:
+    def display_path(self, path: str | Path) -> str:
         """Return a path as the client would write it: relative to the first root that has it."""
         for folder in self.folders:
             if Path(path).is_relative_to(folder):

@@ -157,7 +157,7 @@ def why(args: arguments.WhyArguments, roots: Roots) -> ToolAnswer:
         raise UserError(str(error)) from None
     nodes = values.pop("nodes")
     for node in nodes:
-        node["path"] = node["path"] and roots.shown(node["path"])
+        node["path"] = node["path"] and roots.display_path(node["path"])
     return ToolAnswer(values, "nodes", nodes)
 
 
@@ -186,7 +186,7 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnsw
                 if target.with_name(program.place.name) == program.place
                 else os.path.relpath(program.place, target.parent)
             )
-            written["written"] = [roots.shown(path) for path in write_launch(target, proposal, None, file)]
+            written["written"] = [roots.display_path(path) for path in write_launch(target, proposal, None, file)]
     except TextProblems as problems:
         raise UserError(text_errors(problems.lines)) from None
     except (LaunchError, OSError, ValueError) as error:

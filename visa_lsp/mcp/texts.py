@@ -63,7 +63,7 @@ def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
         raise UserError(unreadable[0])
     values = _findings([finding for result in results for finding in result.findings])
     if len(results) > 1:
-        paths = [roots.shown(finding.path) for result in results for finding in result.findings]
+        paths = [roots.display_path(finding.path) for result in results for finding in result.findings]
         values = [{"path": path, **value} for path, value in zip(paths, values, strict=True)]
     values.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
     errors, warnings, *others = (sum(value["severity"] == word for value in values) for word in _SEVERITIES)

@@ -29,7 +29,7 @@ from visa_lsp.program.model import (
     RawOperand,
     State,
 )  # fmt: skip
-from visa_lsp.text import stored
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,7 @@ def quote_string(text: str) -> str:
         elif " " <= ch <= "~":
             out.append(ch)
         else:
-            out += [f"\\x{byte:02x}" for byte in stored(ch)]
+            out += [f"\\x{byte:02x}" for byte in encode_text(ch)]
     return '"' + "".join(out) + '"'
 
 

@@ -32,7 +32,7 @@ from visa_lsp.sema.model import (
 )  # fmt: skip
 from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
-from visa_lsp.text import Span, stored
+from visa_lsp.text import Span, encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -384,7 +384,7 @@ class Binder:
                 if text not in ("3d", "cm", "cs"):
                     ctx.problem("attribute-value", value.span, name="Target", got=text, known=known)
                 return Attribute(index, 1, b"\x00" if text == "cm" else b"\x01")
-            data = stored(text)[:255]
+            data = encode_text(text)[:255]
             return Attribute(index, len(data), _of_text(data, known))
         number = ctx.number(value) or 0
         if known is None:

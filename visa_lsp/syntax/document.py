@@ -237,7 +237,7 @@ class Document:
 
     def span(self, line: int, span: Span) -> Span:
         """Return a span of a statement of ``line`` in offsets of the whole text."""
-        return span.shifted(self.line_start(line))
+        return span.shift(self.line_start(line))
 
     def slice(self, span: Span) -> str:
         """Return the text of a span."""

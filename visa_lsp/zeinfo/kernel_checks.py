@@ -153,7 +153,7 @@ def _environment(source: ZeInfoSource, item: YamlItem, text: KernelText) -> list
             rules.GRF_DIFFERS, "grf_count", str(grfs), text.attribute("NumGRF"), f"the kernel has NumGRF={grfs}"
         )
     check.barriers(uses.barrier, uses.named_barriers)
-    check.shared_memory(uses.slm)
+    check.compare_slm_size(uses.slm)
     check.flag("has_stack_calls", uses.stack_call, "calls functions through the stack")
     check.flag("has_global_atomics", uses.global_atomic, "has atomic operations on global memory")
     check.flag("has_dpas", uses.dpas, "has systolic instructions")
@@ -258,7 +258,7 @@ class _Check:
                 "this kernel", "0", Severity.WARNING,
             )  # fmt: skip
 
-    def shared_memory(self, inst: Inst | None) -> None:
+    def compare_slm_size(self, inst: Inst | None) -> None:
         size = number(self.env, "slm_size") or 0
         wanted = 1024 * (self.text.kernel.int_attribute("SLMSize") or 0)
         local = any(

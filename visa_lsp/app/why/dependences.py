@@ -38,7 +38,7 @@ _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
 
 
 class Execution(NamedTuple):
-    """One unit of an executed instruction."""
+    """A unit of an executed instruction."""
 
     row: int
     unit: int

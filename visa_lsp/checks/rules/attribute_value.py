@@ -28,7 +28,7 @@ from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import register_counts, thread_widths
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
-from visa_lsp.text import stored
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ def _value(ctx: CheckContext, place: Place, statement: tree.KernelAttr) -> Itera
     where = Place(place.line, value.span)
     if isinstance(value, (tree.Quoted, tree.Word)):
         takes = "a number" if known.kind is AttributeKind.INTEGER else "no value"
-        if len(stored(value.text)) not in _INTEGER_SIZES:
+        if len(encode_text(value.text)) not in _INTEGER_SIZES:
             message = (
                 f"`{name}` takes {takes}, not a string; an object with a string of this length cannot be read back"
             )
