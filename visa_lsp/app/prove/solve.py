@@ -25,6 +25,13 @@ MAX_MEMORY_MB: Final = 1500
 MAX_PRODUCT_PAIRS: Final = 400
 STEPS_PER_SECOND: Final = 3_000_000  # of Z3's own count, measured on an idle core: answers do not depend on other work
 SLOWEST: Final = 10  # times slower than that a machine may be
+MAX_CHOICES: Final = (
+    24  # as expressions: Z3 simplifies 100 that are nested in one another for minutes, whatever its limits
+)
+
+
+class OutOfTime(Exception):  # noqa: N818 - a limit, not an error
+    """The end of the time for all questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,7 @@ class Question:
     sides: list[Any] = field(default_factory=list)
     products: list[tuple[Any, Any, Any]] = field(default_factory=list)
     names: dict[str, Any] = field(default_factory=dict)
+    choices: int = 0
 
     def term(self, term: Sum, item: SymbolicItem) -> Any:
         """Return a term of a work item."""
@@ -80,7 +88,13 @@ class Question:
             return found
         name = f"{atom.name}{suffix}"
         if atom.test is not None:
-            found = z3.If(self.condition(atom.test, item), *(self.term(part, item) for part in atom.parts))
+            test, (one, other) = self.condition(atom.test, item), [self.term(part, item) for part in atom.parts]
+            self.choices += 1
+            if self.choices <= MAX_CHOICES:
+                found = z3.If(test, one, other)
+            else:
+                found = z3.Int(f"choice {self.choices}")
+                self.sides += [z3.Or(z3.Not(test), found == one), z3.Or(test, found == other)]
             self.made[key] = found
             return found
         found = z3.Int(name)
@@ -157,7 +171,9 @@ class Solver:
         return self.deadline - time.monotonic()
 
     def question(self, *, exact: bool = False) -> Question:
-        """Return an empty question."""
+        """Return an empty question. Raises OutOfTime where no time is left."""
+        if self.left <= 0:
+            raise OutOfTime
         return Question(self.pool, exact)
 
     def ask(
@@ -171,8 +187,6 @@ class Solver:
     ) -> SolverAnswer:
         """Answer whether all of some conditions can hold, with assumptions that a ``no`` names if it needs them."""
         limit = self.seconds if seconds is None else seconds
-        if self.left <= 0:
-            return SolverAnswer("unknown")
         self.asked += 1
         solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
         solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
@@ -204,6 +218,8 @@ def exclusion(pool: SumPool, facts: Sequence[Claim], deadline: float) -> Callabl
     item = SymbolicItem(1, 0)
 
     def never(conditions: Sequence[Claim]) -> bool:
+        if solver.left <= 0:
+            return False
         question = solver.question()
         return solver.ask(question, [question.condition(one, item) for one in (*facts, *conditions)]).word == "no"
 
