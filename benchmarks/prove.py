@@ -27,7 +27,7 @@ from planted_faults import RIGHT
 
 from benchmarks.inputs import CORPUS
 from benchmarks.prove_random import random_kernels
-from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.compile.build import build_source, device_of, read_source
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.document import ProofOptions, prove_data
 
@@ -126,7 +126,7 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
     full = place / "kernel.cl"
     full.write_text(_ANNOTATIONS + source)
     try:
-        made = built(read_source(str(full)), device_of(None, None))
+        made = build_source(read_source(str(full)), device_of(None, None))
     except Exception as error:  # noqa: BLE001 - a test that does not compile
         row["compiled"] = f"{type(error).__name__}: {error}"
         return row

@@ -14,7 +14,7 @@ from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode, instruction_offsets
 from visa_lsp.codec.instruction_reader import OLD_FIELDS, OLD_TYPED_UNTIL
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.codec.records import MAGIC, WRITTEN_VERSION, ObjectLayout
 from visa_lsp.diagnostics import has_errors
 from visa_lsp.isa import lsc_codes, predefined

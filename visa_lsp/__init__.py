@@ -1,17 +1,17 @@
 """visa-lsp: language server, assembler, disassembler and simulator for vISA.
 
-The names of the Python interface are loaded at the first use: the command line loads none of them.
+The names of the Python interface are loaded at first use, because the command line needs none of them.
 """
 
-# No imports, of ``__future__`` or ``typing`` either: until the program has started, Ctrl-C prints a traceback.
+# No imports, not even ``__future__`` or ``typing``, because Ctrl-C prints a traceback until the program has started.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from visa_lsp.api.arguments import ImageArgument as Image
     from visa_lsp.api.findings import FindingList, ObjectError, RunFinding, TextError, TextFinding
-    from visa_lsp.api.program import KernelArgument, LoadedKernel, Program, load
+    from visa_lsp.api.launch_arguments import ImageArgument as Image
+    from visa_lsp.api.loaded_program import KernelArgument, LoadedKernel, Program, load
     from visa_lsp.api.result import LaunchResult
     from visa_lsp.api.texts import assemble, check, disassemble
     from visa_lsp.sim.launch.config import BufferArg as Buffer
@@ -46,7 +46,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> "Any":
-    """Return a name of the interface; raises ImportError where it needs NumPy and there is none."""
+    """Return a name of the interface. Raises ImportError if it needs NumPy and NumPy is missing."""
     home: Any
     try:
         match name:
@@ -55,9 +55,9 @@ def __getattr__(name: str) -> "Any":
             case "FindingList" | "ObjectError" | "RunFinding" | "TextError" | "TextFinding":
                 from visa_lsp.api import findings as home
             case "Buffer" | "Image" | "LaunchError" | "Local" | "Sampler" | "Value":
-                from visa_lsp.api import arguments as home
+                from visa_lsp.api import launch_arguments as home
             case "KernelArgument" | "LaunchResult" | "LoadedKernel" | "Program" | "load":
-                from visa_lsp.api import program as home
+                from visa_lsp.api import loaded_program as home
             case _:
                 raise AttributeError(f"module 'visa_lsp' has no attribute '{name}'")
     except ModuleNotFoundError as error:

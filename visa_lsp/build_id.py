@@ -1,4 +1,4 @@
-"""Identity of this visa-lsp: its version, and a digest of every file that an answer can depend on.
+"""The identity of this installation: its version, and a digest of every file that an answer can depend on.
 
 Two installations with one digest give the same answers, independent of their folders and dates, because the digest is of
 contents. It is cached on disk until a file changes, because reading all files takes longer than a short check.
@@ -25,7 +25,10 @@ _KEY: Final = "digest"
 
 @functools.cache
 def digest() -> str:
-    """Return a digest of every module of the package and of the grammar, in hexadecimal; OSError where one cannot be read."""
+    """Return a digest of every module of the package and of the grammar, in hexadecimal.
+
+    Raises OSError if one is unreadable.
+    """
     package = Path(__file__).resolve().parent
     entries = sorted(_modules(package), key=lambda entry: entry.path.replace(os.sep, "/"))
     kept = open_for_user("identity", [*entries, grammar_path()])
@@ -62,5 +65,5 @@ def _modules(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
 
 
 def identity() -> str:
-    """Return version and digest in the words of messages."""
+    """Return version and digest as text for messages."""
     return f"{visa_lsp.__version__} ({digest()})"

@@ -1,8 +1,9 @@
 """Child processes and temporary folders that do not outlive this process, whatever ends it.
 
-A child that runs our own code calls ``end_with_parent``. A program of others cannot, and a folder is not a process: a *keeper*, a small
-process in a session of its own, learns both through a pipe, and ends and removes them when that pipe ends. Knows nothing of
-what children do. Invariant: the keeper learns the name of a process or folder before, or as soon as, it exists.
+A child that runs our own code calls ``end_with_parent``. For other programs, and for folders, there is a *keeper*: a
+small process in a separate session, which gets their names through a pipe, and ends or removes them when the pipe ends.
+Knows nothing about the work of children. Invariant: the keeper gets the name of a process or folder before it exists,
+or immediately after.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PR_SET_PDEATHSIG: Final = 1
-_LOOK_SECONDS: Final = 0.25  # between two checks of the parent, where the system sends no signal
+_LOOK_SECONDS: Final = 0.25  # seconds between two checks of the parent, if the system sends no signal
 _SYNCHRONIZE: Final = 0x0010_0000  # the right to wait for a process of Windows
-# Reads lines, "+" or "-" and "group N" or "folder HEX". Whoever writes into a folder may need a moment to end: it is removed again.
+# Reads lines: "+" or "-", then "group N" or "folder HEX". A folder is removed repeatedly, because a process that writes
+# into it may take a moment to end.
 _KEEPER: Final = """\
 import os, sys, time
 known = set()
@@ -55,12 +57,12 @@ os._exit(0)
 
 def command_of(module: str) -> list[str]:
     """Return the command that runs a module of ours as a child; it has to call ``end_with_parent`` first."""
-    # -P: the current folder contains none of our modules
+    # -P: do not import modules from the current folder
     return [sys.executable, "-P", "-m", module, str(os.getpid())]
 
 
 def end_with_parent(parent: int | None = None) -> None:
-    """Have this process ended as soon as its parent is; ``parent`` is its number, by default the word of ``command_of``."""
+    """End this process as soon as its parent ends; ``parent`` is its number, by default the argument from ``command_of``."""
     number = parent or (int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid())
     if _end_with_parent_by_system():
         if os.getppid() != number:  # it ended before the request
@@ -70,7 +72,7 @@ def end_with_parent(parent: int | None = None) -> None:
 
 
 def _end_with_parent_by_system() -> bool:
-    """Request from Linux to end this process with its parent, even while no Python code runs; return False elsewhere."""
+    """Let Linux end this process with its parent, even while no Python code runs; return False on other systems."""
     if sys.platform != "linux":
         return False
     with contextlib.suppress(ImportError, OSError, AttributeError):
@@ -93,12 +95,12 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-# ---- programs of others, and folders
+# ---- other programs, and folders
 
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str = "visa-lsp-") -> Iterator[Path]:
-    """Make a folder that only this user can enter, and that is removed afterwards, even if this process is killed."""
+    """Make a folder that only this user can enter; it is removed afterwards, even if this process is killed."""
     folder = Path(tempfile.gettempdir()).resolve() / f"{prefix}{os.urandom(8).hex()}"
     with _keep(f"folder {os.fsencode(folder).hex()}"):
         folder.mkdir(mode=0o700)
@@ -109,7 +111,7 @@ def temporary_folder(prefix: str = "visa-lsp-") -> Iterator[Path]:
 
 
 def end_with_us(process: subprocess.Popen[bytes]) -> contextlib.AbstractContextManager[None]:
-    """Have a program, which leads a process group, and its group ended if this process ends within the block."""
+    """End a program, the leader of a process group, and its group if this process ends within the block."""
     return _keep(f"group {process.pid}")
 
 
@@ -123,15 +125,15 @@ def _keep(what: str) -> Iterator[None]:
 
 
 class _Keeper:
-    """The process that remains for a moment when this one has ended; started with the first process or folder."""
+    """The keeper process, which outlives this one for a moment; started with the first process or folder."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = 0  # a fork must start its own
+        self._owner = 0  # because a fork must start its own
         self._lock = threading.Lock()
 
     def hear(self, line: str) -> None:
-        """Send the keeper a line; has no effect where none can be started."""
+        """Send the keeper a line; without effect if no keeper can be started."""
         with self._lock, contextlib.suppress(OSError):
             if self._owner != os.getpid() or self._process is None:
                 self._process, self._owner = _start_keeper(), os.getpid()

@@ -1,8 +1,8 @@
 """Companion files of a text: the ze_info documents and zebins of its folder that describe its kernels, and other programs.
 
-A document belongs to a kernel by the kernel's name in it; its file name only determines the order of search. Knows files and names
-of kernels, neither texts nor editors. Invariant: a folder costs a bounded amount, whatever lies in it: only regular files
-are read, a file again only when it has changed, and damaged ones say nothing.
+A document belongs to a kernel by the kernel's name in it; its file name only determines the order of search. Knows
+files and names of kernels, neither texts nor editors. Invariant: the cost of a folder is bounded: only regular files
+are read, each again only when it has changed, and damaged files are ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from visa_lsp.program.suffixes import OBJECT, TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, MIB, is_regular, open_file, read_file
+from visa_lsp.text import decode_text
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, is_elf, read_zebin
@@ -25,14 +27,12 @@ if TYPE_CHECKING:
 
 ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
 ZEBIN: Final = ".zebin"
-TEXTS: Final = (".visaasm", ".isaasm")
-OBJECT: Final = ".isa"
 # Endings of zebins with a user-chosen name; such a file counts if it begins like a zebin.
 _UNNAMED_ZEBINS: Final = (".bin", ".elf", ".progbin", "")
 LAUNCH: Final = (".launch.yaml", ".launch.yml")
 
 MAX_ENTRIES: Final = 100_000  # names read of one folder
-MAX_DOCUMENTS: Final = 1000  # documents opened in one folder, and as many zebins
+MAX_DOCUMENTS: Final = 1000  # documents opened in one folder; the same limit applies to zebins
 MAX_SNIFFED: Final = 200
 _MAX_DOCUMENT_BYTES: Final = 16 * MIB
 _MAX_ZEBIN_BYTES: Final = 64 * MIB
@@ -73,7 +73,7 @@ class FolderNames:
 
 @dataclass(frozen=True, slots=True)
 class TextNames:
-    """The names of the bodies of a text; of its kernels in order."""
+    """The names of the bodies of a text, and those of its kernels in order."""
 
     bodies: frozenset[str] = frozenset()
     kernels: tuple[str, ...] = ()
@@ -118,8 +118,8 @@ class Beside:
     def description(self, kernel: str, *places: Path | None, simd_size: int = 0) -> Description | None:
         """Return the best document of a kernel.
 
-        The first of ``descriptions``, except that a file with another name whose SIMD size differs from ``simd_size``
-        (0: any) comes after those that fit.
+        This is the first of ``descriptions``; files with another name come last if their SIMD size differs from
+        ``simd_size`` (0: any).
         """
         first = None
         given = [place for place in places if place is not None]
@@ -133,9 +133,9 @@ class Beside:
     def descriptions(self, kernel: str, *places: Path) -> Iterator[Description]:
         """Yield the documents that describe a kernel, the best first.
 
-        Those with the name of a place come first (a place is the path of a text, an object or a launch file), then those
-        with the kernel's name, then those that a place's name begins with, as a dump's do, then the others of the folders of
-        the places by name; ze_info before zebins.
+        A place is the path of a text, an object or a launch file. The order is: documents with the name of a place,
+        then with the kernel's name, then those whose name is the beginning of a place's name (as in dumps), then the
+        others of the folders by name; ze_info before zebins.
         """
         room = [_MAX_READ_BYTES]
         for path in self._in_order(places, kernel):
@@ -268,7 +268,7 @@ class Beside:
             _keep(self._words, path, (stamp, names))
         if word not in data:
             return None
-        text = _ze_info_of(data) if zebin else data.decode("utf-8-sig", "surrogateescape")
+        text = _ze_info_of(data) if zebin else decode_text(data)
         described = self._described.get(path)
         if described is None or described[0] != stamp:
             described = (stamp, list_kernels(text))

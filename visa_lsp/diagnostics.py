@@ -40,7 +40,7 @@ class Related(Struct, frozen=True):
 class Edit(Struct, frozen=True):
     """Replace the text in ``span`` by ``new_text``.
 
-    ``after`` marks whole lines put behind the line before ``span``: they belong to that line, and move with it.
+    ``after`` marks whole lines inserted after the line before ``span``: they belong to that line and move with it.
     """
 
     span: Span

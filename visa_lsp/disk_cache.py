@@ -1,10 +1,10 @@
 """Disk cache for small facts: an append-only file of keys and values.
 
-A file is lines ``checksum TAB key TAB value``, key and value in JSON, below a first line, the mark, that says for which
-files of the package they hold; a file with another mark is as good as empty. A key may have several values.
-Knows nothing of the values. Invariant: nothing here raises: an unreadable file counts as empty, and a torn or damaged
-line is skipped. A file that has grown too large is begun again. Data that another user may have written is not trusted:
-only files and folders are used that are the user's own, and that other users cannot write to.
+The first line of a file, its mark, identifies the files of the package for which it is valid; a file with another mark
+counts as empty. Every other line is ``checksum TAB key TAB value``, with key and value in JSON. A key may have several
+values. Knows nothing of the values. Invariant: nothing here raises: an unreadable file counts as empty, and a torn or
+damaged line is skipped. A file that has grown too large is restarted. Data of other users is not trusted: files and
+folders are used only if they belong to the user and other users cannot write to them.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Kept:
         self._entries: dict[bytes, list[bytes]] | None = None
         self._fresh: list[bytes] = []
         self._size = 0
-        self._written = 0  # by this process
+        self._written = 0  # entries added by this process
 
     def get(self, key: str) -> object:
-        """Return the latest value of a key, of a JSON type: lists, dicts, texts, numbers; None where there is none."""
+        """Return the latest value of a key, of a JSON type; None if there is none."""
         values = self.get_all(key)
         return values[-1] if values else None
 
@@ -86,7 +86,7 @@ class Kept:
             if self._size == 0 or self._size > self._most:
                 self._begin(fresh)
             else:
-                # One write to the end of the file: two processes may do so at once, and a torn line fails its checksum.
+                # One write at the end of the file, because two processes may write at once; a torn line fails its checksum.
                 file = os.open(self._path, os.O_RDWR | os.O_APPEND | _CAREFUL)
                 try:
                     # Another version may have restarted the file since it was read, and these facts do not hold for that version.
@@ -140,9 +140,9 @@ def _is_own(about: os.stat_result, kind: Callable[[int], bool]) -> bool:
 
 
 def open_for_user(name: str, files: Iterable[Path | os.DirEntry[str]], most: int | None = None) -> Kept | None:
-    """Return the file of this name, of at most ``most`` bytes, in the user's folder, good for as long as ``files`` do not change.
+    """Return the cache file of a name in the user's folder, of at most ``most`` bytes, valid while ``files`` do not change.
 
-    None where ``VISA_LSP_CACHE`` is ``off`` or there is no such folder; ``VISA_LSP_CACHE`` may name the folder.
+    None if ``VISA_LSP_CACHE`` is ``off`` or there is no such folder; ``VISA_LSP_CACHE`` may name the folder.
     """
     try:
         folder = folder_of_user()
@@ -155,7 +155,7 @@ def open_for_user(name: str, files: Iterable[Path | os.DirEntry[str]], most: int
 
 
 def folder_of_user() -> Path | None:
-    """Return the user's folder for such files; None where ``VISA_LSP_CACHE`` is ``off`` or there is none."""
+    """Return the user's folder for cache files; None if ``VISA_LSP_CACHE`` is ``off`` or there is none."""
     wish = os.environ.get("VISA_LSP_CACHE", "")
     if wish == "off":
         return None

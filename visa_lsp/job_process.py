@@ -1,4 +1,4 @@
-"""A child process of our own code for a sequence of jobs: ``JobProcess`` is the parent's side, ``answer_jobs`` the child's.
+"""A child process that runs a sequence of jobs: ``JobProcess`` is the parent's side, ``answer_jobs`` the child's.
 
 Jobs and answers are byte strings. Invariant: each job has an answer or a ``JobLost`` with the reason, output of the
 child does not mix with answers, and the child ends when its parent does.
@@ -26,16 +26,16 @@ _LENGTH_BYTES: Final = 8
 
 
 class JobLost(Exception):  # noqa: N818
-    """The end of the process before its answer."""
+    """The process ended before its answer."""
 
 
 class JobProcess:
-    """A process that runs ``module``, whose main function calls ``answer_jobs``. Raises OSError where it cannot be started."""
+    """A process that runs ``module``, whose main function calls ``answer_jobs``. Raises OSError if it cannot be started."""
 
     def __init__(self, module: str, environment: Mapping[str, str] | None = None) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._answers: SimpleQueue[bytes | None] = SimpleQueue()
-        # A session of its own, because Ctrl-C must only reach the parent.
+        # In a separate session, because Ctrl-C must only reach the parent.
         self._child = subprocess.Popen(
             command_of(module), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment,
             start_new_session=True,
@@ -50,7 +50,7 @@ class JobProcess:
         self.end()
 
     def ask(self, job: bytes, seconds: float = math.inf, is_wanted: Callable[[], bool] = lambda: True) -> bytes:
-        """Return the answer to a job. Raises JobLost, with the process ended, where there is none within ``seconds``."""
+        """Return the answer to a job. If there is none within ``seconds``, ends the process and raises JobLost."""
         end = time.monotonic() + seconds
         try:
             assert self._child.stdin is not None
@@ -122,7 +122,7 @@ def _write(stream: IO[bytes], data: bytes) -> None:
 
 
 def _read(stream: IO[bytes]) -> bytes | None:
-    """Return the next byte string of a pipe; None where it ends before."""
+    """Return the next byte string of a pipe; None if the pipe ends before."""
     length = stream.read(_LENGTH_BYTES)
     if len(length) < _LENGTH_BYTES:
         return None

@@ -28,6 +28,11 @@ def stored(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
+def decode_text(data: bytes) -> str:
+    """Return stored bytes as a text without byte-order mark; those that are not UTF-8 survive, as in ``stored``."""
+    return data.decode("utf-8-sig", "surrogateescape")
+
+
 def shown(text: str) -> str:
     """Return a text for display and JSON, with the replacement character for bytes that are not UTF-8."""
     return text if text.isascii() else stored(text).decode("utf-8", "replace")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.cli import progress
+from visa_lsp.cli import progress_line
 from visa_lsp.cli.main import main
 from visa_lsp.sim.machine import Machine
 
@@ -24,8 +24,8 @@ def typed(tmp_path, monkeypatch):
     """Give what a command writes to a stderr, where every piece of work takes long."""
     shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0)
-    monkeypatch.setattr(progress, "_UPDATE_SECONDS", 0)
+    monkeypatch.setattr(progress_line, "_DELAY_SECONDS", 0)
+    monkeypatch.setattr(progress_line, "_UPDATE_SECONDS", 0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
 
@@ -69,7 +69,7 @@ def test_nothing_is_told_where_nobody_looks(typed, monkeypatch, argv):
             context.setenv(name, value)
             assert typed(*argv) == ""
     assert typed(*argv) != ""
-    monkeypatch.setattr(progress, "_DELAY_SECONDS", 1000)
+    monkeypatch.setattr(progress_line, "_DELAY_SECONDS", 1000)
     assert typed(*argv) == ""
 
 
@@ -79,7 +79,7 @@ def test_a_long_line_is_cut_and_controls_are_no_escapes(monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    with progress.Progress() as line:
+    with progress_line.Progress() as line:
         line.show("a\033[31mb" + "x" * 100)
     assert terminal.getvalue() == "\ra\N{REPLACEMENT CHARACTER}[31mb" + "x" * 12 + "\033[K" + "\r\033[K"
 

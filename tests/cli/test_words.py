@@ -1,7 +1,7 @@
 """The words that ``explain`` offers: each has a page, and a line to choose it by."""
 
 from visa_lsp.app.explain import explain_text
-from visa_lsp.app.words import known_words, words
+from visa_lsp.app.explained_words import list_words, words
 
 
 def test_every_word_has_a_page_and_a_line():
@@ -13,4 +13,4 @@ def test_every_word_has_a_page_and_a_line():
 
 
 def test_rules_may_be_asked_for_by_name_too():
-    assert {"V101", "undeclared-name", "mad"} <= set(known_words())
+    assert {"V101", "undeclared-name", "mad"} <= set(list_words())

@@ -7,7 +7,7 @@ from codec_builders import old_object, small_kernel, small_module
 
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.codec.records import BinaryPlace
 from visa_lsp.program.model import Input, Module
 

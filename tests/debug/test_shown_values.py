@@ -9,8 +9,8 @@ from debugging import EXAMPLES, LAUNCH, TEXT, opened
 from each_case import check_each
 
 from visa_lsp.debug.cells import TYPES, shown, text_of, texts_of
-from visa_lsp.debug.expressions import read
 from visa_lsp.debug.goals import StepGoal
+from visa_lsp.debug.lane_expressions import read
 from visa_lsp.debug.scopes import elements, rows_of
 
 

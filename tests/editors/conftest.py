@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,6 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from vscode import Window, build_extension, copy_extension  # it is found by the line above
 

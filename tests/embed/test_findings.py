@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tiers import first
 
-from visa_lsp.embed.findings import findings
+from visa_lsp.embed.host_findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host, host_of
 from visa_lsp.text import Span

@@ -4,7 +4,7 @@ from each_case import each_of
 
 from tests.support.flows import HEAD, body_of, kernel_of
 from visa_lsp.checks.support.body_flow import steps_of_body, storage_of_body
-from visa_lsp.flow.accesses import accesses_of, touches_indirectly
+from visa_lsp.flow.bit_accesses import accesses_of, touches_indirectly
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import Access, AccessPurpose, Space, number_of, space_of, variable_key
 from visa_lsp.flow.storage import MAX_VARIABLE_BITS, place, storage_of

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from collections import OrderedDict
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from lsprotocol import types
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-
 from edits import random_edit
+from lsprotocol import types
 from tiers import first
 
 from benchmarks.inputs import generate, kernel

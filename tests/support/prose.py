@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.app.rules import known_rules, page
+from visa_lsp.app.rule_registry import list_rules, page
 from visa_lsp.cli.main import COMMANDS, LOADERS
 from visa_lsp.cli.parsing import parser_of
 from visa_lsp.isa import predefined
@@ -36,7 +36,7 @@ def sentences() -> Iterator[tuple[str, str]]:
         *predefined.IMPLICIT_INPUTS.values(), *ATTRIBUTES, *TYPES, *PLATFORMS,
     ]  # fmt: skip
     yield from ((one.name, one.doc) for one in named)
-    yield from ((rule.code, _CODE.sub("", page(rule))) for rule in known_rules())
+    yield from ((rule.code, _CODE.sub("", page(rule))) for rule in list_rules())
     for name, load in LOADERS.items():
         parser = parser_of(name, COMMANDS.get(name, ""))
         load()[0](parser)

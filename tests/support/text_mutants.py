@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from markers import complete
 
 from visa_lsp.checks.registry import CHECKS
-from visa_lsp.checks.support.pages import examples
+from visa_lsp.checks.support.rule_page import examples
 from visa_lsp.launchfile.rules import RULES as LAUNCH_RULES
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from visa_lsp.debug.cells import text_of
-from visa_lsp.debug.expressions import read as _read
 from visa_lsp.debug.goals import key_of
+from visa_lsp.debug.lane_expressions import read as _read
 from visa_lsp.debug.scopes import rows_of
 from visa_lsp.program.model import Address, General, Indirect, PredicateOperand
 from visa_lsp.sim.observers.hooks import Observer
@@ -83,21 +83,21 @@ class Recorder(Observer):
     def _take_line(self, line: str) -> None:
         self._line = line
 
-    def instruction(self, thread: Thread, pc: int) -> None:
+    def before_instruction(self, thread: Thread, pc: int) -> None:
         """Keep how deep a thread is before an instruction."""
         if self._tracer is None:
             dispatch = thread.machine.dispatch
             everybody = [(group, n) for group in thread.machine.group_ids() for n in range(dispatch.threads_per_group)]
             self._tracer = Tracer(everybody, self._take_line, limit=self.most + 1)
         self._depth = len(thread.frames)
-        self._tracer.instruction(thread, pc)
+        self._tracer.before_instruction(thread, pc)
 
-    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+    def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
         """Keep what an instruction has left."""
         if self._tracer is None or len(self.done) >= self.most:
             return
         self._line = ""
-        self._tracer.executed(thread, frame, pc)
+        self._tracer.after_instruction(thread, frame, pc)
         if self._line:  # labels and marks have none
             body = frame.code.kernel.name
             self.done.append(Done(key_of(thread), self._depth, body, pc, registers(frame), self._line))

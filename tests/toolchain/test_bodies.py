@@ -2,7 +2,7 @@
 
 import pytest
 
-from visa_lsp.toolchain.bodies import bodies_of, listing_name, make_guarded_copy
+from visa_lsp.toolchain.text_bodies import bodies_of, listing_name, make_guarded_copy
 
 TEXT = """\
 .version 4.1

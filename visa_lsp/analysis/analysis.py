@@ -1,8 +1,9 @@
 """One snapshot of a text with all derived facts, each part made at its first use.
 
-An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output, but for one
-switch: with ``VISA_LSP_VERIFY=1`` in the environment findings are compared with the full path's, for fuzzers and tests.
-The rules are loaded where findings are requested, because a text known to have none never needs them.
+An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output, except that
+it reads one environment variable: with ``VISA_LSP_VERIFY=1`` it compares its findings with those of the full path, for
+fuzzers and tests. The rules are loaded where findings are requested, because a text known to have none never needs
+them.
 """
 
 from __future__ import annotations
@@ -17,23 +18,23 @@ from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.session import Session
 
 if TYPE_CHECKING:
-    from visa_lsp.analysis.findings import Findings
+    from visa_lsp.analysis.chunk_findings import Findings
     from visa_lsp.analysis.text_findings import TextFindings
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.model import Dialect
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import BoundModule
 
-# Shorter texts are bound and checked whole: that costs a few milliseconds.
+# Shorter texts are bound and checked whole, because that takes only a few milliseconds.
 CLASSIFIED_FROM_LINES: Final = 60
 VERIFY: Final = "VISA_LSP_VERIFY"
-# The comment in which a compiler leaves its options: behind the text, as a rule.
+# The comment with the options of the compiler, usually at the end of the text.
 _OPTIONS: Final = "//Build option:"
 _EFFICIENT64B: Final = "-enableEfficient64b"
 
 
 def _as_compiled(document: Document, platform: Platform | None) -> Platform | None:
-    """Return the platform with what the build options in the first and last chunks of a text say of Efficient64b."""
+    """Return the platform, with Efficient64b if the build options in the first or last chunk of a text select it."""
     if platform is None or platform.generation < EFFICIENT64B_SINCE:
         return platform
     for chunk in (*document.chunks[:-3:-1], document.chunks[0]):
@@ -44,16 +45,16 @@ def _as_compiled(document: Document, platform: Platform | None) -> Platform | No
 
 
 class KeptFindings:
-    """The findings of a text that are kept between snapshots, by platform."""
+    """The findings that snapshots of a text share, by platform."""
 
     def __init__(self) -> None:
         self._states: dict[Platform | None, TextFindings] = {}
 
     def update(self, document: Document, platform: Platform | None) -> Findings:
         """Return the findings of a snapshot."""
-        from visa_lsp.analysis.text_findings import TextFindings  # a short text needs none of it
+        from visa_lsp.analysis.text_findings import TextFindings  # because short texts do not need it
 
-        # A state that an exception left half-way is not used again.
+        # Dropped during the update, because an exception would leave it half updated.
         state = self._states.pop(platform, None) or TextFindings(platform)
         found = state.update(document)
         self._states[platform] = state
@@ -61,9 +62,9 @@ class KeptFindings:
 
 
 class Analysis:
-    """Lazy views of one document. ``platform`` None means that nothing names one.
+    """Lazy views of one document.
 
-    ``views`` is for what others work out of this snapshot: each its own part.
+    ``platform`` is None if nothing names one. ``views`` caches results that other modules derive from this snapshot.
     """
 
     def __init__(self, document: Document, platform: Platform | None = None) -> None:
@@ -95,15 +96,15 @@ class Analysis:
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All findings, in text order: the one function behind ``--check``, push and pull diagnostics.
+        """All findings in text order, for ``check`` as for push and pull diagnostics.
 
-        Long texts go the incremental path, which gives the same as ``full_diagnostics``.
+        Long texts use the incremental path; its result equals ``full_diagnostics``.
         """
         return self.full_diagnostics if self.document.line_count < CLASSIFIED_FROM_LINES else self.findings.all
 
     @cached_property
     def full_diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All findings by binding and checking every line: the authority on what ``diagnostics`` is."""
+        """All findings, by binding and checking every line. By definition, ``diagnostics`` equals them."""
         from visa_lsp.checks.run import run_checks
         from visa_lsp.checks.support.context import CheckContext
 
@@ -111,7 +112,7 @@ class Analysis:
 
     @cached_property
     def findings(self) -> Findings:
-        """All findings by looking only at what changed and at lines that may have one."""
+        """All findings, by checking only lines that changed or may have findings."""
         found = self.document.session.part(KeptFindings).update(self.document, self.platform)
         if os.environ.get(VERIFY) == "1":
             self._verify(found)
@@ -122,11 +123,11 @@ class Analysis:
         return self.findings.all
 
     def _verify(self, found: Findings) -> None:
-        """Raise ``AssertionError`` where the incremental path has found something else than the full one."""
+        """Raise AssertionError if the findings of the incremental path differ from those of the full path."""
         from visa_lsp.checks.support.limits import UNCHECKED
 
         full = self.full_diagnostics
-        if any(finding.rule is UNCHECKED for finding in found.others):  # a limit was met
+        if any(finding.rule is UNCHECKED for finding in found.others):  # because beyond a limit the two may differ
             return
         missing, extra = [d for d in full if d not in found.all], [d for d in found.all if d not in full]
         assert found.all == full, f"missing {missing}, extra {extra}, or another order"

@@ -1,7 +1,8 @@
 """The state of one kernel or function, kept from one snapshot to the next.
 
-``sync`` takes the chunks of an edit in, ``classify`` sorts lines by the verdicts on their classes, ``judge`` binds and checks
-those that may have a finding; ``text_findings`` calls them in this order. Model and words: the README beside.
+``text_findings`` calls ``sync``, which applies the chunks of an edit, then ``classify``, which sorts lines by the
+verdicts on their classes, then ``judge``, which binds and checks the lines that may have findings. README.md explains
+the model and its words.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
+from visa_lsp.analysis.chunk_findings import ChunkLines, Dormant, Finding
+from visa_lsp.analysis.declared_names import Names
 from visa_lsp.analysis.directives import Directives, Place
-from visa_lsp.analysis.findings import ChunkLines, Dormant, Finding
 from visa_lsp.analysis.line_classes import Verdicts
-from visa_lsp.analysis.names import Names
 from visa_lsp.analysis.outline import Outline
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.checks.support.limits import CLASSES
@@ -31,18 +32,18 @@ if TYPE_CHECKING:
 
 
 class Setup(Struct):
-    """The facts of a text that concern all of its bodies; one object for each update."""
+    """The facts of a text that all of its bodies share during one update."""
 
     document: Document
     platform: Platform | None
     versions: tuple[str, ...]
     version_lines: set[int]
     dialect: object
-    classes_left: int = CLASSES  # how many classes may still be judged
+    classes_left: int = CLASSES  # number of classes that may still be judged
 
 
 class Splice(NamedTuple):
-    """Chunks that were replaced and not yet looked at: index of the first, the old ones, and the number of new ones."""
+    """The pending splice: index of the first replaced chunk, the old chunks, and the number of new chunks."""
 
     head: int = 0
     gone: Sequence[Chunk] = ()
@@ -50,7 +51,10 @@ class Splice(NamedTuple):
 
 
 class Body(Struct, eq=False):
-    """The state of one body; ``first`` is the index of its first chunk in the text, ``facts`` and ``lines`` go by chunk."""
+    """The state of one body.
+
+    ``first`` is the index of its first chunk in the text; ``facts`` and ``lines`` have an item per chunk.
+    """
 
     first: int = 0
     chunks: list[Chunk] = field(default_factory=list)
@@ -60,9 +64,9 @@ class Body(Struct, eq=False):
     outline: Outline = field(default_factory=Outline)
     key: object = None  # the kind of body: platform, dialect, directive, attributes
     verdicts: Verdicts = field(default_factory=Verdicts)  # on the classes of bodies of this kind
-    cut: Place | None = None  # the first line that is left out because too many may have findings
+    cut: Place | None = None  # the first unchecked line, if more lines than the limit may have findings
     splice: Splice | None = None
-    dormant: Dormant = field(default_factory=Dormant)  # what is known of chunks that a comment has swallowed
+    dormant: Dormant = field(default_factory=Dormant)  # the lines of chunks that are inside a comment now
 
     @property
     def directives(self) -> Directives:
@@ -70,34 +74,34 @@ class Body(Struct, eq=False):
         return self.outline.directives
 
     def take_chunks(self, first: int, chunks: Sequence[Chunk]) -> None:
-        """Take the chunks of the next snapshot."""
+        """Replace the chunks by those of the next snapshot."""
         head, tail = common(self.chunks, chunks)
         if len(chunks) != len(self.chunks) or head < len(chunks):
             self.replace_chunks(head, len(self.chunks) - tail, chunks[head : len(chunks) - tail])
         self.first = first
 
     def replace_chunks(self, head: int, behind: int, new: Sequence[Chunk]) -> None:
-        """Take other chunks for ``[head, behind)``; once for each snapshot."""
+        """Replace the chunks ``[head, behind)``; called at most once per snapshot."""
         assert self.splice is None
         old, fresh = self.facts[head:behind], [facts_in(chunk) for chunk in new]
         moved = len(new) != behind - head and any(at >= head for at, _, _ in self.directives.places)
         self.splice = Splice(head, self.chunks[head:behind], len(new))
-        # In place, because copying all chunks at each keystroke costs more than the rest of this.
+        # In place, because copying all chunks at each keystroke would cost more than the rest of this function.
         self.chunks[head:behind] = new
         self.facts[head:behind] = fresh
         if moved or any(f.specials for f in (*fresh, *old)):
             self.outline.directives = Directives(self.facts)
 
     def line(self, document: Document, place: Place) -> int:
-        """Return the line of the text that a place of the body is."""
+        """Return the line number, in the text, of a place in the body."""
         return document.line_of(self.first + place[0]) + place[1]
 
     def lines_at(self, document: Document, places: Iterable[Place]) -> set[int]:
-        """Return the lines of the text that some places of the body are."""
+        """Return the line numbers, in the text, of places in the body."""
         return {self.line(document, place) for place in places}
 
     def start(self, document: Document) -> int | None:
-        """Return the line of the directive that opens the body; without one, of the first statement that needs a body."""
+        """Return the line of the directive that opens the body, else of the first statement that is allowed only in a body."""
         return self.line(document, self.outline.start) if self.outline.start is not None else None
 
     def findings(self) -> Iterator[tuple[Chunk, tuple[Finding, ...]]]:
@@ -105,7 +109,7 @@ class Body(Struct, eq=False):
         of_outline: dict[int, list[Finding]] = {}
         for at, finding in self.outline.findings or ():
             index, offset = self.outline.places[at]
-            # A directive that is judged by itself has its findings among those of lines.
+            # The findings of a directive that is judged alone are kept with its line.
             if finding.judged.name in rule_sets().outline or offset not in self.lines[index].alone:
                 of_outline.setdefault(index, []).append(finding)
         for index, (chunk, lines) in enumerate(zip(self.chunks, self.lines, strict=True)):

@@ -1,7 +1,7 @@
-"""Lines sorted by the verdicts on their classes: nothing to judge, names missing, judged alone, or waiting for a verdict.
+"""Sorts lines by the verdicts on their classes: clean, names missing, judged alone, or waiting for a verdict.
 
-Every function takes lines of a body and changes their ``ChunkLines`` only; it returns the subjects that became stale.
-Nothing is bound here.
+Every function changes only the ``ChunkLines`` of the given lines and returns the subjects that became stale. Binds
+nothing.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.chunk_findings import ChunkLines
+from visa_lsp.analysis.declared_names import NAME
 from visa_lsp.analysis.dependencies import Subject
-from visa_lsp.analysis.findings import ChunkLines
 from visa_lsp.analysis.line_classes import ALONE, CLEAN, with_values
-from visa_lsp.analysis.names import NAME
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, LABEL, LATE, SINGLE, UNKNOWN
-from visa_lsp.sema.context import reads_attributes
+from visa_lsp.sema.binding_pass import reads_attributes
 from visa_lsp.syntax.bulk import classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunk_facts import INPUT, decl_lines, instructions_in
 from visa_lsp.syntax.chunks import code_in
@@ -32,7 +32,7 @@ _SINGLE_LABEL: Final = SINGLE + ":"
 
 
 def classify_chunk(body: Body, document: Document, index: int, offsets: list[int] | None) -> set[Subject]:
-    """Classify some lines of a chunk, or all; return the subjects of what was known of them and of what is known now."""
+    """Classify some lines of a chunk, or all; return their subjects before and after."""
     facts, lines = body.facts[index], body.lines[index]
     stale = set[Subject]()
     if offsets is None:
@@ -67,7 +67,7 @@ def _classify_code(body: Body, document: Document, index: int, offsets: list[int
     irregular = {name for name in names.irregular if name in chunk.text}
     reading = reads_attributes(chunk.text)
     stale = set[Subject]()
-    # Most often no line says more than its class, and most classes are clean.
+    # The common case first: every line is described by its class, and most classes are clean.
     regular = readers is None and not irregular and not reading and setting.parts is None
     new = set(found).difference(clean) if regular else None
     if new is not None and not new and not setting.declared_late:
@@ -101,7 +101,7 @@ def _classify_code(body: Body, document: Document, index: int, offsets: list[int
 
 
 def _is_out_of_place(body: Body, place: Place, line_class: str, line: str) -> bool:
-    """Return whether a line is before the declaration of a name in it, or in another part than a label that it names."""
+    """Return whether a line uses a name before its declaration, or a label of another part."""
     setting, names = body.names.setting, body.names
     if setting.parts is not None and LABEL in line_class:
         here = f"{bisect_left(body.directives.parts, place)};"
@@ -122,7 +122,7 @@ def _judge_alone(body: Body, lines: ChunkLines, offset: int, line: str) -> list[
 
 
 def _apply_verdict(body: Body, lines: ChunkLines, offset: int, line: str, verdict: tuple[int, ...]) -> list[str]:
-    """Note of a line the verdict on its class."""
+    """Apply the verdict on a line's class to the line; return the stale subjects."""
     if verdict == ALONE:
         return _judge_alone(body, lines, offset, line)
     if verdict == CLEAN:
@@ -161,7 +161,7 @@ def _classify_declarations(body: Body, index: int, offsets: list[int] | None) ->
 
 
 def _classify_directives(body: Body, index: int, offsets: list[int] | None) -> set[Subject]:
-    """Have inputs that nothing declares, subroutines and irregular directives judged as lines, not with the outline."""
+    """Mark undeclared inputs, subroutines and irregular directives to be judged as lines, not with the outline."""
     directives, names, lines = body.directives, body.names, body.lines[index]
     stale = set[Subject]()
     here, behind = (bisect_left(directives.parts, (at, 0)) for at in (index, index + 1))
@@ -188,7 +188,7 @@ def _classify_directives(body: Body, index: int, offsets: list[int] | None) -> s
 
 
 def settle(body: Body, group: Iterable[int]) -> set[str]:
-    """Note the verdicts that are known by now of lines of some chunks that wait for one; return stale names."""
+    """Apply known verdicts to the waiting lines of chunks; return stale names."""
     verdicts, stale = body.verdicts, set[str]()
     for index in group:
         lines = body.lines[index]
@@ -210,7 +210,7 @@ def settle(body: Body, group: Iterable[int]) -> set[str]:
 
 
 def give_up(body: Body, group: Iterable[int]) -> set[str]:
-    """Have every line of some chunks that still waits for a verdict judged alone; return stale names."""
+    """Mark the lines of chunks that still wait for a verdict to be judged alone; return stale names."""
     stale = set[str]()
     for index in group:
         lines = body.lines[index]

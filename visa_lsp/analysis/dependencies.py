@@ -1,7 +1,7 @@
-"""The things that a finding depends on, besides its own line and the declarations of its names.
+"""The dependencies of a finding beyond its own line and the declarations of its names.
 
-A *subject* is shared by lines of a body: a name, as plain text, or what a rule reports of several lines. A *need* is a fact
-of the body. An edit makes some of both stale; findings that depend on one of these are given up.
+A *subject* is shared by lines of a body: a name, as plain text, or a ``RuleSubject``. A *need* is a fact of the body.
+An edit makes some subjects and needs stale; findings that depend on a stale one are dropped.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class RuleSubject(Struct, frozen=True):
-    """The lines for which a rule reports only the first; without a ``key``, all instructions of the rule."""
+    """Lines of which a rule reports only the first; without a ``key``, all instructions that the rule reads."""
 
     rule: str
     key: str | None = None
 
 
 class Need(Enum):
-    """A fact of a body that findings depend on; a ``Spelling`` is one too: which names are declared that are spelt so."""
+    """A fact of a body that findings depend on. A ``Spelling`` is a need too: the declared names of that spelling."""
 
     LEADING = auto()  # the declarations before the code, and the first line of code
     END = auto()  # the last line of code
-    BRACES = auto()  # which braces there are, in what order
+    BRACES = auto()  # the braces and their order
     UNNUMBERED = auto()  # the declared names without a number
 
 

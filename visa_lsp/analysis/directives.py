@@ -1,6 +1,6 @@
 """The directives of a body that are not declarations, and the facts that they state.
 
-Reads the facts of chunks and single statements; knows no names' meaning and no findings.
+Reads the facts of chunks and single statements. Knows neither the meaning of names nor findings.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 _OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
-# An attribute; mistakes in one that no rule about lines reads show in the outline alone.
+# An attribute. If no rule of scope LINE reads it, its findings belong to the outline only.
 _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
 Place = tuple[int, int]  # chunk of the body, line of the chunk
 
 
 def function_in(text: str) -> str | None:
-    """Return the subroutine that a directive begins, which may have no name; None where it begins none."""
+    """Return the name of the subroutine that a directive begins, possibly empty; None for other directives."""
     statement = statement_of(text) if FUNCTION.match(text) else None
     return statement.name.text if isinstance(statement, BodyDirective) and statement.name is not None else None
 
 
 class Directives:
-    """The directives of a body that are not declarations, and what they say of it.
+    """The directives of a body that are not declarations.
 
-    ``shaping`` are those that other lines depend on; inputs, which some do, are not among them. ``irregular`` ones need
-    the grammar to be read, as do the declarations of ``broken`` names.
+    ``shaping`` are the places of those that other lines depend on, except inputs. ``irregular`` directives can only be
+    read by the grammar, as can the declarations of ``broken`` names.
     """
 
     __slots__ = (
@@ -56,7 +56,7 @@ class Directives:
         self.parts: list[Place] = []
         self.part_names: list[str] = []
         self.shaping: set[Place] = set()
-        self.last_attribute: Place = (-1, 0)  # of those that lines depend on
+        self.last_attribute: Place = (-1, 0)  # the last one that lines depend on
         attributes = []
         for index, offset, text in self.places:
             if _ATTRIBUTE.match(text):

@@ -1,6 +1,6 @@
-"""Lines bound and checked: one of each new class for the verdict, every line that may have a finding for its findings.
+"""Binds and checks lines: one line of each new class for the verdict, and each line that may have findings.
 
-``judge_pending`` has the verdicts learnt that lines wait for; ``judge_lines`` brings the kept findings of lines up to date.
+``judge_pending`` finds the verdicts that lines wait for; ``judge_lines`` updates the kept findings of lines.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from collections import Counter
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.chunk_findings import Finding, Kept, names_in
 from visa_lsp.analysis.classify import give_up, representatives, settle
+from visa_lsp.analysis.declared_names import NAME, names_of
 from visa_lsp.analysis.dependencies import Need, Subject, names_among
 from visa_lsp.analysis.directives import Place
-from visa_lsp.analysis.findings import Finding, Kept, names_in
 from visa_lsp.analysis.line_classes import CLEAN, LINE_SCOPES, OUTLINE_SCOPES, Verdicts, judge, verdicts_on
-from visa_lsp.analysis.names import NAME, names_of
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
 from visa_lsp.checks.support.limits import SUSPECTS
 from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, is_likened, normalize_spelling
 from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
-from visa_lsp.syntax.words import chunks_with
+from visa_lsp.syntax.word_search import chunks_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.dependencies import Dependency
     from visa_lsp.analysis.line_classes import Judged
 
-# From so many new classes on it is worth while to look at what other processes found.
+# Reading the verdicts of other processes pays from this number of new classes on.
 _DISK_LOOKUP_CLASSES: Final = 64
-# The second pass is for lines that depend on what the first has found; the bound only guards against a loop.
+# The second pass judges lines that depend on findings of the first; the bound only guards against a loop.
 _PASSES: Final = 6
 _ALONE, _KEPT = attrgetter("alone"), attrgetter("kept")
 
 
 def judge_pending(body: Body, setup: Setup, group: Iterable[int], *, limit_reached: bool) -> set[Subject]:
-    """Have the classes judged that lines of some chunks wait for, unless a limit is reached; return stale subjects."""
+    """Judge the classes that lines of chunks wait for, unless a limit is reached; return stale subjects."""
     pending, stale = representatives(body, group), set[Subject]()
     if len(pending) > _DISK_LOOKUP_CLASSES and body.verdicts.ask_store():
         stale |= settle(body, group)
@@ -53,7 +53,7 @@ def judge_pending(body: Body, setup: Setup, group: Iterable[int], *, limit_reach
 
 
 def _learn_verdicts(body: Body, setup: Setup, judged: Judged, classes_of: dict[int, str]) -> None:
-    """Keep the verdicts on the classes of some lines."""
+    """Store the verdicts on the classes of lines."""
     tokens: dict[int, list[tuple[int, str]] | None] = dict.fromkeys(classes_of)
     code = [line for line, line_class in classes_of.items() if line_class[0] != DECLARATION]
     for line, text in setup.document.codes_at(sorted(code)).items():
@@ -70,7 +70,7 @@ def _learn_verdicts(body: Body, setup: Setup, judged: Judged, classes_of: dict[i
 
 
 def judge_with_outline(body: Body, setup: Setup, lines: set[int], reported: Iterable[int] = ()) -> Judged:
-    """Bind and check some lines for findings in the ``reported`` ones, and the outline where its findings are not known."""
+    """Bind and check lines for findings in the ``reported`` ones, and the outline if its findings are unknown."""
     document, wanted = setup.document, set(reported)
     is_due = body.outline.findings is None
     if is_due:
@@ -84,7 +84,7 @@ def judge_with_outline(body: Body, setup: Setup, lines: set[int], reported: Iter
 
 
 def _keep_outline(body: Body, setup: Setup, judged: Judged) -> None:
-    """Keep the findings about the outline, and those in its lines that are judged with it."""
+    """Store the findings about the outline, and those in its lines that are judged with it."""
     document, outline = setup.document, body.outline
     places = {body.line(document, place): at for at, place in enumerate(outline.places)}
     special = body.lines_at(document, [(index, offset) for index, offset, _ in body.directives.places])
@@ -100,10 +100,10 @@ def _keep_outline(body: Body, setup: Setup, judged: Judged) -> None:
 
 
 def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[int]) -> None:
-    """Judge every line of the ``active`` chunks that may have a finding and has none kept, and what depends on it elsewhere."""
+    """Judge the lines of ``active`` chunks that may have findings but have none kept, and the lines that depend on those."""
     everywhere = body.cut is not None
     stale = set(stale)
-    rechecked, known = _drop(body, stale)  # lines that are judged again: what they depend on is nothing new
+    rechecked, known = _drop(body, stale)  # the subjects of lines that are judged again are not new
     active.update([index for index, _ in known])
     joint = set[Subject]()
     for _ in range(_PASSES):
@@ -119,8 +119,8 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
         judged = _judge_places(body, setup, places, required)
         news = _keep(body, setup, judged, places, known)
         judged.forget()
-        # Lines with a missing name are judged with all that have it. What a rule reports of the first line only shows when
-        # a line is judged.
+        # Lines with a missing name are judged together with all others that have it. Other shared subjects are known
+        # only after a line is judged.
         news = {s for s in news if s not in (stale if isinstance(s, str) else joint)}
         shared = _find_shared_subjects(body, news, places)
         joint |= shared
@@ -131,7 +131,7 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
 
 
 def _find_shared_subjects(body: Body, news: set[Subject], places: set[Place]) -> set[Subject]:
-    """Return the subjects that lines just judged turned out to have in common with others: those were judged without them."""
+    """Return the new subjects that lines outside ``places`` share, because those lines were judged without them."""
     return {
         subject
         for index, lines in enumerate(body.lines if news else ())
@@ -143,7 +143,7 @@ def _find_shared_subjects(body: Body, news: set[Subject], places: set[Place]) ->
 
 
 def _judge_places(body: Body, setup: Setup, places: set[Place], required: set[int]) -> Judged:
-    """Bind and check some lines, with what the messages about missing names in them need."""
+    """Bind and check lines together with the lines that messages about their missing names need."""
     reported, tokens = body.lines_at(setup.document, places), body.names.tokens
     missing = {name for place in places for name in _names_at(body, setup, place) if tokens[name] == UNKNOWN}
     while True:
@@ -157,7 +157,7 @@ def _judge_places(body: Body, setup: Setup, places: set[Place], required: set[in
 
 
 def _drop(body: Body, stale: set[Dependency]) -> tuple[set[Dependency], set[Place]]:
-    """Give up what depends on something stale; return what may have another first line now, and the lines."""
+    """Drop findings that depend on something stale; return the subjects to check again, and the lines that lost findings."""
     rechecked, dropped = set(stale), set[Place]()
     for index, lines in enumerate(body.lines) if stale else ():
         if lines.kept and not (stale.isdisjoint(lines.subjects) and stale.isdisjoint(lines.needs)):
@@ -170,7 +170,7 @@ def _drop(body: Body, stale: set[Dependency]) -> tuple[set[Dependency], set[Plac
 
 
 def _cut(body: Body) -> Place | None:
-    """Return the first line that is left out, where there are too many."""
+    """Return the first line beyond the limit; None if all lines are within it."""
     if sum(map(len, map(_ALONE, body.lines))) + sum(map(len, map(_KEPT, body.lines))) <= SUSPECTS:
         return None
     count = 0
@@ -190,7 +190,7 @@ def _select_lines(body: Body, where: Iterable[int], rechecked: set[Dependency]) 
 
 
 def _first_uses(body: Body, names: set[str]) -> Iterator[Place]:
-    """Yield the lines with nothing wrong but that a name is missing, where they are the first ones with one of some names."""
+    """Yield the lines whose only mistake is a missing name, if they are the first to use one of these names."""
     unknown = {name for name in names if body.names.tokens[name] == UNKNOWN}
     if not unknown:
         return
@@ -203,7 +203,7 @@ def _first_uses(body: Body, names: set[str]) -> Iterator[Place]:
         for offset in sorted({*lines.missing, *lines.alone}):
             missing = lines.missing.get(offset)
             if missing is None:
-                # What is missing in a line that is judged alone is known once it is judged.
+                # The missing names of a line that is judged alone are known only after that.
                 kept = lines.kept.get(offset)
                 seen |= kept.missing if kept is not None else set()
                 continue
@@ -220,7 +220,7 @@ def _names_at(body: Body, setup: Setup, place: Place) -> frozenset[str]:
 
 
 def _add_coupled_lines(body: Body, setup: Setup, places: set[Place], rechecked: set[Dependency]) -> set[Place]:
-    """Return the other lines that findings of some lines depend on: of a missing name as many as a message counts."""
+    """Return the other lines that findings of lines depend on; for a missing name only as many as a message counts."""
     wanted = rechecked.union(*[body.names.find_coupled(_names_at(body, setup, place)) for place in places])
     unknown = {name for name in names_among(wanted) if body.names.tokens[name] == UNKNOWN}
     found: set[Place] = set()
@@ -242,7 +242,7 @@ def _add_coupled_lines(body: Body, setup: Setup, places: set[Place], rechecked: 
 
 
 def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: set[Place]) -> set[Subject]:
-    """Keep the findings of some lines; return the subjects of those that are not ``known``."""
+    """Store the findings of lines; return the subjects of the lines that are not ``known``."""
     document, names = setup.document, body.names
     lines_of = {body.line(document, place): place for place in places}
     by_line: dict[int, list[Finding]] = {}
@@ -272,11 +272,11 @@ def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: s
     return news
 
 
-# ---- the lines that have to be bound together with some lines, so that these get the findings that they have in the text ----
+# ---- lines that must be bound together with given lines, so that those get the same findings as in the whole text ----
 
 
 def _with_declarations(body: Body, setup: Setup, lines: Iterable[int]) -> set[int]:
-    """Return some lines, the lines that all others depend on, and what declares the names in both."""
+    """Return the lines, the lines that all others depend on, and the declarations of the names in both."""
     document = setup.document
     required = setup.version_lines.union(lines, body.lines_at(document, body.outline.shaping))
     codes = document.codes_at(sorted(required)).values()
@@ -284,7 +284,7 @@ def _with_declarations(body: Body, setup: Setup, lines: Iterable[int]) -> set[in
 
 
 def _declarations(body: Body, setup: Setup, wanted: set[str]) -> set[int]:
-    """Return the lines that declare some names and what those are aliases of, and the labels and inputs among them."""
+    """Return the lines of the declarations, labels and inputs of names, and of the variables that these are aliases of."""
     names, declarations = body.names.with_bases(wanted)
     places = [(index, decl_lines(body.chunks[index])[number]) for index, number in declarations]
     for index in body.names.with_label(names):
@@ -295,7 +295,7 @@ def _declarations(body: Body, setup: Setup, wanted: set[str]) -> set[int]:
 
 
 def _lines_for_messages(body: Body, setup: Setup, missing: set[str]) -> set[int]:
-    """Return the lines that messages about missing names need: what may have been meant, and where to add a line."""
+    """Return the lines that messages about missing names need: declarations of similar names, and where to add a line."""
     if not missing:
         return set()
     outline = body.outline
@@ -308,6 +308,6 @@ def _lines_for_messages(body: Body, setup: Setup, missing: set[str]) -> set[int]
 
 
 def _lines_for_outline(body: Body, setup: Setup) -> set[int]:
-    """Return the lines of the outline, with what they need."""
+    """Return the lines of the outline, the version lines, and the declarations of their names."""
     places = body.lines_at(setup.document, body.outline.places)
     return places | setup.version_lines | _declarations(body, setup, set(body.outline.names))

@@ -1,8 +1,8 @@
-"""Classes of lines: a line's text with every name replaced by a token for what it was declared as.
+"""Classes of lines: the text of a line in which a token for its declaration replaces every name.
 
-Two lines of one class in bodies of one kind differ in nothing that a rule of scope LINE may look at: one of them is bound
-and checked, and its verdict serves all. Of a row that a rule reads the values of, the class has the digits of immediates.
-Invariant: a class counts as clean only after the full path has found nothing in a line of it.
+Lines of one class in bodies of one kind look the same to every rule of scope LINE, so that one of them is bound and
+checked, and its verdict applies to all. The class keeps the digits of immediates if a rule reads values of the
+instruction. Invariant: a class counts as clean only after the full path has found nothing in a line of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.sema.bind import bind
-from visa_lsp.sema.context import MISSING_LABEL
+from visa_lsp.sema.binding_pass import MISSING_LABEL
 from visa_lsp.syntax.bulk import declares, statement_of
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.tree import LINE_MARK
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.tree import Statement
 
 _MAX_CLASSES: Final = 200_000
-# What runs over lines: rules about other scopes say nothing right of a few lines picked out of a body.
+# The scopes whose rules run over selected lines of a body; rules of other scopes would give wrong findings there.
 LINE_SCOPES: Final = frozenset({Scope.LINE, Scope.BODY})
 OUTLINE_SCOPES: Final = LINE_SCOPES | {Scope.OUTLINE}
-# Which of the names of a line that nothing declares are missing: twice their number among them, and one more for a label.
-# No verdict: None.
+# The missing names of a line: for each, twice its index among the undeclared names, plus one for a label. None: no
+# verdict.
 Verdict = tuple[int, ...] | None
 CLEAN: Final[Verdict] = ()
 ALONE: Final[Verdict] = (-1,)  # each line of the class is judged by itself
@@ -50,20 +50,20 @@ class Verdicts:
 
     def __init__(self, key: object = None) -> None:
         self.key = key
-        self._asked = False  # whether what is on disk is here
+        self._asked = False  # whether the verdicts on disk have been read
         self.clean: set[str] = {"", UNKNOWN + ":", LABEL + ":"}
         self.others: dict[str, tuple[int, ...]] = {}
         self.decls: set[str] = set()  # the tokens of clean declarations
 
     def add(self, line_class: str, verdict: tuple[int, ...]) -> None:
-        """Keep a verdict."""
+        """Store a verdict."""
         if verdict == CLEAN:
             self.clean.add(line_class)
         else:
             self.others[line_class] = verdict
 
     def ask_store(self) -> bool:
-        """Take in what other processes found; False where that was done before."""
+        """Add the verdicts of other processes; return False if that was done before."""
         if self._asked:
             return False
         self._asked = True
@@ -72,11 +72,11 @@ class Verdicts:
         return True
 
     def learn(self, news: Verdicts) -> None:
-        """Take in verdicts of this process."""
+        """Add verdicts of this process."""
         self.clean |= news.clean
         self.others |= news.others
         self.decls |= news.decls
-        # Lines few enough to be judged at once are not worth keeping either.
+        # A small number of verdicts is not written to disk, because judging so few lines again is cheap.
         for store in stores if self._asked else ():
             store.put(self.key, news)
 
@@ -99,12 +99,12 @@ _VALUES: Final = re.compile(rf"0[xX][0-9a-fA-F]{{3,}}(?=:)|(?<={re.escape(LINE_M
 
 
 def with_values(line_class: str, code: str, readers: re.Pattern[str]) -> str:
-    """Return the class of a line, with the values in it where a rule reads them."""
+    """Return the class of a line, with its immediates if a rule reads their values."""
     return line_class + "\x0e" + ",".join(_VALUES.findall(code)) if readers.search(code) else line_class
 
 
 class SelectedLines(Document):
-    """Selected lines of a document, at their places: the view of binder and rules when only these matter."""
+    """Selected lines of a document at their places: binder and rules see only these."""
 
     def __init__(self, document: Document, lines: Sequence[int]) -> None:
         super().__init__(document.chunks, document.session)
@@ -116,7 +116,7 @@ class SelectedLines(Document):
 
     @property
     def text(self) -> str:
-        """The lines alone, without their comments: rules search it for what lines hold."""
+        """The text of the selected lines, without comments."""
         end = "\n" if self.chunks[-1].text.endswith("\n") else ""
         return "\n".join(self._codes.values()) + end
 
@@ -126,11 +126,11 @@ class SelectedLines(Document):
         return super().code(line) if code is None else code
 
     def statement(self, line: int) -> Statement | None:
-        """Return the statement of a line that matters."""
+        """Return the statement of a line; None if the line is not selected."""
         return super().statement(line) if line in self._wanted else None
 
     def statements(self) -> Iterator[tuple[int, Statement]]:
-        """Yield the statements of the lines that matter."""
+        """Yield the statements of the selected lines."""
         if self._of_lines is None:
             self._of_lines = list(self._parse())
         yield from self._of_lines
@@ -143,12 +143,11 @@ class SelectedLines(Document):
 
 
 class Judged(NamedTuple):
-    """A few lines bound and checked.
+    """The results of binding and checking lines.
 
-    ``missing`` has the names that nothing declares, by line; a colon behind one that should be a label. ``subjects`` has
-    what else findings of a line depend on in other lines: findings that a rule reports for the first line only, and the
-    rules that look
-    at all instructions of some rows.
+    ``missing`` has the undeclared names by line; labels end with a colon. ``subjects`` has the rule subjects that the
+    findings of a line depend on: rules that report only the first of several lines, and rules that read all
+    instructions of some rows.
     """
 
     bound: BoundModule
@@ -157,7 +156,7 @@ class Judged(NamedTuple):
     subjects: Mapping[int, set[RuleSubject]]
 
     def forget(self) -> None:
-        """Take the symbols apart: a cycle would wait for the garbage collector, and that for a keystroke to hold up."""
+        """Break the reference cycles of the symbols, because the garbage collector would otherwise delay a later keystroke."""
         for body in self.bound.bodies:
             for scope in body.scopes:
                 scope.names.clear()
@@ -170,7 +169,7 @@ def judge(
     scopes: frozenset[Scope] = LINE_SCOPES,
     asked: frozenset[int] | None = None,
 ) -> Judged:
-    """Return the full path over some lines of a document, in order, for the findings in the lines ``asked``, or in all."""
+    """Bind and check the given lines of a document, in order; report findings in the lines ``asked``, or in all."""
     selected = SelectedLines(document, lines)
     bound = bind(selected, platform)
     ctx = CheckContext(selected, bound, platform, dialect_of(bound), asked)
@@ -192,7 +191,7 @@ def judge(
 def verdicts_on(
     judged: Judged, document: Document, lines: Mapping[int, list[tuple[int, str]] | None]
 ) -> dict[int, Verdict]:
-    """Return the verdict of each line on its class; None where the line does not represent its class.
+    """Return the verdict on the class of each line; None if the line does not represent its class.
 
     ``lines`` gives the columns of a line's tokens with their meanings, None for a declaration.
     """
@@ -213,7 +212,7 @@ def verdicts_on(
         for symbol in [*declared, *body.labels.values()]:
             for place, _ in symbol.references:
                 known = columns.get(place.line)
-                # What refers to a name outside of the tokens: the class does not say what that is.
+                # A reference to a name that is not a token: the class does not say what it refers to.
                 if known is not None and place.span.start not in known:
                     unsure.add(place.line)
     found: dict[int, Verdict] = {}
@@ -225,7 +224,7 @@ def verdicts_on(
             found[line] = None
         else:
             unknown = [column for column, token in tokens or () if token == UNKNOWN]
-            # Where another word of the line is missing, its class does not say so.
+            # The class does not show that a word which is not a token is missing.
             found[line] = tuple([2 * at + absent[column] for at, column in enumerate(unknown) if column in absent])
             if not absent.keys() <= set(unknown):
                 found[line] = None
@@ -233,7 +232,7 @@ def verdicts_on(
 
 
 def _depending_on_broken(document: Document, body: Body) -> Iterator[int]:
-    """Yield lines of variables that a broken directive declares, and of their aliases: their classes know nothing of those."""
+    """Yield the lines of variables with broken declarations and of their aliases, because classes do not show those."""
     broken: set[int] = set()
     for symbol in body.symbols:  # a base precedes its aliases
         decl, place = symbol.decl, symbol.place

@@ -1,8 +1,8 @@
 """The outline of a kernel or function: the lines that rules about the body as a whole read.
 
-Its directives, its first instruction, and the last ones of each part. An outline that had no findings by itself is clean
-in every body that has the same one, in any text of this process.
-Invariant: while ``key`` stays, so do the findings about the outline, up to the places of its lines.
+These are the directives, the first instruction, and the last instructions of each part. An outline without findings is
+clean in every body with the same outline, in all texts of this process. Invariant: while ``key`` is the same, the
+findings about the outline are the same, except for the places of its lines.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.declared_names import NAME, names_of
 from visa_lsp.analysis.directives import NO_DIRECTIVES, Place, function_in
-from visa_lsp.analysis.names import NAME, names_of
 from visa_lsp.analysis.tokens import SINGLE
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
@@ -24,46 +24,46 @@ from visa_lsp.syntax.tree import Decl, InputDecl, Instruction, KernelAttr, Label
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.analysis.findings import Change, Finding
-    from visa_lsp.analysis.names import Names
+    from visa_lsp.analysis.chunk_findings import Change, Finding
+    from visa_lsp.analysis.declared_names import Names
     from visa_lsp.syntax.chunks import Chunk
 
-# The first words of what computes nothing.
+# The first words of statements that compute nothing.
 _NOTES: Final = sorted({re.escape(row.head) for row in TABLE.rows if row.flow is FlowClass.NOTE})
 _NOTE: Final = re.compile(rf"\s*(?:\([^()]*\)\s*)?(?:{'|'.join(_NOTES)})", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
 _QUOTED: Final = re.compile(r'"[^"]*"')
-# Outlines of any body in this process that had no findings, and how many characters a kept one may have.
+# The outlines without findings in this process, their maximum number, and the maximum length of one.
 _clean: set[object] = set()
 _MAX_CLEAN_OUTLINES: Final = 1024
 _MAX_CLASS_CHARS: Final = 20_000
 
 
 def hide_name(opening: str) -> str:
-    """Return a line that opens a body, with the length of the name in its place: no other line depends on more of it."""
+    """Replace the name in a line that opens a body by its length, because other lines depend only on that."""
     return _QUOTED.sub(lambda match: f'"{len(match.group())}"', opening)
 
 
 def remember(known: set[object], what: object, most: int) -> None:
-    """Add to what this process knows of all its texts; a full set is begun anew."""
+    """Add an entry to a set that all texts of the process share; a full set is cleared first."""
     if len(known) >= most:
         known.clear()
     known.add(what)
 
 
 class Outline:
-    """The lines of the outline, and what they say. ``update`` brings it up to the chunks of its body."""
+    """The lines of the outline and the findings about them. ``place`` finds the lines, ``refresh`` updates the key."""
 
     def __init__(self) -> None:
         self.directives = NO_DIRECTIVES
         self.places: list[Place] = []
-        self.names: dict[str, int] = {}  # in these lines, with the first of them that has it
-        self.findings: list[tuple[int, Finding]] | None = None  # with the index of their place; None where not known
+        self.names: dict[str, int] = {}  # the names in these lines, with the index of the first place of each
+        self.findings: list[tuple[int, Finding]] | None = None  # with the index of their place; None if unknown
         self.key: object = None
         self.of: object = None  # the kind of body and the versions that the key is for
         self.start: Place | None = None  # where the body begins
         self.first_statement: Place | None = None  # the first instruction or label
-        self.first_code: Place | None = None  # that, or the first subroutine
+        self.first_code: Place | None = None  # the first instruction, label or subroutine
         self.last_code: list[Place] = []  # the last instruction and the labels behind it
         self.end: Place | None = None  # the last instruction, label or subroutine
         # The last declarations before all code, back to one that is not a second declaration of its name.
@@ -74,7 +74,7 @@ class Outline:
         self._clean_key: object = None
 
     def follow(self, change: Change) -> None:
-        """Move the findings along with a change of chunks; all are given up where one of their lines is removed."""
+        """Move the findings along with a change of chunks; drop all if one of their lines is removed."""
         moved = [(at, finding.moved(change)) for at, finding in self.findings or ()]
         found = [(at, finding) for at, finding in moved if finding is not None]
         if len(found) < len(moved):
@@ -84,17 +84,17 @@ class Outline:
 
     @property
     def is_clean(self) -> bool:
-        """True if the outline by itself is known to have no findings."""
+        """True if the outline is known to have no findings."""
         return self.key == self._clean_key
 
     def note_clean(self) -> None:
-        """Note that there is nothing to say of it."""
+        """Record that the outline has no findings."""
         self._clean_key = self.key
         if self._class is not None:
             remember(_clean, self._class, _MAX_CLEAN_OUTLINES)
 
     def place(self, chunks: Sequence[Chunk]) -> None:
-        """Find the lines anew."""
+        """Find the lines of the outline."""
         first_chunk = next((i for i, chunk in enumerate(chunks) if facts_in(chunk).has_code), len(chunks))
         self.first_code = None
         for index in range(first_chunk, len(chunks)):
@@ -141,7 +141,7 @@ class Outline:
     def refresh(
         self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk], *, changed: bool
     ) -> None:
-        """Update the key, and give up findings that are about something else now, or in other lines."""
+        """Update the key; drop the findings if it changed or their lines moved within the body."""
         before = self.key
         if changed or self.of != (kind, versions):
             self._update_key(kind, versions, names, chunks)
@@ -176,7 +176,7 @@ class Outline:
                     yield name
 
     def _find_declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
-        """Yield the declarations of names whose token does not say which of them counts, and the braces between those."""
+        """Yield the declarations of names with several meanings, and the braces between those."""
         apart = {name for name in self.names if names.tokens.get(name) == SINGLE}
         for index, number in names.declared(apart):
             facts = facts_in(chunks[index])
@@ -187,9 +187,10 @@ class Outline:
     def _class_of(
         self, kind: object, versions: tuple[str, ...], names: Names, behind: tuple[str, ...], order: tuple[str, ...]
     ) -> object:
-        """Return the part of the outline that rules read: each declared name as its number and its declaration.
+        """Return the outline as rules read it, with each declared name replaced by its number and its declaration.
 
-        None for one that is too long to be kept. The name of a kernel matters to other bodies alone, but for its length.
+        None for an outline that is too long to be kept. Of a kernel's name only the length is included, because only
+        other bodies depend on the name.
         """
         if sum(map(len, self._codes)) > _MAX_CLASS_CHARS:
             return None
@@ -213,7 +214,7 @@ def _is_code(line: str) -> bool:
 
 
 def _find_start(chunks: Sequence[Chunk]) -> set[Place]:
-    """Return the place where a body without a directive begins: the first statement that only a body can have."""
+    """Return the place where a body without a directive begins: the first statement that is allowed only in a body."""
     for index, chunk in enumerate(chunks):
         for offset, code in enumerate(codes_in(chunk)):
             if isinstance(statement_of(code), _INSIDE) or function_in(code) is not None:

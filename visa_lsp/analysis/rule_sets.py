@@ -1,4 +1,4 @@
-"""The engine's view of the rules, derived from the declarations of each: the one place that visits them all."""
+"""Sets of rules for the engine, derived from the declarations of all rules. No other module visits them all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from visa_lsp.analysis.dependencies import RuleSubject
 from visa_lsp.checks import run as checks
 from visa_lsp.checks.rule import Scope
 from visa_lsp.isa.table import TABLE
-from visa_lsp.sema.context import MISSING_LABEL, MISSING_NAME, READ_ATTRIBUTES
+from visa_lsp.sema.binding_pass import MISSING_LABEL, MISSING_NAME, READ_ATTRIBUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from visa_lsp.checks.rule import Check
     from visa_lsp.isa.model import Instruction
 
-# The problems of binding that are about names, not about the line.
+# The problems of binding that concern names, not the line.
 NAME_PROBLEMS: Final = frozenset({MISSING_NAME, MISSING_LABEL})
 
 
 class WholeBody(dict["Instruction", tuple[RuleSubject, ...]]):
-    """The dependencies of findings about all instructions of a row; a row is looked up when one is met."""
+    """The subjects of rules that read all instructions of a row, by row; computed at the first use of a row."""
 
     def __init__(self, rules: Iterable[Check]) -> None:
         super().__init__()
@@ -36,12 +36,12 @@ class WholeBody(dict["Instruction", tuple[RuleSubject, ...]]):
 
 
 class RuleSets(NamedTuple):
-    """Rules by what they look at, by name.
+    """The names of rules by scope, and patterns for their inputs.
 
-    ``about_names`` report missing names only. ``whole_body`` has what rules of scope BODY depend on, by row.
-    ``value_readers`` finds the mnemonics of rows that a rule reads the values of; None where no rule does. ``attributes``
-    finds the directives of attributes that rules about lines, or binding, read; ``common`` those that any line
-    may depend on, and not only lines with one of ``attribute_words``.
+    Rules in ``about_names`` report only missing names. ``whole_body`` maps a row to its subjects of rules of scope
+    BODY. ``value_readers`` matches the mnemonics of rows whose values a rule reads; None if there is no such rule.
+    ``attributes`` matches directives of attributes that binding or a rule about lines reads; ``common`` matches those
+    that any line may depend on, not only lines with one of ``attribute_words``.
     """
 
     about_names: frozenset[str]
@@ -57,13 +57,13 @@ class RuleSets(NamedTuple):
 
 @cache
 def rule_sets() -> RuleSets:
-    """Return the sets for the rules that are on by default; to be cleared by whoever changes which rules there are."""
+    """Return the sets for the rules that are on by default. Cached: clear it after a change of the list of rules."""
     rules = [check for check in checks.CHECKS if check.default]
     wanting = [check for check in rules if check.reads_values]
     rows = [row for row in TABLE.rows if any(check.wants is None or check.wants(row) for check in wanting)]
     words = sorted({row.mnemonic.lstrip(".").split(".")[0] for row in rows})
     readers = rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)"
-    # What a rule about problems says of a line does not count: with a problem it is judged by itself.
+    # Rules about problems are left out, because a line with a problem is judged alone.
     anywhere = [c for c in rules if (c.instruction or c.body) and not c.attribute_words]
     return RuleSets(
         about_names=frozenset({c.rule.name for c in rules if c.problems and c.problems.keys() <= NAME_PROBLEMS}),

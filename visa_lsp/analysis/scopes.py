@@ -1,7 +1,8 @@
-"""The names of a body with braces whose meaning differs within it: only their lines need a look one by one.
+"""The names whose meaning differs within a body with braces.
 
-A brace matters to a name only if a scope that ends declares it, and if it is named outside of that scope or declared
-twice. Everything else means what it would mean without braces. A scope that never ends takes nothing away.
+Only lines with such a name are judged alone. A name is one of them only if a scope with an end declares it, and if it
+also occurs outside of that scope or is declared twice. Every other name means the same as without braces. A scope
+without an end has no effect.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import decl_lines
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.tree import Scope
-from visa_lsp.syntax.words import chunks_with
+from visa_lsp.syntax.word_search import chunks_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,27 +24,27 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.chunks import Chunk
 
 _NAME: Final = re.compile(r"%?[A-Za-z_][A-Za-z0-9_]*")
-# With more scopes than that, every name that one of them declares counts.
+# With more scopes, every name that one of them declares is taken to differ.
 _MAX_SCOPES: Final = 64
 Position = tuple[int, int]
 
 
 class Region(NamedTuple):
-    """A scope from its brace to its brace, as (chunk, line in it)."""
+    """A scope: the places of its two braces as (chunk, line in it)."""
 
     start: Position
     end: Position
 
 
 class ScopedBody(NamedTuple):
-    """The chunks of a body with their facts."""
+    """The chunks of a body and the facts of each."""
 
     chunks: Sequence[Chunk]
     facts: Sequence[Facts]
 
 
 def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[Region]]:
-    """Return the scopes that end, and those that do not; of these the end is beyond all chunks."""
+    """Return the scopes with an end, and those without; the latter end behind all chunks."""
     waiting: list[Position] = []
     closed: list[Region] = []
     for index, offset, text in braces:
@@ -58,7 +59,7 @@ def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[
 
 
 def find_scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, redeclared: set[str]) -> set[str]:
-    """Return the names that do not mean the same everywhere in the body; ``redeclared`` are those that are declared twice."""
+    """Return the names with several meanings in the body; ``redeclared`` are the names that are declared twice."""
     closed, endless = regions(braces)
     declaring = [index for index, facts in enumerate(body.facts) if facts.decls]
     declared: list[tuple[Region, set[str]]] = []
@@ -86,7 +87,7 @@ def find_scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, 
 
 
 def _outermost(closed: Sequence[Region]) -> Iterator[Region]:
-    """Yield the scopes that are in no other."""
+    """Yield the outermost scopes."""
     end = (-1, -1)
     for region in sorted(closed):
         if region.end > end:
@@ -95,7 +96,7 @@ def _outermost(closed: Sequence[Region]) -> Iterator[Region]:
 
 
 def _find_declared_names(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set[str]:
-    """Return the names that are declared in a scope or in one within it; ``declaring`` are the chunks that declare something."""
+    """Return the names declared in a scope or in its inner scopes; ``declaring`` are the chunks with declarations."""
     found: set[str] = set()
     (first, head), (last, tail) = region
     for index in declaring[bisect_left(declaring, first) : bisect_right(declaring, last)]:

@@ -27,9 +27,9 @@ _BEHIND_ALL: Final = (1 << 60, 0)
 class Setting(Struct):
     """Facts that give names their meaning.
 
-    ``declared_late`` are the names declared behind the first instruction; ``lone`` the subroutines that occur once and whose label
-    only repeats the name; ``parts`` maps labels to the part of the body that they are in, where there are several.
-    ``scoped`` returns, of a body with braces, the names that do not mean the same everywhere; it takes the redeclared ones.
+    ``declared_late`` are names declared behind the first instruction. ``lone`` are subroutines that occur once and
+    whose label only repeats the name. ``parts`` maps labels to parts of the body; None for a single part. ``scoped``
+    maps the redeclared names of a body with braces to its names with several meanings.
     """
 
     directives: Directives = NO_DIRECTIVES
@@ -49,16 +49,16 @@ def setting_of(
     *,
     labels_moved: bool,
 ) -> Setting:
-    """Return the setting of a body; what depends on labels is taken from the ``old`` one where no label moved."""
+    """Return the setting of a body; if no label moved, facts about labels are those of ``old``."""
     lone, parts, starts = old.lone, old.parts, directives.parts
     if labels_moved:
         lone = _lone_subroutines(chunks, facts, directives)
     if not starts or (len(starts) == 1 and (first_statement is None or first_statement >= starts[0])):
-        parts = None  # all code is of one part
+        parts = None  # all code is in one part
     elif labels_moved or parts is None:
         parts = _parts_of_labels(chunks, facts, starts)
         if parts == old.parts:
-            parts = old.parts  # the same object says that nothing changed
+            parts = old.parts  # the same object shows that nothing changed
     braces, body, scoped = directives.braces, ScopedBody(chunks, facts), None
     if braces:
         scoped = lambda redeclared: find_scoped_names(braces, body, redeclared)  # noqa: E731 - called once, by `Names`
@@ -84,7 +84,7 @@ def _find_late_declarations(
 
 
 def _lone_subroutines(chunks: Sequence[Chunk], facts: Sequence[Facts], directives: Directives) -> set[str]:
-    """Return the subroutines that occur once, and whose name is a label in their own part at most, and once."""
+    """Return the subroutines that occur once and have no label of their name, except at most one in their own part."""
     once = {name for name, count in Counter(directives.part_names).items() if count == 1 and name}
     if not once:
         return set()

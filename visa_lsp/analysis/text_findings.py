@@ -1,10 +1,10 @@
-"""The findings of a text, kept from one snapshot to the next, so that an edit costs what it touches.
+"""The findings of a text, kept from one snapshot to the next, so that the cost of an edit depends on its size.
 
-``update_body`` brings a body up to its snapshot: the chunks in (``sync``), lines sorted (``classify``), then judged (``judge``).
-Invariant: it leaves the same findings for any earlier snapshots.
+``update_body`` updates a body to its snapshot: it applies the chunks (``sync``), sorts lines (``classify``) and judges
+them (``judge``). Invariant: the findings do not depend on earlier snapshots.
 
-``TextFindings.update`` gives exactly what the full path gives, but binds and checks only lines that may have a finding and
-are not known, with the declarations that they need. Model and words: the README beside.
+``TextFindings.update`` returns exactly the findings of the full path, but binds and checks only lines that may have
+unknown findings, with the declarations that they need. README.md explains the model and its words.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.apply_edit import Todo, advance, ends_of
 from visa_lsp.analysis.body import Body, Setup, Splice
+from visa_lsp.analysis.chunk_findings import Findings
 from visa_lsp.analysis.classify import classify_chunk
 from visa_lsp.analysis.dependencies import Subject
-from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
 from visa_lsp.analysis.line_classes import judge, verdicts_of
 from visa_lsp.analysis.outline import hide_name, remember
 from visa_lsp.analysis.rule_sets import rule_sets
-from visa_lsp.analysis.sync import Todo, advance, ends_of
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 _TEXT_SCOPES = frozenset({Scope.TEXT})
-# What rules of scope TEXT found nothing in, in any text of this process.
+# The frames of texts of this process without findings of rules of scope TEXT.
 _clean_frames: set[object] = set()
 _MAX_CLEAN_FRAMES: Final = 64
-# Lines are classified by so many chunks at a time, so that a text of lines that are all different does not have all of them
-# in hand at once, and later chunks use the verdicts that earlier ones gave.
+# Lines are classified in groups of chunks, because a text of different lines would otherwise have all of them in memory
+# at once, and because later groups use the verdicts of earlier ones.
 _GROUP_CHUNKS: Final = 16
 
 
@@ -58,10 +58,10 @@ class TextFindings:
         self.platform = platform
         self._bodies: list[Body] = []
         self._chunks: Sequence[Chunk] = ()
-        # Bodies that a comment has swallowed, by their first chunk.
+        # Bodies that are inside a comment now, by their first chunk.
         self._dormant: dict[int, Body] = {}
-        self._end: int | None = None  # the first chunk that is not looked at, where there are too many bodies
-        self._braced = 0  # chunks with braces on the lines of statements
+        self._end: int | None = None  # the first unchecked chunk, if there are too many bodies
+        self._braced = 0  # the number of chunks with braces on the lines of statements
 
     def update(self, document: Document) -> Findings:
         """Return all findings of a snapshot."""
@@ -86,9 +86,10 @@ class TextFindings:
         return Findings(document, parts, [*self._of_text(document, setup), *self._report_left_out(document)])
 
     def _whole(self, document: Document) -> Findings:
-        """Return all findings by the full path: with braces on the lines of statements, lines are not judged by classes.
+        """Return all findings by the full path, because classes cannot describe lines with braces and a statement.
 
-        What is known of bodies is given up; the next text without such braces is looked at as one that was just opened.
+        The state of all bodies is dropped, so that the next text without such braces is checked like a newly opened
+        one.
         """
         self._chunks = document.chunks
         self._bodies, self._end = [], None
@@ -99,7 +100,7 @@ class TextFindings:
         return Findings(document, (), run_checks(CheckContext(document, bound, self.platform, dialect_of(bound))))
 
     def _splice(self, head: int, gone: int, fresh: Sequence[Chunk]) -> None:
-        """Give the one body in which something changed its chunks, and those behind it their place."""
+        """Replace chunks of the one changed body, and move the bodies behind it."""
         moved = len(fresh) - gone
         inside = bisect_right([body.first for body in self._bodies], head if gone else max(0, head - 1)) - 1
         if gone or fresh:
@@ -109,7 +110,7 @@ class TextFindings:
             body.first += moved
 
     def _match(self, chunks: Sequence[Chunk]) -> None:
-        """Give every group of chunks the state of the body that it was."""
+        """Assign to every group of chunks the state of the earlier body that it continues."""
         opening = [index for index, chunk in enumerate(chunks) if index and facts_in(chunk).opens_body]
         self._end = opening[MAX_BODIES - 1] if len(opening) >= MAX_BODIES else None
         groups = [(at, list(chunks[at:end])) for at, end in pairwise([0, *opening, len(chunks)][: MAX_BODIES + 1])]
@@ -136,7 +137,7 @@ class TextFindings:
         first = _first_statement(document)
         openings = [body.directives.opening or body.start(document) is None for body in self._bodies]
         if len(named := [opening for opening in openings if isinstance(opening, str)]) == 1:
-            # No other kernel can have its name: of that the length is left.
+            # A single kernel shares its name with no other, so that only the length of the name matters.
             openings[openings.index(named[0])] = hide_name(named[0])
         open_comment = document.chunks[-1].closes_in_block
         statement = document.code(first).strip() if first >= 0 else ""
@@ -164,7 +165,7 @@ class TextFindings:
 
 
 def update_body(body: Body, setup: Setup) -> None:
-    """Bring everything up to the chunks that the body was given."""
+    """Update the state and the findings of a body to its new chunks."""
     kind = (body.directives.opening or "").split('"')[0].strip()
     platform = setup.platform.variant if setup.platform else None
     key = platform, setup.dialect, kind, body.directives.attributes
@@ -193,14 +194,14 @@ def _classify(body: Body, setup: Setup, todo: Todo) -> set[Subject]:
         group = dict(every[at : at + _GROUP_CHUNKS])
         for index, offsets in group.items():
             stale |= classify_chunk(body, setup.document, index, offsets)
-        # What is wrong with lines that will not be shown does not matter.
+        # Beyond twice the limit no classes are judged, because such lines are not reported.
         stale |= judge_pending(body, setup, group, limit_reached=suspects > 2 * SUSPECTS)
         suspects += sum([len(body.lines[index].alone) for index in group])
     return stale
 
 
 def _dialect_key(versions: tuple[str, ...]) -> object:
-    """Return the version's effect on lines: whether the text is of the newest dialect."""
+    """Return the effect of the version on lines: whether the text has the newest dialect."""
     if len(versions) != 1:
         return versions
     statement = statement_of(versions[0])
@@ -210,7 +211,7 @@ def _dialect_key(versions: tuple[str, ...]) -> object:
 
 
 def _find_repeated_bodies(bodies: list[Body]) -> list[Body]:
-    """Return the bodies whose name another one has as well; of many, the first."""
+    """Return the first bodies that share their name with another one."""
     names = [(body.directives.opening or "").partition(" ")[2].strip().strip('"') for body in bodies]
     many = Counter(names)
     return [body for body, name in zip(bodies, names, strict=True) if name and many[name] > 1][:REPEATED]

@@ -1,7 +1,8 @@
 """Tokens: the text that replaces a name, or a long immediate, in the class of a line.
 
-A name's token stands for everything that it is declared as; two names of one token mean the same to every rule of scope LINE.
-Of an immediate of three hex digits and more the token has its length, its bit length and whether it is a power of two.
+The token of a name stands for its whole declaration; names with the same token mean the same to every rule of scope
+LINE. The token of an immediate of three or more hex digits has its length, its bit length and whether it is a power of
+two.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from visa_lsp.sema.special_words import special_words
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Tokens: of a name that nothing declares; of one whose lines are judged one by one; before that of a name declared behind
-# the first instruction; of a label, with the number of its part of the body where there are several.
+# The tokens of an undeclared name, and of a name whose lines are judged alone; the prefix for a name declared behind
+# the first instruction; the token of a label, with the number of its part of the body if there are several.
 UNKNOWN: Final = "\x02"
 SINGLE: Final = "\x07"
 LATE: Final = "\x06"
 LABEL: Final = "\x08"
-# What the class of a declaration begins with; its token follows.
+# The class of a declaration is this and its token.
 DECLARATION: Final = "\x10"
 _MAX_TOKENS: Final = 200_000
 _ids = count()
@@ -31,7 +32,7 @@ _definitions: dict[str, str] = {}
 
 
 def class_token(definition: str) -> str:
-    """Return a token for a definition; forgotten definitions get a new one, so that a token never has two meanings."""
+    """Return a token for a definition. A dropped definition gets a new token, so that no token ever has two meanings."""
     token = _tokens.get(definition)
     if token is None:
         if len(_tokens) > _MAX_TOKENS:
@@ -52,14 +53,14 @@ def _value_class(text: str) -> str:
     if text[:2] not in ("0x", "0X"):
         return "\x04"
     value = int(text, 16)
-    rest = value ^ ((1 << 4 * (len(text) - 2)) - 1)  # of a negative number the bits that count
+    rest = value ^ ((1 << 4 * (len(text) - 2)) - 1)  # the significant bits of a negative number
     return f"\x03{text[1]}{len(text)}.{value.bit_length()}.{rest.bit_length()}.{value & (value - 1) == 0};"
 
 
 class Tokens(dict[str, str]):
     """The tokens of the names of a body; those of undeclared names and immediates are computed at first use.
 
-    ``words`` has what special words stand for that do not stand for themselves.
+    ``words`` maps special words to tokens if the token is not the word itself.
     """
 
     __slots__ = ("words",)

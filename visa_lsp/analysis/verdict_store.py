@@ -1,8 +1,8 @@
-r"""Verdicts on classes of lines, kept on disk: what one process judged the next one knows.
+r"""Verdicts on classes of lines on disk, so that later processes use the verdicts of earlier ones.
 
-A token of a class stands for a declaration by a number of this process (``tokens.class_token``). On disk a block of verdicts
-has its declarations first, each after those that it mentions, and ``\x01#3;`` stands for the fourth of them.
-Invariant: a verdict from disk is one that the same rules, binder and grammar gave to a line of the same class.
+In memory, a token stands for a declaration by a number of this process (``tokens.class_token``). On disk, a block of
+verdicts starts with its declarations, each behind those that it mentions, and ``\x01#3;`` stands for the fourth of
+them. Invariant: the same rules, binder and grammar gave each verdict on disk to a line of the same class.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ ROOMS: Final = ("isa", "program", "syntax", "sema", "flow", "checks", "analysis"
 
 
 class _Strange(Exception):  # noqa: N818
-    """A block that no ``VerdictStore`` wrote."""
+    """A block that is not in the format of ``VerdictStore``."""
 
 
 class VerdictStore:
-    """Blocks of verdicts by kind of body. The file is opened for the first text that has many kinds of lines."""
+    """Blocks of verdicts by kind of body. The file is opened for the first text with many classes of lines."""
 
     def __init__(self, open_file: Callable[[], Kept | None]) -> None:
         self._open = open_file
@@ -39,7 +39,7 @@ class VerdictStore:
         self._fresh: dict[str, Verdicts] = {}
 
     def load(self, verdicts: Verdicts) -> None:
-        """Add what is known of their kind of body."""
+        """Add the stored verdicts on their kind of body."""
         if self._files is None:
             file = self._open()
             self._files = [] if file is None else [file]
@@ -49,13 +49,13 @@ class VerdictStore:
                     _add(block, verdicts)
 
     def put(self, key: object, news: Verdicts) -> None:
-        """Take in new verdicts on a kind of body."""
+        """Add new verdicts on a kind of body."""
         known = self._fresh.setdefault(repr(key), news)
         if known is not news:
             known.learn(news)
 
     def flush(self) -> None:
-        """Write what was taken in."""
+        """Write the added verdicts."""
         for file in self._files or ():
             for key, verdicts in self._fresh.items():
                 block = _block(verdicts)
@@ -66,7 +66,7 @@ class VerdictStore:
 
 
 def _block(verdicts: Verdicts) -> list[object] | None:
-    """Return verdicts in the form of the file; None where a token's declaration is forgotten."""
+    """Return verdicts in the format of the file; None if the declaration of a token was dropped."""
     numbers: dict[str, int] = {}
     definitions: list[str] = []
 
@@ -121,22 +121,22 @@ def _is_verdict(columns: object) -> bool:
 
 
 def _file_of_user() -> Kept | None:
-    """Return the file of this user and this installation; None where nothing is kept on disk."""
+    """Return the file of this user and this installation; None if nothing is kept on disk."""
     package = Path(__file__).resolve().parents[1]
     files = [*package.glob("*.py"), *(path for room in ROOMS for path in (package / room).rglob("*.py"))]
-    # Without the grammar whoever needs it reports that.
+    # A missing grammar is reported where it is first used.
     with contextlib.suppress(FileNotFoundError):
         return open_for_user("verdicts", [*sorted(files), grammar_path()])
     return None
 
 
-# The store of this process, if it uses one.
+# The store of this process, if there is one.
 stores: Final[list[VerdictStore]] = []
 
 
 @contextlib.contextmanager
 def use_store(open_file: Callable[[], Kept | None] = _file_of_user) -> Iterator[None]:
-    """Use a store within the context, and write at its end what is new."""
+    """Use a store within the context, and write the new verdicts at its end."""
     outer, store = stores[:], VerdictStore(open_file)
     stores[:] = [store]
     try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.rules import page, rule_called
+from visa_lsp.app.rule_registry import page, rule_called
 from visa_lsp.ide.prose.opcode import describe_modifier, describe_slot, type_limits
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES

@@ -1,6 +1,6 @@
 """Explains the messages of the finalizer and the OpenCL compiler in a file of errors or a build log.
 
-The places are those of the messages; where the vISA text is beside the file, its lines, and the rules that report them.
+Places are those in the messages. If the vISA text is beside the file, its lines are shown with the rules that report them.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from msgspec import Struct
 
 from visa_lsp.app.errors import printable
 from visa_lsp.app.inputs import read_bytes, read_source
-from visa_lsp.app.rules import rule_called
-from visa_lsp.toolchain.bodies import bodies_of
+from visa_lsp.app.rule_registry import rule_called
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.toolchain.build_log import messages_in, misuse_of_build
 from visa_lsp.toolchain.complaints import Complaint, complaints_in, misuse, warnings_in
 from visa_lsp.toolchain.finalize import place_of
 from visa_lsp.toolchain.meanings import meaning_of
+from visa_lsp.toolchain.text_bodies import bodies_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ERRORS: Final = ".errors.txt"
-_TEXTS: Final = (".visaasm", ".isaasm")
 # What both say of spills, outside of their forms of errors.
 _SPILLS: Final = re.compile(r"^(?:warning: )?(.*spilled around \d+|Spill memory used.*)", re.MULTILINE | re.IGNORECASE)
 
@@ -81,7 +81,7 @@ def _text_beside(path: Path, kernels: set[str], platform: str | None) -> _Text |
     if not path.name.endswith(_ERRORS):
         return None
     stem = path.name.removesuffix(_ERRORS)
-    texts = [one for one in (path.with_name(stem + ending) for ending in _TEXTS) if one.is_file()]
+    texts = [one for one in (path.with_name(stem + ending) for ending in TEXTS) if one.is_file()]
     if not texts:
         # Imported here because it loads the YAML reader.
         from visa_lsp.companions import Beside

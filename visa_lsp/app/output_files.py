@@ -28,7 +28,7 @@ _PAUSE: Final = 0.05
 
 
 @contextlib.contextmanager
-def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
+def replace_file(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
     """Yield a stream whose bytes replace ``target`` when the block succeeds; else nothing changes.
 
     Raises OSError if ``target`` is one of ``inputs`` by any name or cannot be written, and its subclass IsADirectoryError if
@@ -54,7 +54,7 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
             stream.flush()
             os.fchmod(handle, mode)
             with _without_signals():
-                # A descriptor is passed because only then does Python follow the link; the path is absolute and ignores it.
+                # Python follows the link only if a descriptor is passed, which an absolute path does not use.
                 os.link(f"/proc/self/fd/{handle}", temporary, src_dir_fd=handle)
                 _put_in_place(temporary, real)
         return
@@ -72,7 +72,7 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
 def write_file(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> None:
     """Write a file. Raises UserError if it cannot be written or is an input."""
     try:
-        with replacing(Path(path), inputs) as stream:
+        with replace_file(Path(path), inputs) as stream:
             stream.write(data)
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: {reason(error)}") from None
@@ -144,13 +144,13 @@ def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def _is_written_into(target: Path, about: os.stat_result) -> bool:
-    """Return whether to write into a target in place: not a regular file, one with other links, or one open as /dev/fd/N."""
+    """Return whether to write in place: the target is not a regular file, has other links, or is open as /dev/fd/N."""
     return not stat.S_ISREG(about.st_mode) or about.st_nlink > 1 or str(target).startswith(("/dev/", "/proc/"))
 
 
 def _write_into(target: Path, about: os.stat_result, data: bytes) -> None:
     for stream in (sys.stdout, sys.stderr):
-        # The open descriptor is used, because a second one would overwrite earlier output from the start.
+        # The open descriptor is used because a second one would overwrite earlier output from its start.
         if _is_stream(stream, about):
             stream.flush()
             stream.buffer.write(data)

@@ -1,4 +1,4 @@
-"""Finds instructions by words: of their names, of what they do, and of other assemblers and C."""
+"""Finds instructions by words of their names and descriptions, and by the words of C and other assemblers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Instruction
 
 _WORD: Final = re.compile(r"[a-z0-9_]+")
-# Words of questions that say nothing about an instruction.
+# Words that do not describe an instruction.
 _EMPTY: Final = frozenset(
     ("a", "an", "and", "by", "for", "from", "how", "in", "into", "is", "of", "on", "or", "the", "to", "with")
 )
@@ -23,9 +23,9 @@ _MIN_STEM_CHARS: Final = 4
 
 
 def search_instructions(query: str, platform: str | None = None) -> list[Instruction]:
-    """Return the instructions that any word of a query fits, the best first; with a platform only those that it has.
+    """Return the instructions that match any word of a query, the best first; with a platform only those that it has.
 
-    An empty query fits every instruction.
+    An empty query matches every instruction.
     """
     words = [word for word in dict.fromkeys(_WORD.findall(query.lower())) if word not in _EMPTY]
     rows = [row for row in TABLE.rows if platform is None or platform in row.platforms]
@@ -42,13 +42,13 @@ def _score(row: Instruction, words: Iterable[str]) -> int:
         of_name = _NAME_SCORE if word in names else _PREFIX_SCORE if any(n.startswith(word) for n in names) else 0
         of_text = _SUMMARY_SCORE if _has_stem(summary, word) else _DETAIL_SCORE if _has_stem(detail, word) else 0
         scores.append(of_name + of_text)
-    # A row that several words fit is meant rather than one that a single word fits well.
+    # A row that matches several words ranks above one that matches a single word well.
     return sum(scores) * sum(score > 0 for score in scores)
 
 
 @cache
 def _words_of(row: Instruction) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Return the words of the names, of the summary with the family, and of the rest."""
+    """Return three sets of words: of the names, of the summary and family, and of the other texts."""
     names = [row.mnemonic, *row.mnemonic.replace("_", ".").split("."), *row.foreign]
     detail = " ".join((row.detail, *row.pitfalls))
     return (
@@ -59,7 +59,7 @@ def _words_of(row: Instruction) -> tuple[frozenset[str], frozenset[str], frozens
 
 
 def _has_stem(words: frozenset[str], word: str) -> bool:
-    """Return whether a word, or one that differs in its ending only, is among some."""
+    """Return whether a word, or one that differs only in its ending, is among the words."""
     if word in words:
         return True
     if len(word) < _MIN_STEM_CHARS:

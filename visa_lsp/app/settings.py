@@ -71,7 +71,7 @@ class FolderSettings(Struct, frozen=True):
 
 
 class Finder(Struct):
-    """Finds and caches the settings of folders. ``known`` returns the rules that selectors may name."""
+    """Finds and caches the settings of folders. ``known`` is a function that returns the rules for selectors."""
 
     known: Callable[[], Sequence[Rule]] = tuple
     _seen: dict[Path, FolderSettings] = field(default_factory=dict)

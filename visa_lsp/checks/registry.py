@@ -1,6 +1,6 @@
-"""The rules, collected: a new rule is one line of the import below, where its code belongs.
+"""The list of all rules: a new rule is one line of the import below, at the place of its code.
 
-A rule module has ``CHECK``: it turns problems that binding found into findings, or looks for its own by visiting
+A rule module defines ``CHECK``, which turns problems of binding into findings, or finds mistakes itself by visiting
 instructions, bodies or the text. The modules know nothing of each other's findings.
 """
 
@@ -12,7 +12,7 @@ from typing import Final
 from visa_lsp.checks.rule import Check
 
 # isort: off
-from visa_lsp.checks.rules import (  # noqa: F401 - found by being here
+from visa_lsp.checks.rules import (  # noqa: F401 - found by the function below
     # 0xx syntax
     syntax_error,
     unclosed_comment,
@@ -127,7 +127,7 @@ from visa_lsp.checks.rules import (  # noqa: F401 - found by being here
 
 def _checks() -> tuple[Check, ...]:
     """Return the ``CHECK`` of every module that is imported here, in this order."""
-    # Not every module that is found here is: pytest puts its own into those that it rewrites.
+    # Other modules are skipped, because pytest adds its own to modules that it rewrites.
     modules = [module for module in globals().values() if isinstance(module, ModuleType)]
     found = tuple(module.CHECK for module in modules if module.__package__ == "visa_lsp.checks.rules")
     assert all(isinstance(check, Check) for check in found)

@@ -1,4 +1,4 @@
-"""The one function that runs the rules, on the problems of binding and on their own visits."""
+"""Runs the rules on the problems of binding, and on the instructions, bodies and texts that they visit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run_checks(
 ) -> list[Diagnostic]:
     """Return all findings about a text, in text order.
 
-    ``extra`` names opt-in rules, by code or slug, that run as well; rules of other scopes than ``scopes`` do not.
+    ``extra`` names opt-in rules, by code or slug, that run as well. Only rules of ``scopes`` run.
     """
     chosen = _chosen(frozenset(extra), scopes)
     found = [*_of_problems(ctx, scopes)]
@@ -53,7 +53,7 @@ def _of_problems(ctx: CheckContext, scopes: frozenset[Scope]) -> Iterator[Diagno
 
 
 class _Chosen(dict["Instruction", "tuple[Visit, ...]"]):
-    """Rules that run together, and by row the visits of the rules that select its instructions."""
+    """Rules that run together, and the visits of instructions by row."""
 
     def __init__(self, checks: list[Check]) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class _Chosen(dict["Instruction", "tuple[Visit, ...]"]):
 
 @cache
 def _visits(row: Instruction) -> list[tuple[str, Visit]]:
-    """Return the rules that want the instructions of a row."""
+    """Return the rules that visit the instructions of a row."""
     some = [(check, check.instruction) for check in CHECKS if check.instruction is not None]
     return [(check.rule.name, visit) for check, visit in some if check.wants is None or check.wants(row)]
 

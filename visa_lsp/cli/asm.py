@@ -13,7 +13,7 @@ from visa_lsp.app.inputs import STDIN, read_source
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.common import add_platform, tell_problems
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.files import write_output
+from visa_lsp.cli.outputs import write_output
 
 if TYPE_CHECKING:
     import argparse
@@ -60,7 +60,7 @@ def asm_command(args: argparse.Namespace) -> int:
     if args.format == "json":
         import json
 
-        # Diagnostics leave standard output to the object that is written there.
+        # Diagnostics are not printed to standard output if the object is written there.
         stream = sys.stderr if args.output == STDIN or (STDIN in args.inputs and not args.output) else sys.stdout
         print(json.dumps(told, indent=2), file=stream)
     return status

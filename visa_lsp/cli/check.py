@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.check.extras import difference, kept_text, settings_text, statistics
+from visa_lsp.app.check.extras import cache_hits_text, difference, settings_text, statistics
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
-from visa_lsp.app.check.paths import SUFFIXES, Inputs, collect
+from visa_lsp.app.check.paths import Inputs, collect
 from visa_lsp.app.check.report import CheckReport, FileResult
 from visa_lsp.app.check.runner import check_files
 from visa_lsp.app.check.suppress import FileIgnore, Selection, parse_selectors, validate
@@ -30,13 +30,14 @@ from visa_lsp.app.visible_text import visible
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import add_platform, wants_colour, whole_number
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.files import write_output
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.outputs import write_output
+from visa_lsp.cli.progress_line import Progress
 from visa_lsp.cli.streams import steer
 from visa_lsp.diagnostics import Severity
 from visa_lsp.disk_cache import folder_of_user
 from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
 from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
+from visa_lsp.program.suffixes import TEXTS
 
 if TYPE_CHECKING:
     import argparse
@@ -165,9 +166,9 @@ class Overrides(Struct, frozen=True):
 
 def _list_rules() -> Sequence[Rule]:
     """Return every rule; called only for selectors and findings, because loading the rules takes time."""
-    from visa_lsp.app.rules import known_rules
+    from visa_lsp.app.rule_registry import list_rules
 
-    return known_rules()
+    return list_rules()
 
 
 def check_command(args: argparse.Namespace) -> int:
@@ -204,7 +205,7 @@ def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
     value: str | None = args.write_baseline
     if not value:
         return paths, None if value is None else args.baseline or _DEFAULT_BASELINE
-    is_text = value == STDIN or value.lower().endswith(SUFFIXES) or Path(value).is_dir()
+    is_text = value == STDIN or value.lower().endswith(TEXTS) or Path(value).is_dir()
     if is_text or (args.baseline and not value.endswith(".json")):
         return [value, *paths], args.baseline or _DEFAULT_BASELINE
     return paths, value
@@ -317,7 +318,7 @@ def _watch(
 
 def _suffixes(*, embedded: bool) -> tuple[str, ...]:
     """Return the suffixes to search folders for."""
-    return SUFFIXES + HOST_SUFFIXES if embedded else SUFFIXES
+    return TEXTS + HOST_SUFFIXES if embedded else TEXTS
 
 
 def _is_host(args: argparse.Namespace, name: str) -> bool:
@@ -393,9 +394,9 @@ def _open_cached(options: Options) -> KeptVerdicts | None:
     """Return the cached findings of earlier runs; None with ``--no-cache``."""
     if not options.cache or not (options.cache_dir or folder_of_user()):
         return None
-    from visa_lsp.app.check.kept_verdicts import kept_verdicts
+    from visa_lsp.app.check.kept_verdicts import open_kept_verdicts
 
-    return kept_verdicts(options.cache_dir)
+    return open_kept_verdicts(options.cache_dir)
 
 
 def _check_paths(
@@ -465,7 +466,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
         complain(left)
     if options.statistics:
         (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
-            statistics(report) + (kept_text(kept.found, kept.asked) if kept is not None else "")
+            statistics(report) + (cache_hits_text(kept.found, kept.asked) if kept is not None else "")
         )
     if report.errors:
         return EXIT_INTERNAL if any(result.internal for result in report.errors) else EXIT_USAGE

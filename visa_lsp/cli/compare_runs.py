@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.cli.common import add_platform, whole_number
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.progress_line import Progress
 
 if TYPE_CHECKING:
     from argparse import Namespace

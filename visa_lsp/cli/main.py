@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
-from visa_lsp.app.caches import keeping
+from visa_lsp.app.caches import open_caches
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.exits import complain, print_error
@@ -264,7 +264,7 @@ def _dispatch(argv: list[str]) -> int:
     add_arguments(parser)
     args = parser.parse_args(rest)
     hear_interrupts()
-    with keeping(command):
+    with open_caches(command):
         return execute(args)
 
 
@@ -314,6 +314,6 @@ def _serve(argv: list[str]) -> int:
 def _no_such_command(word: str) -> str:
     from visa_lsp.app.suggestions import did_you_mean
 
-    if os.path.exists(word):  # noqa: PTH110 - the library for paths would be loaded for this alone
+    if os.path.exists(word):  # noqa: PTH110 - the library for paths would be loaded only for this
         return f"unknown command {word!r}; to check that file: visa-lsp check {word}"
     return f"unknown command {word!r}{did_you_mean(word, COMMANDS) or '; known commands: ' + ', '.join(COMMANDS)}"

@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def mcp_command(args: Namespace) -> int:
     """Serve one client and return the exit status."""
-    # The types are a package of their own since version 2 of the SDK, whose servers are others than those of version 1.
+    # Since version 2 the SDK has its types in a separate package, and its servers differ from those of version 1.
     if find_spec("mcp") is None or find_spec("mcp_types") is None:
         complain("mcp: the server for agents needs the SDK of the protocol: pip install 'visa-lsp[mcp]'")
         return EXIT_USAGE

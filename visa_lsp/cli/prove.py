@@ -1,4 +1,4 @@
-"""The command ``visa-lsp prove``: no race, in bounds, for every launch, or a launch that shows otherwise.
+"""The command ``visa-lsp prove``: proves that no launch has a race or an access out of bounds, or finds one that has.
 
 Exit status: 0 all proved, 1 refuted or a text with errors, 2 wrong usage or an unreadable file, 3 unknown answers.
 """
@@ -19,7 +19,7 @@ from visa_lsp.app.prove.document import DEFAULT_SECONDS, PROPERTIES, ProofOption
 from visa_lsp.app.prove.report import as_text, results_json
 from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.files import write_output, write_report
+from visa_lsp.cli.outputs import write_output, write_report
 
 if TYPE_CHECKING:
     import argparse
@@ -34,14 +34,17 @@ def properties(text: str) -> tuple[str, ...]:
     """Parse the value of ``--property``: names with commas between. Raises ArgumentTypeError for an unknown one."""
     from argparse import ArgumentTypeError
 
+    names = [name for name in text.split(",") if name.strip()]
+    if not names:
+        raise ArgumentTypeError(f"expected properties with commas between, got {text!r}")
     try:
-        return check_properties(text.split(","))
+        return check_properties(names)
     except UserError as error:
         raise ArgumentTypeError(str(error)) from None
 
 
 def seconds(text: str) -> float:
-    """Parse the value of ``--timeout``. Raises ArgumentTypeError for other than a number of seconds."""
+    """Parse the value of ``--timeout``. Raises ArgumentTypeError if it is not a number of seconds."""
     if re.fullmatch(r"\d{1,4}(\.\d{1,3})?", text) and 0 < float(text) <= MAX_SECONDS:
         return float(text)
     from argparse import ArgumentTypeError

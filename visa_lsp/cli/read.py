@@ -12,15 +12,15 @@ from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.read.document import as_json, as_text, chosen, read_data
+from visa_lsp.app.read.pseudo_code import as_json, as_text, chosen, read_data
 from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.files import write_report
+from visa_lsp.cli.outputs import write_report
 
 if TYPE_CHECKING:
     import argparse
 
-    from visa_lsp.app.read.document import ReadFile
+    from visa_lsp.app.read.pseudo_code import ReadFile
 
 
 def line_range(text: str) -> tuple[int, int]:
@@ -86,5 +86,5 @@ def _report(files: list[ReadFile], errors: list[dict[str, str]], args: argparse.
 
 
 def printable_lines(text: str) -> str:
-    """Return a text with what a terminal must not get made visible, line by line."""
+    """Escape the control characters of a text, line by line."""
     return "\n".join(printable(line) for line in text.split("\n"))

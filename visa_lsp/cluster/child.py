@@ -1,8 +1,8 @@
 """The process that works for one thread of a Dask worker.
 
 A separate process can be killed when it takes too long, may crash, has its own current folder, and shares no memory with
-other work. A request is a pickled ``(folder, key, work, item)``: ``work`` is a pickled function, sent
-with the first request of its key, ``item`` its pickled argument; without a folder the current one is kept. An answer is a pickled
+other work. A request is a pickled ``(folder, key, work, item)``. ``work`` is a pickled function, sent with the first
+request of its key; ``item`` is its pickled argument; an empty folder means the current one. An answer is a pickled
 ``(True, pickled result)`` or ``(False, why)``.
 """
 
@@ -39,7 +39,7 @@ def _answer(request: Request, works: dict[str, Callable[[Any], Any]]) -> Answer:
         return True, pickle.dumps(works[key](pickle.loads(item)), PROTOCOL)  # noqa: S301 - as above
     except OSError as error:
         return False, f"{error.filename or folder}: {error.strerror or error} (on the worker)"
-    except Exception as error:  # noqa: BLE001 - the error goes to the caller, and the next item has its turn
+    except Exception as error:  # noqa: BLE001 - the error is sent to the caller, and the next item follows
         return False, f"internal error: {' '.join(f'{type(error).__name__}: {error}'.split())}"
 
 

@@ -1,7 +1,7 @@
 """Splits work for a crew into tasks, distributes them, and returns the results in order.
 
-Few tasks run at a time, so that their size follows the times of earlier ones, and new workers get a share. Knows functions and
-their arguments, not kernels. Invariant: every item has one outcome as long as a worker is left.
+Only a few tasks run at a time, so that their size can follow the times of earlier ones, and new workers get a share.
+Knows functions and their arguments, not kernels. Invariant: every item has one outcome as long as a worker is left.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Seconds that a task is to take at least, and for each thread of the workers: one process hands out all, so long for each.
+# The minimum planned seconds of a task, and its planned seconds per thread of all workers, because one process
+# distributes all tasks.
 _TASK: Final = 0.1
 _HANDING: Final = 0.004
 _AHEAD: Final = 3  # concurrent tasks per thread of a worker
@@ -46,13 +47,13 @@ def results(
     items: Sequence[Item],
     guesses: Sequence[float],
     lost: Callable[[Item, str], Result],
-    outgoing: Callable[[Item], Item],
+    pack: Callable[[Item], Item],
     limit: float,
     folder: str = "",
 ) -> Iterator[Result]:
     """Yield the result of ``work`` for each item, in order; for a failed item that of ``lost``, called with the reason.
 
-    ``work``, items and results are pickled; ``work`` holds shared data and is sent to each worker once. ``outgoing`` converts
+    ``work``, items and results are pickled; ``work`` holds shared data and is sent to each worker once. ``pack`` converts
     an item just before it is sent. ``guesses`` are estimated times of items, in proportion; ``limit`` is the maximum seconds
     of one item. ``folder`` is the current folder of the work, empty for any. Raises ClusterError if no worker is left.
     """
@@ -61,7 +62,7 @@ def results(
         crew,
         pickle.dumps(work, PROTOCOL),
         batch,
-        lambda number: pickle.dumps(outgoing(items[number]), PROTOCOL),
+        lambda number: pickle.dumps(pack(items[number]), PROTOCOL),
         guesses,
     )
     try:

@@ -27,7 +27,7 @@ class Record:
         self.size = self.struct.size
 
     def pack(self, path: str, *values: int) -> bytes:
-        """Return the ``size`` bytes of the record. Raises CodecError, which names the field, where a value does not fit."""
+        """Return the ``size`` bytes of the record. Raises CodecError with the field if a value does not fit."""
         try:
             return self.struct.pack(*values)
         except struct.error:
@@ -94,7 +94,7 @@ class Cursor:
     def record(self, record: Record) -> tuple[int, ...]:
         """Return the values of a record, ``record.size`` bytes.
 
-        Raises CodecError, which names the first field that is not whole, where they are cut off.
+        Raises CodecError with the first incomplete field if they are cut off.
         """
         start = self.pos
         if record.size > self.end - start:
@@ -122,7 +122,7 @@ class Cursor:
         return self.take(size, name).decode("utf-8", "surrogateescape")
 
     def string(self, name: str) -> str:
-        """Return a string that a zero byte ends. Raises CodecError where none follows before ``end``."""
+        """Return a string that ends with a zero byte. Raises CodecError if there is no zero byte before ``end``."""
         stop = self.data.find(b"\0", self.pos, self.end)
         if stop < 0:
             raise self.error("string without its closing zero byte", name)

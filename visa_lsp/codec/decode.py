@@ -1,4 +1,4 @@
-"""Bytes to a ``Module``: the declarations by ``layout``, the instructions by the fields of the table's rows.
+"""Decodes bytes to a ``Module``: ``layout`` reads the declarations, the fields of the table's rows define the instructions.
 
 Rows that share an opcode are distinguished by their constant fields. Whatever the bytes are, the outcome is a module or a
 ``CodecError``; time and memory stay proportional to the file.
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from visa_lsp.codec.body_limits import BodyLimits
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.instruction_reader import InstructionReader
-from visa_lsp.codec.layout import read_body, read_header
-from visa_lsp.codec.limits import BodyLimits
+from visa_lsp.codec.object_reader import read_body, read_header
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program.model import GenBinary, Module
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def decode(data: bytes, table: InstructionTable = TABLE) -> Module:
     """Return the module of an object of version 3.0 to 4.x.
 
-    Raises CodecError, with byte offset and field, where the bytes are none; nothing else is raised, whatever they are.
+    Raises CodecError, with byte offset and field, if the bytes are not an object; never raises anything else.
     """
     data = bytes(data)
     header = read_header(data)
@@ -56,7 +56,7 @@ class _BinaryReader:
     def read(self, entry: BodyEntry) -> tuple[GenBinary, ...]:
         places = entry.binaries
         if len(places) == 1 and places[0].platform == 0 and places[0].size == 0:
-            return ()  # what is written where nothing was finalized
+            return ()  # the entry of a kernel without a Gen binary
         return tuple(GenBinary(p.platform, self._slice(p.offset, p.size, entry)) for p in places)
 
     def _slice(self, offset: int, size: int, entry: BodyEntry) -> bytes:

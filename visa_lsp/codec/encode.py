@@ -1,4 +1,4 @@
-"""A ``Module`` to the bytes of an object, version 4.1 as Intel's tools write it (docs/format.md, "The object").
+"""Encodes a ``Module`` to the bytes of an object of version 4.1, as Intel's tools write it (docs/format.md, "The object").
 
 Symbols already have their numbers, so encoding is a walk. Values that an object cannot hold raise ``CodecError``.
 """
@@ -36,10 +36,9 @@ _LAYOUT: Final = ObjectLayout(WRITTEN_VERSION)
 
 
 def encode(module: Module) -> bytes:
-    """Return the bytes of the object of a module, in the version that is written.
+    """Return the bytes of the object of a module.
 
-    Raises CodecError, with the field and the line of the instruction, where a value or a form has no place in an
-    object.
+    Raises CodecError, with the field and the line of the instruction, if an object cannot hold a value or a form.
     """
     instructions = InstructionWriter()
     kernels = [_Body(k, f"kernels[{i}]", instructions) for i, k in enumerate(module.kernels)]
@@ -132,7 +131,7 @@ class _Body:
         parts.append(_states(kernel.vmes, "B", f"{path}.vmes"))
         if kernel.is_kernel:
             self.input_offset = sum(map(len, parts))
-            # The tools cut this number to one byte, which makes the object unreadable.
+            # Intel's tools truncate this number to one byte, which makes the object unreadable.
             if len(kernel.inputs) > 0xFF:
                 raise CodecError(f"{len(kernel.inputs)} inputs; an object holds at most 255", None, f"{path}.inputs")
             parts.append(_count(len(kernel.inputs), "I", f"{path}.num_inputs"))
@@ -151,7 +150,7 @@ def _each(items: Iterable[Item], write: Callable[[Item], bytes], path: str) -> l
     """Return the bytes of a list of items; an error names the index of its item."""
     found: list[bytes] = []
     try:
-        # In this order, so that as many are written as the number of the one that cannot be.
+        # In this order, so that the index of the failing item is the number of items written before it.
         found.extend(map(write, items))
     except CodecError as error:
         raise error.within(f"{path}[{len(found)}]") from None
@@ -185,7 +184,7 @@ def _relocations(pairs: Sequence[tuple[int, int]], path: str) -> bytes:
 
 
 def _attributes(attributes: Sequence[Attribute], path: str) -> bytes:
-    if not attributes:  # most have none
+    if not attributes:  # most bodies have none
         return b""
     return b"".join(
         _LAYOUT.attribute.pack(f"{path}.attributes[{i}]", attribute.name_index, attribute.size) + attribute.data

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import VectorOperand
 
 Reader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[Value, int]]
-# A reader of what may be in a list.
+# A reader of an item of a list.
 ItemReader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[ListItem, int]]
 
 TYPES_OF_8_BYTES: Final = frozenset(t.code for t in (DF, Q, UQ))
 EXEC_CODES: Final = {0: 8, 1: 16, 2: 1}
 _MODIFIERS: Final = {modifier.value: modifier for modifier in OperandModifier}
 _COMBINES: Final = {combine.value: combine for combine in Combine}
-_PLAIN: Final = frozenset({1, 2, 5, 6})  # operand classes that no modifier may accompany
+_PLAIN: Final = frozenset({1, 2, 5, 6})  # operand classes without modifiers
 
 INTEGER_FORMAT: Final[dict[FieldKind, str]] = {
     FieldKind.SURFACE: "B",
@@ -235,7 +235,7 @@ def _region(word: int) -> Region:
     region = Region.decode(word)
     if region is None:
         raise MalformedValueError(f"region 0x{word:04x} has a code without meaning")
-    # No text says these, and nothing can be read or written by them.
+    # No text can express these operands, and nothing is read or written by them.
     if region.horz_stride is None:
         raise MalformedValueError(f"region 0x{word:04x} has no horizontal stride")
     if region.width is None and region.vert_stride is not None:
@@ -289,7 +289,7 @@ def read_sampler_byte(code: bytes, at: int, _values: list[Value]) -> tuple[Value
 
 
 def read_old_channels(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
-    """Return a channel mask of versions before 3.2: a bit that is set leaves its channel out."""
+    """Return a channel mask of versions before 3.2, in which a set bit omits its channel."""
     return ~code[at] & 15, at + 1
 
 

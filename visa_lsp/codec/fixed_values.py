@@ -1,6 +1,6 @@
-"""Fields that the assembler fills by itself, so that an object with another value has no text.
+"""Checks of fields that the assembler fills itself, so that an object with another value has no text.
 
-The assembler fills a field that the text cannot express, and one for which Intel's tool ignores the text.
+These are fields that the text cannot express, and fields for which Intel's tool ignores the text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Instruction
     from visa_lsp.program.model import Value
 
-# Gives what is wrong with a value of an instruction, or nothing.
+# Returns the mistake in a value of an instruction, or an empty text.
 Check: TypeAlias = "Callable[[list[Value]], str]"
 
 _NO_EXEC: Final = ExecControl(1, 0, no_mask=True)
@@ -28,7 +28,7 @@ _EXEC: Final = (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)
 
 
 def checks_of(row: Instruction) -> tuple[tuple[int, Check], ...]:
-    """Return the checks of a row, each with the position of the field that it is about."""
+    """Return the checks of a row, each with the position of its field."""
     return (
         *_executions(row), *_predicates(row), *_check_repeats(row), *_unsaid(row), *_unsaid_bits(row), *_classes(row),
         *_saturations(row),
@@ -66,7 +66,7 @@ def _predicates(row: Instruction) -> list[tuple[int, Check]]:
 
 
 def _always(at: int, wanted: Value, predicate: int | None = None, *, hidden: int = 0) -> Check:
-    """Return the field is always the same but for hidden bits, or only where another is a whole predicate."""
+    """Return the check that a field is constant except for hidden bits, always or only if another field is a whole predicate."""
 
     def check(values: list[Value]) -> str:
         value = values[at]
@@ -80,7 +80,7 @@ def _always(at: int, wanted: Value, predicate: int | None = None, *, hidden: int
 
 
 def _check_repeats(row: Instruction) -> list[tuple[int, Check]]:
-    """Return the checks of operands that are twice in the record and once in the text."""
+    """Return the checks of operands that occur twice in the record and once in the text."""
     named = {slot.name for slot in row.slots}
     if not all(slot.shape is Shape.VECTOR for slot in row.slots):
         return []
@@ -104,7 +104,7 @@ def _same(at: int, other: int) -> Check:
 
 
 def _unsaid(row: Instruction) -> list[tuple[int, Check]]:
-    """Return the checks of numbers that neither an operand nor a word after the mnemonic gives."""
+    """Return the checks of numbers that the text does not give, neither as an operand nor as a word."""
     if row.family == "lsc" or not row.slots:
         return []
     said = {name for slot in row.slots for name in slot.name.split(",")} | {m.field for m in row.modifiers}
@@ -120,7 +120,7 @@ def _unsaid(row: Instruction) -> list[tuple[int, Check]]:
 
 
 def _unsaid_bits(row: Instruction) -> list[tuple[int, Check]]:
-    """Return the checks of numbers whose bits the row fixes in part, without bits from the text."""
+    """Return the checks of numbers with some bits fixed by the row, and none from the text."""
     said = {name for slot in row.slots for name in slot.name.split(",")} | {m.field for m in row.modifiers} | {"prop"}
     return [
         (index, _always(index, field.const, hidden=field.hidden))
@@ -152,7 +152,7 @@ def _check_unsaturated(at: int) -> Check:
 
 
 def _classes(row: Instruction) -> list[tuple[int, Check]]:
-    """Return the check of the field with the class of a bare name in bits 4 and 5; the text gives no other bit."""
+    """Return the check of a field with the class of a bare name in bits 4 and 5; the text gives only these bits."""
     if not any(field.kind is FieldKind.VARIABLE for field in row.fields) or "prop" not in row.index:
         return []
     at = row.index["prop"]

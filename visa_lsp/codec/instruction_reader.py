@@ -1,6 +1,7 @@
 """Reads instruction records: a row's fields compiled into steps, its constants into checks, older versions included.
 
-The constants of rows distinguish rows of one opcode. Fields that older versions lack or store otherwise are listed here by field name; no mnemonic and no opcode is.
+The constants of rows distinguish rows of one opcode. Lists, by field name, the fields that older versions lack or store
+differently; names no mnemonic and no opcode.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from visa_lsp.program.model import NULL_RAW, Address, AddressOf, General, Immedi
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from visa_lsp.codec.body_limits import BodyLimits
     from visa_lsp.codec.fixed_values import Check as Judge
-    from visa_lsp.codec.limits import BodyLimits
     from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.isa.table import InstructionTable
     from visa_lsp.program.model import Value
@@ -79,7 +80,7 @@ OLD_TYPED_ORDER: Final = (2, 0, 3, 4, 5, 6)
 OLD_TYPED_READERS: Final[dict[str, Reader]] = {"chan": read_old_channels, "exec": read_old_eight_lanes}
 
 
-# Register fields that operands fill beside the one of their name.
+# Register fields that an operand fills in addition to the field of its name.
 _FILLED: Final[dict[Shape, tuple[str, ...]]] = {
     Shape.LSC_ADDRESS_TYPED: ("u", "v", "r", "lod"),
     Shape.LSC_ADDRESS_TYPED_2D: ("src0", "src1"),
@@ -88,7 +89,7 @@ _FILLED: Final[dict[Shape, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ExpectedConstant:
-    """A constant at a fixed distance behind the opcode."""
+    """A constant at a fixed distance after the opcode."""
 
     at: int
     size: int
@@ -98,7 +99,7 @@ class ExpectedConstant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """A row ready to be read: ``steps`` are (position in the values, reader), ``judges`` look at all values."""
+    """The compiled plan for reading a row: ``steps`` are (position in the values, reader), ``judges`` check all values."""
 
     row: Instruction
     template: list[Value]
@@ -131,7 +132,7 @@ class _InstructionError(Exception):
 
 
 class InstructionReader:
-    """Reads instruction records of one version. Forms of an opcode are compiled when it is first met."""
+    """Reads instruction records of one version. The forms of an opcode are compiled at its first use."""
 
     def __init__(self, table: InstructionTable, version: tuple[int, int] = (4, 1)) -> None:
         self.table = table
@@ -143,8 +144,8 @@ class InstructionReader:
     ) -> tuple[Inst, ...]:
         """Return the instructions that fill the bytes ``data[start:end]`` exactly, with all names within limits.
 
-        Raises CodecError, with the byte of the file and the field, where an opcode is not known, a value has no
-        meaning, or the last instruction is cut off.
+        Raises CodecError, with the byte of the file and the field, if an opcode is unknown, a value has no meaning, or
+        the last instruction is cut off.
         """
         code = data[start:end]
         at, size = 0, len(code)
@@ -245,7 +246,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
 
 
 def _unsaid(row: Instruction) -> frozenset[str]:
-    """Return the registers of the record that no operand of the text names; a message has all of them and uses some."""
+    """Return the registers of the record that no operand of the text names, because the message does not use them."""
     if row.family != "lsc":
         return frozenset()
     said = {name for slot in row.slots for name in (*slot.name.split(","), *_FILLED.get(slot.shape, ()))}
@@ -263,7 +264,7 @@ def _null(row: Instruction, read: Reader) -> Reader:
 
 
 def _require_word(row: Instruction, index: int, read: Reader, version: tuple[int, int]) -> Reader:
-    """Return ``read`` that refuses bits without a word of the row, whose text would mean another instruction.
+    """Return ``read`` with a check that refuses bits without a word, because their text would mean another instruction.
 
     Before version 4 such bits may hold anything.
     """
@@ -345,8 +346,8 @@ def _check_constant(read: Reader, const: int, mask: int) -> Reader:
 def _address_of(row: Instruction, index: int, read: Reader) -> Reader:
     """Return ``read`` with ``AddressOf`` for a first source of address arithmetic that may be a variable's address.
 
-    In the bytes such an operand is a general operand with region <0;1,0>. It is one where the slot takes no general
-    operand, or where the destination is an address.
+    The object stores such an operand as a general operand with region <0;1,0>. It is an address if the slot allows no
+    general operand, or if the destination is an address variable.
     """
     name = row.fields[index].name
     # A second source with that region is an offset in a variable: &V0054 V0071(0,0)<0;1,0>.

@@ -1,6 +1,6 @@
 """Writes instruction records by the fields of their rows, with the writers of ``writers``.
 
-Refuses with a message what an object cannot hold: forms without an opcode, and values of fields that are not stored.
+Refuses forms without an opcode, and values of fields that an object does not store.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.program.model import Inst, Value
 
-# Codes of fields that are ours, not the format's (``isa.lsc_codes``, ``isa.rows.matrix``).
+# Codes of fields that this package defines, not the format (``isa.lsc_codes``, ``isa.rows.matrix``).
 _TEXT_ONLY: Final[dict[str, frozenset[int]]] = {
     "addrsize": lsc_codes.ADDRSIZE_TEXT_ONLY,
     "addrtype": frozenset({lsc_codes.ADDRTYPE_SURF}),
@@ -42,7 +42,7 @@ class _Plan(Struct, frozen=True):
 
 
 class InstructionWriter:
-    """Writes instruction records. The writers of a row are made when it is first met."""
+    """Writes instruction records. The writers of a row are created at its first use."""
 
     def __init__(self) -> None:
         self.plans: dict[Instruction, _Plan] = {}
@@ -50,8 +50,8 @@ class InstructionWriter:
     def write(self, inst: Inst) -> bytes:
         """Return the bytes of the record of one instruction.
 
-        Raises CodecError, with the field and the source line, where the row has no opcode, the values are not one for
-        each field, a list has another length than its count says, or a value has no code.
+        Raises CodecError, with the field and the source line, if the row has no opcode, the number of values differs
+        from that of the fields, a list does not have the length in its count, or a value has no code.
         """
         row, values = inst.row, inst.values
         plan = self.plans.get(row)
@@ -82,7 +82,7 @@ class InstructionWriter:
 
 
 def _refusal(inst: Inst, plan: _Plan) -> CodecError:
-    """Return the error about the value of an instruction that has no form."""
+    """Return the error about a value without a form."""
     for field, write, value in zip(inst.row.fields, plan.writers, inst.values, strict=True):
         message = ""
         try:
@@ -93,7 +93,7 @@ def _refusal(inst: Inst, plan: _Plan) -> CodecError:
             message = f"{value} does not fit"
         if message:
             return CodecError(message, None, field.name, inst.line)
-    raise AssertionError(inst)  # it was written before this call
+    raise AssertionError(inst)  # the writer existed before this call
 
 
 def _lists(row: Instruction) -> tuple[tuple[int, int], ...]:
@@ -112,7 +112,7 @@ def _bits(row: Instruction) -> tuple[tuple[int, int, int], ...]:
     return tuple([
         (row.index[m.heard[0]], row.index[m.field], m.heard[1])
         for m in row.modifiers
-        # Rows share modifiers: not every row has the field that a modifier is a bit of.
+        # Rows share modifiers, so that a row may lack the field of a modifier's bit.
         if m.heard and m.heard[0] in row.index and row.fields[row.index[m.heard[0]]].kind is FieldKind.EXEC_LOG2
     ])  # fmt: skip
 
@@ -133,7 +133,7 @@ def _field_writer(field: Field) -> Writer:
 
 
 def _of_text_only(codes: frozenset[int], write: Writer) -> Writer:
-    """Return ``write`` with a check that refuses codes of newer text, which no reader of objects knows."""
+    """Return ``write`` with a check that refuses codes of newer text, because no reader of objects knows them."""
 
     def write_known(value: Value) -> bytes:
         if value in codes:
@@ -155,7 +155,7 @@ def _skip_field(field: Field) -> Writer:
 
 
 def _constant(const: int, mask: int, write: Writer) -> Writer:
-    """Return ``write`` with the bits of the mask set to the constant of the row; the value gives the others."""
+    """Return ``write`` with the masked bits set to the constant of the row; the other bits are those of the value."""
 
     def write_constant(value: Value) -> bytes:
         free = value if isinstance(value, int) else 0

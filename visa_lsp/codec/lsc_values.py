@@ -1,7 +1,7 @@
 """Checks that the text of a load/store message can express the fields of its record.
 
-The text of such a message is shorter than its record. A number there has no type and a variable no region, a code without
-a word would be printed as that of another message, and the data shape is in the record twice.
+The text of such a message is shorter than its record: numbers have no type, variables have no region, and the data
+shape occurs once instead of twice. A code without a word would be printed as another message.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _ORDERS: Final = frozenset({lsc_codes.ORDER_PLAIN, lsc_codes.ORDER_TRANSPOSED})
 _CODES: Final[dict[str, frozenset[int]]] = {
     "datasize": frozenset(lsc_codes.DATASIZES),
     "order": _ORDERS,
-    "elems": frozenset(range(1, 16)),  # a count or a mask: the text may give any message either
+    "elems": frozenset(range(1, 16)),  # a count or a mask: the text may give either to any message
     "addrsize": frozenset(lsc_codes.ADDRSIZE_BYTES) - lsc_codes.ADDRSIZE_TEXT_ONLY,
     "vnni": frozenset({0, 1}),
-    "unused": frozenset({0}),  # where others have their mask a strided message has nothing, and no word says it
+    "unused": frozenset({0}),  # a strided message has no mask in this field, and no word for it
 }
 _NUMBERED_SURFACES: Final = (lsc_codes.ADDRTYPE_FLAT, lsc_codes.ADDRTYPE_SURF)
 _NO_SURFACE: Final = (lsc_codes.ADDRTYPE_FLAT, lsc_codes.ADDRTYPE_ARG)
 
 
 def checks_of(row: Instruction) -> tuple[tuple[int, Check], ...]:
-    """Return the checks of a row, each with the position of the field that it is about."""
+    """Return the checks of a row, each with the position of its field."""
     if row.family != "lsc":
         return ()
     found: list[tuple[int, Check]] = []
@@ -65,7 +65,7 @@ def _code(index: int, known: frozenset[int]) -> Check:
 
 
 def _plain(index: int, elems: int, *, always: bool) -> Check:
-    """Return the check that only a count is transposed, because a mask of channels has no word for it."""
+    """Return the check that only a count is transposed, because there is no word for a transposed mask of channels."""
 
     def check(values: list[Value]) -> str:
         is_mask = always or values[elems] not in lsc_codes.ELEMS_VALUE
@@ -89,7 +89,7 @@ def _wide(row: Instruction, name: str) -> Callable[[list[Value], Immediate], boo
     model = row.index["addrtype"]
 
     def wide(values: list[Value], number: Immediate) -> bool:
-        # Where no surface is named, the assembler writes a number of 32 bits.
+        # The assembler writes a number of 32 bits if no surface is named.
         return values[model] in _NUMBERED_SURFACES and not (values[model] in _NO_SURFACE and number.bits == 0)
 
     return wide

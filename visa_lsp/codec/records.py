@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAGIC: Final = b"CISA"
 WRITTEN_VERSION: Final = (4, 1)
 OLDEST_VERSION: Final = (3, 0)
-# Before this version what has no meaning may hold anything; from it on that is damage.
+# From this version on a value without meaning is damage; earlier versions allow any value there.
 STRICT_FROM: Final = (4, 0)
 
 FILE_HEADER: Final = Record(magic="I", major="B", minor="B")

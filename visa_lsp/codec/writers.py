@@ -1,7 +1,8 @@
 """Writers of instruction fields: the counterpart of ``fields``, always for version 4.1.
 
-Cuts what Intel's tools cut silently (row and column of an operand to 8 bits, numbers of labels
-and strings to 16, predicates to 12, immediates to 32 or 64). Every other value that does not fit is a ``MalformedValueError``.
+Truncates the values that Intel's tools truncate silently: row and column of an operand to 8 bits, numbers of labels and
+strings to 16, predicates to 12, immediates to 32 or 64. Every other value that does not fit is a
+``MalformedValueError``.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ def writer(kind: FieldKind) -> Writer:
 def write_operand(value: Value) -> bytes:
     """Return the bytes of a vector operand: its tag and its value.
 
-    Raises MalformedValueError where ``value`` is none, or its width or region has no code.
+    Raises MalformedValueError if ``value`` is not a vector operand, or its width or region has no code.
     """
-    if type(value) is General:  # most are
+    if type(value) is General:  # most operands are
         word = _regions.get(value.region)
         if word is None:
             word = _regions[value.region] = _region(value.region)
@@ -81,7 +82,7 @@ def write_operand(value: Value) -> bytes:
             raise MalformedValueError(f"{value!r} is not a vector operand")
 
 
-# What was written for regions, and for sizes with their masks; there are few of either that have a code.
+# Caches of the bytes for regions, and for sizes with masks; only few of either have a code.
 _regions: Final[dict[Region, int]] = {}
 _controls: Final[dict[Value, bytes]] = {}
 _GENERAL: Final = struct.Struct("<BIBBH")

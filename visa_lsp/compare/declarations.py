@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from visa_lsp.compare.difference_words import arrow, name_in
 from visa_lsp.compare.model import LABEL
 from visa_lsp.compare.refs import input_ref, refs_of, state
-from visa_lsp.compare.words import arrow, name_in
 from visa_lsp.isa.operands import ALIGN_TEXT
 from visa_lsp.program.text_form import attribute_text, variable_attribute
 
@@ -142,13 +142,13 @@ def _same_attributes(a: Kernel, b: Kernel) -> dict[int, int]:
 
 
 def entry_pairs(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Iterator[tuple[int, int]]:
-    """Yield the lines of inputs and attributes that both have."""
+    """Yield the lines of inputs and attributes that both bodies have."""
     yield from ((a.inputs[i], b.inputs[j]) for i, j in _same_inputs(a.kernel, b.kernel, renaming).items())
     yield from ((_line(a, i), _line(b, j)) for i, j in _same_attributes(a.kernel, b.kernel).items())
 
 
 def _by_variable(kernel: Kernel) -> dict[tuple[Ref, int], int]:
-    """Return the place of each input by its variable, and how many inputs before it fill the same one."""
+    """Return the place of each input by its variable and the number of earlier inputs of that variable."""
     found: dict[tuple[Ref, int], int] = {}
     count: Counter[Ref] = Counter()
     for place, entry in enumerate(kernel.inputs):

@@ -1,9 +1,9 @@
 """The alignment of two bodies: corresponding instructions up to renaming, moved ones and changed ones.
 
-The renaming is unknown at first. Variables are distinguished by their use: a few rounds colour them by their
-instructions, and instructions by their variables. The finest colours give the first pairs, coarser ones fill the gaps;
-the pairs vote for a renaming, which gives better pairs, until nothing changes. Names that were kept are a second
-starting point; the better result counts. Invariant: ``match_bodies(b, a)`` is ``match_bodies(a, b)`` with its sides exchanged.
+The renaming is unknown at first. Variables are distinguished by their use: in a few rounds variables are coloured by
+their instructions, and instructions by their variables. The finest colours give the first pairs, coarser ones fill the
+gaps. The pairs vote for a renaming, which gives better pairs, until nothing changes. Equal names are a second starting
+point; the better result counts. Invariant: ``match_bodies(b, a)`` is ``match_bodies(a, b)`` with its sides exchanged.
 """
 
 from __future__ import annotations
@@ -13,24 +13,26 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
+from visa_lsp.compare.instruction_shapes import items_of
 from visa_lsp.compare.pairing import MovedRun, similar_pairs
 from visa_lsp.compare.refs import declaration
 from visa_lsp.compare.renaming import by_names, by_votes, complete_renaming, count_equal, in_order
 from visa_lsp.compare.sequences import align_levels
-from visa_lsp.compare.shapes import items_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
+    from visa_lsp.compare.instruction_shapes import Item
     from visa_lsp.compare.model import ComparedBody, Ref
     from visa_lsp.compare.renaming import Renaming
-    from visa_lsp.compare.shapes import Item
 
-Tokens: TypeAlias = tuple[list[int], list[int]]  # a number for each instruction of both bodies, equal for equal ones
+Tokens: TypeAlias = tuple[
+    list[int], list[int]
+]  # numbers of the instructions of both bodies, the same for equal instructions
 
 _COLOURINGS: Final = 2
 _MAX_ROUNDS: Final = 5
-_MAX_CANDIDATES: Final = 40  # at which a moved line is searched
+_MAX_CANDIDATES: Final = 40  # where a moved line is searched
 
 
 class Matching(Struct, frozen=True):
@@ -61,7 +63,7 @@ def match_bodies(a: ComparedBody, b: ComparedBody) -> Matching:
     found = in_order(items_a, items_b)
     if found is not None:
         renaming = complete_renaming(a, b, found)
-        # Otherwise another renaming may leave a difference of instructions, but fewer differences of declarations.
+        # Otherwise another renaming may have fewer differences in declarations.
         if count_equal(a.kernel, b.kernel, renaming) == len(renaming) + len(a.kernel.inputs):
             return Matching(items_a, items_b, renaming, [(n, n) for n in range(len(items_a))])
     if _precedes(b, a, items_b, items_a):
@@ -204,7 +206,7 @@ def _find_moved_runs(tokens: Tokens, equal: list[tuple[int, int]]) -> list[Moved
     for i in sorted(free_a):
         for j in places[a[i]][:_MAX_CANDIDATES]:
             if i - 1 in free_a and j - 1 in free_b and a[i - 1] == b[j - 1]:
-                continue  # the run begins earlier
+                continue  # because the run begins earlier
             length = 1
             while i + length in free_a and j + length in free_b and a[i + length] == b[j + length]:
                 length += 1

@@ -67,7 +67,7 @@ class ChangeKind(Enum):
 
 
 class Lines(Struct, frozen=True, order=True):
-    """Lines ``first`` to ``last``. On the side without any, both are the line before which they would be."""
+    """The lines ``first`` to ``last``. On a side without lines, both are the line before which these would be."""
 
     first: int
     last: int
@@ -76,7 +76,7 @@ class Lines(Struct, frozen=True, order=True):
 class Difference(Struct, frozen=True):
     """A difference; ``what`` describes it in the names of the first body, ``listing`` are the lines of a stretch of several.
 
-    ``in_code`` is false above the code: declarations, inputs, attributes, the line that opens the body.
+    ``in_code`` is false for declarations, inputs, attributes and the line that opens the body.
     """
 
     kind: ChangeKind

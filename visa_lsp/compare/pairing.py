@@ -1,6 +1,6 @@
-"""The pairing of changed instructions: between two equal pairs, those with most in common belong together.
+"""Pairs changed instructions: between two equal pairs, the instructions with most in common form pairs, in order.
 
-Order is kept. Equality is decided elsewhere; this pairs the unequal rest.
+Only unequal instructions are paired here.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.compare.instruction_shapes import is_label, parts_of
 from visa_lsp.compare.sequences import common, gaps_between
-from visa_lsp.compare.shapes import is_label, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from visa_lsp.compare.instruction_shapes import Item
     from visa_lsp.compare.model import ComparedBody
     from visa_lsp.compare.renaming import Renaming
-    from visa_lsp.compare.shapes import Item
 
-_MAX_TABLE_CELLS: Final = 4_000  # of a table over two stretches
+_MAX_TABLE_CELLS: Final = 4_000  # cells of a table over two stretches
 _FULL: Final = 100
 _SAME_WORD: Final = 34  # the least likeness of two instructions of one mnemonic that are reported as a change
 _OTHER_WORD: Final = 70
@@ -62,7 +62,7 @@ _NOTHING: Final = (None, ())
 
 
 class _Features:
-    """The features that an instruction is compared by: its word, and field by field its shape, with and without names."""
+    """The features for comparing an instruction: its word, and the shape of each field, with and without names."""
 
     __slots__ = ("fields", "is_label", "loose", "word")
 
@@ -80,7 +80,7 @@ def _likeness(a: _Features, b: _Features) -> int:
     """Return the likeness from 0 to 100; 0 for pairs that are not reported as a change."""
     if a.is_label != b.is_label:
         return 0
-    # Parts that both lack, such as a predicate, do not count.
+    # A part that both lack, such as a predicate, does not count.
     fields = [pair for pair in zip_longest(a.fields, b.fields, fillvalue=_NOTHING) if pair != (_NOTHING, _NOTHING)]
     count, points = len(fields), 0
     for (shape, names), (its_shape, its_names) in fields:

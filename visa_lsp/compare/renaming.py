@@ -16,8 +16,8 @@ from visa_lsp.isa import predefined
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+    from visa_lsp.compare.instruction_shapes import Item
     from visa_lsp.compare.model import ComparedBody
-    from visa_lsp.compare.shapes import Item
     from visa_lsp.program.model import Kernel
 
 Renaming: TypeAlias = dict[Ref, Ref]
@@ -31,7 +31,7 @@ def by_names(a: ComparedBody, b: ComparedBody) -> Renaming:
 
 
 def in_order(a: Sequence[Item], b: Sequence[Item]) -> Renaming | None:
-    """Return the renaming that makes one body the other, instruction by instruction; None where there is none."""
+    """Return the renaming that turns one body into the other, instruction by instruction; None if there is none."""
     if len(a) != len(b):
         return None
     there: Renaming = {}
@@ -81,7 +81,7 @@ def _vote_for_bases(votes: Counter[tuple[Ref, Ref]], a: Kernel, b: Kernel) -> No
 
 
 def _bases(a: Kernel, b: Kernel, ref: Ref, other: Ref) -> tuple[Ref, Ref] | None:
-    """Return the bases of two aliases; None where one is not an alias, or the bases are predefined or at other offsets."""
+    """Return the bases of two aliases; None if one is not an alias, or if the bases are predefined or the offsets differ."""
     one = a.variable(ref[1]) if ref[0] == "G" else None
     its = b.variable(other[1]) if other[0] == "G" else None
     if one is None or its is None or one.alias_offset != its.alias_offset:
@@ -116,7 +116,7 @@ def count_equal(a: Kernel, b: Kernel, renaming: Renaming) -> int:
 
 
 def _alias(kernel: Kernel, ref: Ref, renaming: Renaming | None) -> tuple[Ref | None, int] | None:
-    """Return the base of an alias and its place in it, renamed to the second body where ``renaming`` has it."""
+    """Return the base of an alias and the offset, with the base renamed to the second body if ``renaming`` has it."""
     variable = kernel.variable(ref[1]) if ref[0] == "G" else None
     if variable is None:
         return None
@@ -127,7 +127,7 @@ def _alias(kernel: Kernel, ref: Ref, renaming: Renaming | None) -> tuple[Ref | N
 
 
 def complete_renaming(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Renaming:
-    """Return the renaming extended to names that no instruction uses: bases of aliases, inputs of one place, equal declarations."""
+    """Extend the renaming to names that no instruction uses: bases of aliases, inputs of one place, equal declarations."""
     out = dict(renaming)
     taken = set(out.values())
     _through_aliases(a.kernel, b.kernel, out, taken)
@@ -190,6 +190,6 @@ class _Declarations:
                 self._aliases["G", variable.alias_index].append(said)
 
     def said(self, ref: Ref, renaming: Renaming | None) -> Hashable:
-        """Return a declaration, with the base of an alias renamed to the second body where ``renaming`` has it."""
+        """Return a declaration, with the base of an alias renamed to the second body if ``renaming`` has it."""
         whole = ref[0], declaration(self.kernel, ref), ref in self._inputs, tuple(sorted(self._aliases.get(ref, ())))
         return whole, _alias(self.kernel, ref, renaming)

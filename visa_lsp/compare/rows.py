@@ -1,7 +1,7 @@
 """Two bodies as two columns of aligned lines with the kinds of their changes.
 
-Every line of the two bodies that is not blank is in one row; the first column is in the order of its text, and so is
-the second but for declarations in another order, which are beside their counterparts.
+Every line that is not blank is in one row. Both columns are in the order of their texts, except that declarations in
+another order are beside their counterparts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//.*|/\*.*?(?:\*/|$)|[^"/]+|/')
 
 
 class AlignedLines(Struct, frozen=True):
-    """A line of each body, from 0, or None; ``kind`` is None where they are equal."""
+    """A line of each body, from 0, or None; ``kind`` is None for equal lines."""
 
     a: int | None
     b: int | None
@@ -95,7 +95,7 @@ def _between(
     lines_a: Sequence[str],
     lines_b: Sequence[str],
 ) -> Iterator[AlignedLines]:
-    """Yield lines without counterparts: those outside of changes, comments mostly, are beside an equal one."""
+    """Yield lines without counterparts; equal lines outside of changes, mostly comments, are put side by side."""
     numbers: dict[str, int] = {}
     plain_a = [n for n in left if n not in kinds_a]
     plain_b = [n for n in right if n not in kinds_b]
@@ -138,5 +138,5 @@ def _rename_words(piece: str, names: Mapping[str, str]) -> str:
 
 
 def _word(word: str, names: Mapping[str, str]) -> str:
-    """Return a name with its replacement; only names of labels contain ``-``, which is an operator elsewhere."""
+    """Replace a name; only names of labels contain ``-``, which is an operator elsewhere."""
     return names[word] if word in names else "-".join(names.get(part, part) for part in word.split("-"))

@@ -1,8 +1,8 @@
 """The alignment of two sequences of numbers, in order.
 
-Items that occur once in both are anchors, and the longest ordered chain of them counts; between anchors the shortest edit
-is searched (Myers, "An O(ND) Difference Algorithm"). Where that takes more than ``_MAX_EDITS`` edits, the stretch has
-no pairs but those at its ends: time and memory are bounded, and the result is correct but not minimal.
+Items that occur once in both are anchors; the longest ordered chain of them is used. Between anchors the shortest edit
+is searched (Myers, "An O(ND) Difference Algorithm"). If it takes more than ``_MAX_EDITS`` edits, the stretch has pairs
+only at its ends: time and memory are bounded, and the result is correct but not minimal.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def _once(items: Sequence[int], first: int, end: int) -> dict[int, int]:
 
 def _chain(pairs: Pairs) -> Pairs:
     """Return the longest chain of pairs, given by growing ``i``, in which ``j`` grows too."""
-    ends: list[int] = []  # the least j that a chain of each length ends with
-    last: list[int] = []  # the pair that it ends with
+    ends: list[int] = []  # the least last j of a chain of each length
+    last: list[int] = []  # the last pair of that chain
     before: list[int] = []
     for at, (_, j) in enumerate(pairs):
         length = bisect_left(ends, j)
@@ -108,11 +108,11 @@ def _chain(pairs: Pairs) -> Pairs:
 
 
 def _shortest(a: Sequence[int], b: Sequence[int]) -> Pairs:
-    """Return the pairs of the shortest edit; none where it is longer than ``_MAX_EDITS``."""
+    """Return the pairs of the shortest edit; empty if it is longer than ``_MAX_EDITS``."""
     shared = set(a) & set(b)
     if not shared:
         return []
-    # Items that the other lacks are edits in any case.
+    # Items that the other sequence lacks are always edits.
     kept_a = [i for i, token in enumerate(a) if token in shared]
     kept_b = [j for j, token in enumerate(b) if token in shared]
     ends = _furthest([a[i] for i in kept_a], [b[j] for j in kept_b])
@@ -134,7 +134,7 @@ def _shortest(a: Sequence[int], b: Sequence[int]) -> Pairs:
 
 
 def _furthest(a: Sequence[int], b: Sequence[int]) -> list[dict[int, int]]:
-    """Return for each number of edits the furthest place on each diagonal; empty where more than ``_MAX_EDITS`` are needed."""
+    """Return, for each number of edits, the furthest place on each diagonal; empty if more than ``_MAX_EDITS`` are needed."""
     n, m = len(a), len(b)
     furthest = {1: 0}
     history: list[dict[int, int]] = []

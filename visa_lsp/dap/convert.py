@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from visa_lsp.dap.arguments import RequestError, table, text, whole
+from visa_lsp.dap.request_arguments import RequestError, table, text, whole
 
 if TYPE_CHECKING:
     from visa_lsp.dap.session import DebugSession

@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.dap.arguments import RequestError, style_of, table, text, whole
 from visa_lsp.dap.convert import line_out, listing, path_out, source_of
 from visa_lsp.dap.raw import referrer
+from visa_lsp.dap.request_arguments import RequestError, style_of, table, text, whole
 from visa_lsp.debug.cells import Cells, DebugError, text_of
-from visa_lsp.debug.expressions import number_of, read
 from visa_lsp.debug.goals import key_of
-from visa_lsp.debug.lanes import lanes_table
+from visa_lsp.debug.lane_expressions import number_of, read
+from visa_lsp.debug.lane_table import lanes_table
 from visa_lsp.debug.scopes import SCOPES, Row, elements, row_of, rows_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class View:
     def __init__(self) -> None:
         self.frames: list[
             tuple[ThreadKey, int, bool]
-        ] = []  # by number: thread, place in the stack, whether it is a frame of the source
+        ] = []  # by number: thread, place in the stack, and whether it is a frame of the source
         self.held: list[Held] = []
         self.targets: dict[int, int] = {}  # of goto
 
@@ -343,10 +343,10 @@ def completions(session: DebugSession, args: Body) -> Body:
 def lanes(session: DebugSession, args: Body) -> Body:
     """``visaLanes`` {frameId? | threadId?, expression?}: the variables of a stopped thread by lane, for a table.
 
-    ``lanes``: how many there are; ``active``: a truth value for each; ``rows``: ``name``, ``type``, ``kind`` (variable,
-    predicate, address), ``values``, a text for each lane, or fewer where a variable has fewer elements, and ``changed``, a
-    truth value for each; ``at``: ``line`` and ``source``; ``region``: ``name`` and ``elements`` (numbers) of the operand
-    that ``expression`` names, as it is written, where there is one; ``threads``: ``id``, ``name`` and ``line`` of all
+    ``lanes``: the number of lanes; ``active``: a truth value for each; ``rows``: ``name``, ``type``, ``kind``
+    (variable, predicate, address), ``values``, a text for each lane (fewer if a variable has fewer elements), and
+    ``changed``, a truth value for each; ``at``: ``line`` and ``source``; ``region``: ``name`` and ``elements``
+    (numbers) of the operand in ``expression``, if there is one; ``threads``: ``id``, ``name`` and ``line`` of all
     threads of the group.
     """
     debugger = session.debugger

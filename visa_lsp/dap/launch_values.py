@@ -31,9 +31,9 @@ class LaunchRefused(Exception):  # noqa: N818 - the user's mistake
 class Launched:
     """A run before its first instruction.
 
-    ``notes`` are shown to the user; ``printed`` returns the kernel's output so far. Once the run is over, ``finish`` returns
-    the exit status of ``visa-lsp run`` and the lines of its report, and ``wrong`` the argument and flat index of the first
-    element that is not as expected, with a sentence about it; None without one. ``explain`` returns the lines of
+    ``notes`` are shown to the user; ``printed`` returns the kernel's output so far. Once the run is over, ``finish``
+    returns the exit status of ``visa-lsp run`` and the lines of its report. ``wrong`` returns the argument and flat
+    index of the first wrong element, with a sentence about it; None if there is none. ``explain`` returns the lines of
     ``visa-lsp why`` for elements that an activation sees.
     """
 

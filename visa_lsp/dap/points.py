@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.arguments import RequestError, tables, text, texts, whole
 from visa_lsp.dap.convert import line_in, line_out, listing, source_in, source_of
 from visa_lsp.dap.data_breakpoints import subject
+from visa_lsp.dap.request_arguments import RequestError, tables, text, texts, whole
 from visa_lsp.debug.breakpoints import Breakpoint, Terms, Wish
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import FILTERS
@@ -42,7 +42,7 @@ class Points:
 
     def __init__(self) -> None:
         self.lists: dict[tuple[str, str | int], list[_Entry]] = {}
-        self.data: dict[str, Any] = {}  # places of data ids, see ``watching``
+        self.data: dict[str, Any] = {}  # places of data ids
         self._next = 1
 
     def replace(self, session: DebugSession, key: tuple[str, str | int], said: list[Body]) -> list[Body]:
@@ -63,7 +63,7 @@ class Points:
         return [self.shown(session, entry) for entry in entries]
 
     def rebuild(self, session: DebugSession, told: tuple[str, str | int] | None = None) -> None:
-        """Rebuild the debugger's breakpoints from the lists, and send all changes but ``told``, which the answer has."""
+        """Rebuild the debugger's breakpoints from the lists, and send all changes except ``told``, which are in the answer."""
         if session.launched is None or session.runs_through:
             return
         debugger = session.debugger

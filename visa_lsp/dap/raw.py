@@ -11,8 +11,8 @@ import binascii
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.arguments import RequestError, flag, text, whole
 from visa_lsp.dap.convert import line_out, source_of
+from visa_lsp.dap.request_arguments import RequestError, flag, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ _MAX_INSTRUCTIONS: Final = 100_000
 
 
 def referrer(debugger: Debugger, at: Activation) -> Callable[[tuple[Any, int] | None], str]:
-    """Return a function from a place (``Cells.where``) of an activation to its memory reference, empty where it has none."""
+    """Return a function that maps a place (``Cells.where``) of an activation to its memory reference; empty if it has none."""
     number, depth = debugger.number(at.thread), debugger.depth(at)
 
     def reference_of(where: tuple[Any, int] | None) -> str:
@@ -59,7 +59,10 @@ class _Located:
 
 
 def _locate(session: DebugSession, args: Body) -> _Located:
-    """Return the memory of a request's reference, ``offset`` added. Raises RequestError for a malformed or unknown reference."""
+    """Return the memory of a request's reference, ``offset`` added.
+
+    Raises RequestError for a malformed or unknown reference.
+    """
     debugger = session.debugger
     words = text(args, "memoryReference")
     more = whole(args, "offset", 0)

@@ -1,6 +1,6 @@
 """One debug session: requests in, responses and events out, and the run between them.
 
-The main thread handles requests and runs the kernel; another one reads, so that requests arrive during a run. Knows no
+The main thread handles requests and runs the kernel; another one reads, so that requests are received during a run. Knows no
 simulator: the run is a ``Debugger`` of the room ``debug``. Invariant: every request has one response, and the process
 ends within seconds of ``disconnect``, of the end of input, and of the closing of its output.
 """
@@ -16,8 +16,8 @@ from visa_lsp.dap import data_breakpoints as watching
 from visa_lsp.dap import inspect as looking
 from visa_lsp.dap import points, raw
 from visa_lsp.dap import stepping as moving
-from visa_lsp.dap.arguments import RequestError
 from visa_lsp.dap.launch_values import Launched, LaunchRefused
+from visa_lsp.dap.request_arguments import RequestError
 from visa_lsp.dap.wire import BrokenMessage, MessageReader, MessageWriter
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import RunStop
@@ -263,7 +263,7 @@ class DebugSession:
         status, lines = self.launched.finish()
         self._say_printed()
         for line in lines:
-            self.say(line, "stdout")  # where ``run`` prints it
+            self.say(line, "stdout")  # at the place where ``run`` prints it
         self.writer.event("exited", {"exitCode": status})
         self.terminated()
 

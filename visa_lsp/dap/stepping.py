@@ -1,14 +1,14 @@
 """Requests that begin, end and move a run: initialize to disconnect, steps forward and back, goto, restart.
 
-Each answers at once; the session moves the run. Invariant: every capability in ``initialize`` has a handler.
+Each handler answers at once; the session moves the run. Invariant: every capability in ``initialize`` has a handler.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.arguments import RequestError, flag, text, whole
 from visa_lsp.dap.convert import line_in, line_out, listing, source_in
+from visa_lsp.dap.request_arguments import RequestError, flag, text, whole
 from visa_lsp.debug.goals import Goal, SourceStepGoal, StepGoal, ToBarrier
 from visa_lsp.debug.stops import FILTERS, RunStop
 
@@ -99,7 +99,7 @@ def beginning(session: DebugSession) -> Callable[[], RunStop]:
 
 
 def _to_wrong_store(session: DebugSession) -> RunStop:
-    """Run to the end, and go back to the last store of the first element that is not as expected."""
+    """Run to the end, then go back to the last store to the first wrong element."""
     debugger, launched = session.debugger, session.launched
     thread = debugger.enter(session.poll).thread
     assert launched is not None

@@ -68,7 +68,10 @@ class MessageReader:
         return self._take(end + 1)
 
     def _length(self) -> int | None:
-        """Return the length that the next header names; None at the end of input. Raises BrokenMessage for a header without one."""
+        """Return the length that the next header names; None at the end of input.
+
+        Raises BrokenMessage for a header without one.
+        """
         length, seen = -1, 0
         while True:
             line = self._line()
@@ -141,7 +144,7 @@ class MessageWriter:
         if not hasattr(select, "poll"):
             return False
         watch = select.poll()
-        watch.register(self._stream.fileno(), 0)  # errors only: a closed pipe is one
+        watch.register(self._stream.fileno(), 0)  # errors only, such as a closed pipe
         watch.poll()
         return True
 

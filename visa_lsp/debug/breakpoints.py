@@ -1,6 +1,6 @@
 """Breakpoints on instructions, and watches on registers and memory.
 
-Both become tests that the machine runs at the instructions or messages in question, and nowhere else. Knows no history:
+Both become tests that the machine runs only at the instructions or messages in question. Knows no history:
 a search of the past runs the tests with ``counting`` off. Invariant: a test changes nothing but its own count.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.debug.cells import DebugError
-from visa_lsp.debug.expressions import read, truth
+from visa_lsp.debug.lane_expressions import read, truth
 from visa_lsp.program.model import Address, Predicate, PredicateOperand
 from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.operands import Site
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.debug.cells import Cells, FrameCells
-    from visa_lsp.debug.expressions import Expression
+    from visa_lsp.debug.lane_expressions import Expression
     from visa_lsp.debug.places import BodyText
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.observers.hooks import MemoryAccess
@@ -37,7 +37,7 @@ _COMPARE: Final[dict[str, Callable[[int, int], bool]]] = {
     "": operator.eq, "=": operator.eq, "==": operator.eq, ">=": operator.ge, "<=": operator.le, ">": operator.gt,
     "<": operator.lt, "%": lambda count, n: n > 0 and count % n == 0,
 }  # fmt: skip
-MAX_WATCHED_BYTES: Final = 1 << 16  # bytes of registers at once
+MAX_WATCHED_BYTES: Final = 1 << 16  # bytes of registers in one watch
 _LOGGED: Final = re.compile(r"\{([^{}]*)\}")
 
 
@@ -104,7 +104,7 @@ def truth_or_text(expression: Expression, at: FrameCells) -> None:
 
 @dataclass(slots=True, eq=False)
 class Breakpoint:
-    """A breakpoint on instructions. ``line`` is its present line (from 0), or -1; ``message`` says why it is not verified."""
+    """A breakpoint on instructions. ``line`` is its current line (from 0), or -1; ``message`` says why it is not verified."""
 
     id: int
     reason: str
@@ -146,7 +146,7 @@ class Watch:
 
     @property
     def verified(self) -> bool:
-        """True if the debugger keeps the watch."""
+        """True if the debugger accepted the watch."""
         return self.terms is not None
 
     @property
@@ -182,7 +182,7 @@ class Watch:
         found: dict[int, Callable[[Frame], bool]] = {}
         for pc, inst in enumerate(code.kernel.instructions):
             if self.owner == "grf":
-                code.op(pc)  # its registers are known at compile time
+                code.op(pc)  # because the registers of the operand are known at compile time
                 touches = [t for t in code.touches.get(pc, []) if (self.writes if t.write else self.reads)]
                 touches = [t for t in touches if t.indirect is not None or self._meets(t.places)]
                 if touches:

@@ -28,12 +28,12 @@ MAX_SHOWN_ELEMENTS: Final = 4096  # elements that a value shows as text
 
 
 class DebugError(Exception):
-    """A request of the user that cannot be met; the message says why."""
+    """A request of the user that is impossible; the message says why."""
 
 
 TYPES: Final = {type_.name: dtype for type_, dtype in DTYPE.items() if not type_.is_packed and type_.name != "bool"}
 _BF: Final = "bf"
-WHOLE: Final = ("preds", "addr")  # watched as a whole, by the number of the variable
+WHOLE: Final = ("preds", "addr")  # variables watched as a whole, by number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +116,11 @@ class Cells:
 
 
 def shown(value: Any, style: str = "", size: int = 0) -> str:
-    """Return a number as text. ``style``: ``x`` bits in hexadecimal, ``d`` signed, ``u`` unsigned, ``f`` the bits as a float, empty the number's own form."""
+    """Return a number as text.
+
+    ``style``: ``x`` bits in hexadecimal, ``d`` signed, ``u`` unsigned, ``f`` the bits as a float, empty the number's
+    own form.
+    """
     if isinstance(value, np.generic):
         size = size or value.itemsize
         if style in ("x", "u", "d", "f") and not isinstance(value, np.bool_):
@@ -209,12 +213,12 @@ class FrameCells:
         start = layout.offset(number)
         end, known = start + layout.byte_size(number), layout.size
         layout.need(end)
-        self.code.grown(known)
+        self.code.grow_frames(known)
         name, root = self.names.general[number], layout.root(number)
         return VariableShape(name, type_.name, DTYPE[type_], start, end, self._alias(number), root)
 
     def root(self, number: int) -> int:
-        """Return the variable that an alias lies in; a variable's own number where it is none."""
+        """Return the root variable of an alias; of any other variable its own number."""
         return self.body.shapes[number].root
 
     def _alias(self, number: int) -> str:
@@ -237,7 +241,7 @@ class FrameCells:
         return Cells(self.names.predicate[number], "predicate", "bool", data, put, ("preds", number), f"{bits:#x}")
 
     def address(self, number: int) -> Cells:
-        """Return an address variable: byte numbers in the register file, shown from the variable that they lie in."""
+        """Return an address variable: byte numbers in the register file, shown relative to the variable at that place."""
         base = self.code.layout.address_base[number]
         count = max(1, self.code.kernel.addresses[number].num_elements)
         data = self.frame.addr[base : base + count]
@@ -252,7 +256,7 @@ class FrameCells:
         return self.frame.surfaces[self.code.layout.surface_base[number]]
 
     def surface(self, number: int) -> Cells:
-        """Return the memory bound to a surface variable. Raises DebugError where it is none, or all addresses."""
+        """Return the memory bound to a surface variable. Raises DebugError if there is none, or all addresses."""
         value, name = self.surface_value(number), self.names.surface[number]
         space = self.thread.machine.space(self.frame, value)
         if space is None:
@@ -307,11 +311,11 @@ class FrameCells:
         )
 
     def items(self) -> list[tuple[int, int, int] | None]:
-        """Return the global id of the work item of each lane; None where it has none."""
+        """Return the global id of the work item of each lane; None for a lane without one."""
         return self._ids(0)
 
     def local_items(self) -> list[tuple[int, int, int] | None]:
-        """Return the local id of each."""
+        """Return the local id of the work item of each lane."""
         return self._ids(1)
 
     def _ids(self, which: int) -> list[tuple[int, int, int] | None]:

@@ -17,9 +17,9 @@ from visa_lsp.debug.breakpoints import Breakpoint, Watch, Wish
 from visa_lsp.debug.cells import Cells, DebugError, FrameCells
 from visa_lsp.debug.goals import CHUNK, Entry, Goal, key_of
 from visa_lsp.debug.history import NEAR, History, Snapshot, capture, restore
-from visa_lsp.debug.machine import FaultFound, Trap
 from visa_lsp.debug.stop_observers import StoppingRun, slm_of
 from visa_lsp.debug.stops import FATAL, Activation, Launch, RunStop, filter_of
+from visa_lsp.debug.trapped_machine import FaultFound, Trap
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
 from visa_lsp.sim.operands import CR0
 
@@ -36,8 +36,8 @@ MAX_INSTRUCTIONS_AHEAD: Final = 500_000  # searched for the cause of a fault
 _FIRST_STEPS_BACK: Final = (
     16,
     240,
-)  # instructions searched first when stepping back: nearly all single steps back end there
-MAX_INSTRUCTIONS_REBUILT: Final = 2_000_000  # executed again for the checkers after a change of the past
+)  # instructions searched first when stepping back, because nearly all single steps back end there
+MAX_INSTRUCTIONS_REBUILT: Final = 2_000_000  # instructions executed again for the checkers after a change of the past
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class _KnownFuture:
 
 
 class Debugger(StoppingRun):
-    """A launch under a user's control. A new one is before its first instruction."""
+    """A launch under the user's control. A new one is before its first instruction."""
 
     def __init__(self, launch: Launch, say: Callable[[str], None] = lambda _text: None) -> None:
         super().__init__(launch, say)
@@ -73,13 +73,13 @@ class Debugger(StoppingRun):
         self._future = _KnownFuture()
 
     def _hears(self, fault: Fault) -> bool:
-        """Return whether the run stops for a finding; one met while looking ahead is kept for later."""
+        """Return whether the run stops for a finding; a finding while looking ahead is kept for later."""
         name = filter_of(fault)
         if self._ahead is not None and name in self._ahead and name not in self.filters:
-            self._future.faults.append((self.machine.executed(self.stepper.threads[0].frame) - 1, fault))
+            self._future.faults.append((self.machine.count_instructions(self.stepper.threads[0].frame) - 1, fault))
         return self.stops_at(fault)
 
-    # ---- going on
+    # ---- forward
 
     def go(self, goal: Goal, poll: Callable[[], bool] = never) -> RunStop:
         """Run until the goal is reached or something stops the run; ``poll`` returns True to request a pause."""
@@ -136,7 +136,7 @@ class Debugger(StoppingRun):
         return RunStop("end", None)
 
     def enter(self, poll: Callable[[], bool] = never) -> RunStop:
-        """Go to the first instruction, of the chosen thread where one is chosen."""
+        """Go to the first instruction of the run, or of the chosen thread."""
         goal = Entry(self.focus)
         if goal.meets(self.stepper):
             return RunStop(goal.reason, self.stepper.current)
@@ -178,7 +178,7 @@ class Debugger(StoppingRun):
         return next((fault for time, fault in self._future.faults if time == self.time and self._hears(fault)), None)
 
     def _stop_for(self, found: Trap | FaultFound | KernelFault, thread: Thread | None) -> RunStop | None:
-        """Return the stop for a thread that cannot continue; None where it continues."""
+        """Return the stop for a thread that cannot continue; None if it can continue."""
         if isinstance(found, FaultFound):
             return self._fault(found.fault)
         if thread is None:
@@ -220,7 +220,7 @@ class Debugger(StoppingRun):
         return RunStop("exception", self.stepper.current, str(fault), fault=fault)
 
     def _cause(self, fault: Fault) -> RunStop | None:
-        """Return the race that leaves memory unwritten where ``fault`` reads it: a run's report has it first.
+        """Return the race that explains why ``fault`` reads unwritten memory; the report of a run lists it first.
 
         Looks ahead by at most ``MAX_INSTRUCTIONS_AHEAD`` instructions; without a race the run returns to its present time.
         """
@@ -239,10 +239,10 @@ class Debugger(StoppingRun):
         self.to_time(here)
         return None
 
-    _ahead: set[str] | None = None  # the filters that the user has, while the run looks ahead with others
+    _ahead: set[str] | None = None  # the user's filters, while the run looks ahead with other ones
 
     def _sprung(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
-        """Return the stop for breakpoints and watches at the next instruction; None where none counts."""
+        """Return the stop for breakpoints and watches at the next instruction; None if none counts."""
         machine = self.machine
         machine.told.update(hits, self.breakpoints)  # all breakpoints of the place have been tested
         points, watches = self.apart(hits, thread)
@@ -277,7 +277,7 @@ class Debugger(StoppingRun):
         self._catch_up()
         return [watch for watch, old in zip(watches, before, strict=True) if watch.content(frame) != old], None
 
-    # ---- going back
+    # ---- back
 
     def _leave_frontier(self) -> None:
         """Store the furthest point of the run before it goes back."""
@@ -291,7 +291,7 @@ class Debugger(StoppingRun):
         self._made = snapshot.edits
 
     def to_time(self, time: int) -> None:
-        """Move to the time after ``time`` instructions, which is at most the furthest time."""
+        """Move to the time after ``time`` instructions, at most to the furthest time."""
         frontier = self._future.frontier
         if frontier is None:
             if time >= self.time:
@@ -335,7 +335,7 @@ class Debugger(StoppingRun):
         begin()
         with self.machine.overhear(observer):
             if snapshot is self.history.start:
-                observer.group(self.stepper.groups[self.stepper.group])
+                observer.on_group(self.stepper.groups[self.stepper.group])
             self._replay(time)
         if is_last:
             self.to_time(time)
@@ -355,7 +355,7 @@ class Debugger(StoppingRun):
         try:
             time = self._last(end, goal, poll, breaks=goal.breaks)
             if time is None and goal.hands_over and self.focus is None:
-                # As on the way forward, the step goes to the thread that has its turn.
+                # As on the way forward, the step belongs to the thread whose turn it is.
                 time = self._last(end, Entry(None), poll, breaks=False)
         except InterruptedError:
             return self._pause()
@@ -385,7 +385,7 @@ class Debugger(StoppingRun):
         return RunStop("start", self.stepper.current, f"this is the start of {words}")
 
     def back_to_writer(self, cells: Cells, at: FrameCells, poll: Callable[[], bool] = never) -> RunStop:
-        """Go back to the instruction that last wrote some elements. Raises DebugError for elements that cannot be watched."""
+        """Go back to the instruction that last wrote the elements. Raises DebugError for elements that cannot be watched."""
         with self._set_stops_aside():
             watch = self.watch(cells, at, "write", Wish())
             if len(watch.bodies) == 1:  # a write of another activation of the body does not change this one
@@ -401,7 +401,7 @@ class Debugger(StoppingRun):
 
     @contextmanager
     def _set_stops_aside(self) -> Iterator[None]:
-        """Put the breakpoints, watches and filters of the user aside."""
+        """Disable the breakpoints, watches and filters of the user inside the context."""
         kept = self.breakpoints, self.watches, self.filters
         self.breakpoints, self.watches, self.filters = [], [], set()
         try:
@@ -410,10 +410,13 @@ class Debugger(StoppingRun):
             self.breakpoints, self.watches, self.filters = kept
             self.apply()
 
-    _why: RunStop | None = None  # the reason that ``_last`` found, where it is not the goal
+    _why: RunStop | None = None  # the reason found by ``_last``, if it is not the goal
 
     def _last(self, end: int, goal: Goal, poll: Callable[[], bool], *, breaks: bool) -> int | None:
-        """Return the last time before ``end`` that the goal was reached or something stopped; raises InterruptedError for a pause."""
+        """Return the last time before ``end`` at which the run reached the goal or stopped.
+
+        Raises InterruptedError for a pause.
+        """
         stepper, machine = self.stepper, self.machine
         self.counting = False
         faults = [time for time, fault in self._future.faults if self._hears(fault)] if breaks else []
@@ -449,7 +452,7 @@ class Debugger(StoppingRun):
             machine.told.clear()
 
     def _windows(self, end: int, *, narrow: bool) -> Iterator[int]:
-        """Move to earlier and earlier times before ``end``; each is the start of a window that ends at the one before it.
+        """Move to the starts of successive windows before ``end``, from the latest window to the earliest.
 
         ``narrow`` begins with short windows, because most single steps back end there.
         """
@@ -509,7 +512,7 @@ class Debugger(StoppingRun):
         self._back_to(self.history.start)
         self.machine.listen(self.launch.observers())
         for observer in self.machine.observers:
-            observer.group(self.stepper.groups[self.stepper.group])
+            observer.on_group(self.stepper.groups[self.stepper.group])
         self._replay(time)
         self.machine.stops_at = stops
 
@@ -546,14 +549,11 @@ class Debugger(StoppingRun):
         self.change(make)
 
     def write_raw(self, at: Activation, owner: Any, start: int, raw: bytes) -> None:
-        """Put bytes into a buffer, shared local memory or the registers (``grf``) of an activation."""
+        """Write bytes to a buffer, shared local memory or the registers (``grf``) of an activation."""
         self.write(at, owner, start, np.frombuffer(raw, np.uint8))
 
     def jump(self, thread: Thread, body: BodyText, pc: int) -> None:
-        """Have a thread execute another instruction of its body next, with the lanes that are active now.
-
-        Raises DebugError where it cannot.
-        """
+        """Let a thread continue at another instruction of its body, with the active lanes. Raises DebugError if it cannot."""
         if thread.frame.code.kernel is not body.kernel:
             raise DebugError(f"the line is in {body.name}, but the thread is in {thread.frame.code.kernel.name}")
         if thread.number in self.stepper.waits:
@@ -570,7 +570,7 @@ class Debugger(StoppingRun):
     # ---- the end
 
     def finish(self) -> RunResult:
-        """Return the result of the run, which has reached its end."""
+        """Return the result of the finished run."""
         if self._future.frontier is not None:
             self.to_time(self._future.frontier.time)
         return self.machine.finish()

@@ -34,10 +34,10 @@ class Goal:
 
     reason = "step"
     breaks = True  # on the way back: whether breakpoints, watches and faults count
-    hands_over = False  # on the way back: whether another thread's instruction serves where the thread has none
+    hands_over = False  # on the way back: whether an instruction of another thread suffices if the thread has none
 
     def __init__(self, thread: Thread | None = None, alone: Thread | None = None) -> None:
-        """Create a goal of ``thread`` (None: of no thread); ``alone`` is the only thread that runs meanwhile."""
+        """Create a goal of ``thread`` (None for a goal without thread); ``alone`` is the only thread that runs meanwhile."""
         self.key = None if thread is None else key_of(thread)
         self.alone = alone
         self.depth = 0 if thread is None else depth_of(thread)
@@ -94,7 +94,7 @@ def stands(thread: Thread) -> bool:
 
 
 class Entry(Goal):
-    """Reach the first instruction of a thread, or of the run."""
+    """A goal: the first instruction of a thread, or of the run."""
 
     reason = "entry"
 
@@ -107,18 +107,18 @@ class Entry(Goal):
         return stands(thread)
 
     def own(self, stepper: Stepper) -> Thread | None:
-        """Return the chosen thread, or any thread where none is chosen."""
+        """Return the chosen thread, or any thread if none is chosen."""
         thread = stepper.current
         return thread if thread is not None and self.key in (None, key_of(thread)) else None
 
     def has_ended(self, stepper: Stepper) -> bool:
-        """Return False: the group of the thread may still have to begin."""
+        """Return False, because the group of the thread may not have begun."""
         del stepper
         return False
 
 
 class StepGoal(Goal):
-    """Reach the next instruction of a thread; ``over`` skips calls, ``out`` leaves the current function or subroutine."""
+    """A goal: the next instruction of a thread; ``over`` skips calls, ``out`` leaves the current function or subroutine."""
 
     hands_over = True
 
@@ -131,7 +131,7 @@ class StepGoal(Goal):
         self.breaks = breaks
 
     def fits(self, thread: Thread) -> bool:
-        """Return whether the call depth is one of the goal."""
+        """Return whether the call depth fits the goal."""
         depth = depth_of(thread)
         if self.out:
             return depth < self.depth and stands(thread)
@@ -139,7 +139,7 @@ class StepGoal(Goal):
 
 
 class SourceStepGoal(StepGoal):
-    """Reach another line of the source that a text was compiled from, or the next instruction where there is no source."""
+    """A goal: another line of the source of a text, or the next instruction if there is no source."""
 
     def __init__(
         self, thread: Thread, places: Places, here: CodePlace, alone: Thread | None = None, *, over: bool
@@ -159,7 +159,7 @@ class SourceStepGoal(StepGoal):
 
 
 class ToBarrier(Goal):
-    """Reach a barrier with a thread."""
+    """A goal: a barrier of a thread."""
 
     reason = "barrier"
 
@@ -169,7 +169,7 @@ class ToBarrier(Goal):
 
 
 class AtInstruction(Goal):
-    """Reach an instruction with a thread."""
+    """A goal: an instruction of a thread."""
 
     def __init__(self, body: str, pc: int) -> None:
         super().__init__()

@@ -1,8 +1,9 @@
 """Snapshots of a run at intervals, from which replays start.
 
-A snapshot holds the state that instructions can change, in copies that share pages with the snapshot before. When there
-are too many, or they hold too much, every second one is dropped and the interval doubles, so that memory stays bounded and
-a replay short against the run. Invariant: restoring changes contents only, never the identity of objects.
+A snapshot holds the state that instructions can change, in copies that share pages with the snapshot before. If there
+are too many snapshots, or they are too large, every second one is dropped and the interval doubles, so that memory is
+bounded and a replay is short compared with the run. Invariant: restoring changes contents only, never the identity of
+objects.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 FIRST_DISTANCE: Final = 20_000  # instructions
 MAX_SNAPSHOTS: Final = 400
 MAX_SNAPSHOT_BYTES: Final = 512 << 20
-NEAR: Final = 1_000  # instructions before the target of a step back, where another snapshot is taken
+NEAR: Final = 1_000  # instructions between an additional snapshot and the target of a step back
 _PAGE: Final = 1 << 14
 
 Pages = tuple[bytes, ...]
@@ -104,7 +105,7 @@ class _Copier:
 
 
 def _put(pages: Pages, data: Array) -> None:
-    """Write pages back; memory behind them is zeroed, because it did not exist at that time."""
+    """Write pages back; later memory is zeroed, because it did not exist at that time."""
     start = 0
     for page in pages:
         data[start : start + len(page)].data[:] = page
@@ -229,7 +230,7 @@ class History:
         self._near = capture(stepper, edits, self.before(stepper.time + 1)[0])
 
     def before(self, time: int) -> list[Snapshot]:
-        """Return the snapshots before a time, latest first; always with that of the start."""
+        """Return the snapshots before a time, latest first, always including that of the start."""
         found = self._kept[: max(1, bisect_right(self._kept, time - 1, key=lambda kept: kept.time))]
         if self._near is not None and found[-1].time < self._near.time < time:
             found = [*found, self._near]

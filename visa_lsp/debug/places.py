@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.dispatch import Dispatch
 
-_CODE: Final = 1 << 56  # addresses of instructions begin here, far from those of memory
+_CODE: Final = 1 << 56  # the first address of instructions, far from those of memory
 _BODY: Final = 32  # bits of the number of an instruction
 
 
@@ -64,7 +64,7 @@ class VariableShape:
 
 
 class BodyText:
-    """A body and its text; a body of an object has a listing, whose ``path`` is empty."""
+    """A body and its text; a body of an object has a listing with an empty ``path``."""
 
     def __init__(self, number: int, kernel: Kernel, names: OperandNames, text: BodyLines | None) -> None:
         self.number = number
@@ -129,7 +129,7 @@ class BodyText:
         return next((at for at in range(pc, len(self.kernel.instructions)) if self.is_instruction(at)), None)
 
     def place(self, pc: int) -> CodePlace:
-        """Return the place of an instruction; the end of the body has that of its last one."""
+        """Return the place of an instruction; the end of the body has the place of the last one."""
         at = min(pc, len(self.line_of) - 1)
         if at < 0:
             return CodePlace(self.name, 0, 0, None)
@@ -168,9 +168,9 @@ class Places:
         return self.bodies[kernel.name]
 
     def at_line(self, path: str, line: int) -> tuple[int, list[tuple[BodyText, int]]]:
-        """Return the line and instructions where a breakpoint on a line stops: the first line at or after it that has any.
+        """Return the line and instructions of a breakpoint: the first line at or after the given one with instructions.
 
-        ``path`` is a text, or a source that texts name. No instructions are returned where none follow.
+        ``path`` is a text, or a source that texts name. No instructions are returned if none follow.
         """
         found: dict[int, list[tuple[BodyText, int]]] = {}
         for body, pc, at in self._lines(path):
@@ -186,7 +186,7 @@ class Places:
         return sorted({at for _, _, at in self._lines(path)})
 
     def at_listing(self, body: str, line: int) -> tuple[int, list[tuple[BodyText, int]]]:
-        """Return the same for a line of a listing, whose lines are instruction numbers."""
+        """Return line and instructions of a breakpoint in a listing, whose lines are instruction numbers."""
         text = self.bodies.get(body)
         at = text.next_executed(line) if text is not None and 0 <= line < len(text.line_of) else None
         return (line, []) if text is None or at is None else (at, [(text, at)])
@@ -222,7 +222,7 @@ class Places:
         return _CODE + (body.number << _BODY) + pc
 
     def at_address(self, address: int) -> tuple[BodyText, int] | None:
-        """Return the instruction at an address, also after the end of its body; None where no body has it."""
+        """Return the instruction at an address, also after the end of its body; None if no body has it."""
         number, pc = address - _CODE >> _BODY, address & (1 << _BODY) - 1
         body = (
             next((body for body in self.bodies.values() if body.number == number), None) if address >= _CODE else None

@@ -28,7 +28,7 @@ _HEAD: Final = 64  # elements that a row shows at most
 class Row:
     """A line of the tree: ``find`` returns its ``count`` elements; ``rows`` are its children by name.
 
-    ``where`` is that of its cells.
+    ``where`` is the place of its cells.
     """
 
     name: str
@@ -54,7 +54,7 @@ def rows_of(debugger: Debugger, at: Activation, scope: str, style: str = "") -> 
 
 
 def row_of(name: str, cells: Cells, style: str = "", *, changed: bool = False) -> Row:
-    """Return the row of some elements; a single one is shown as itself, the lanes of a predicate always as several."""
+    """Return the row of elements; a single one is shown as itself, the lanes of a predicate always as several."""
     one = cells.data.size == 1 and cells.kind != "predicate"
     head = cells if cells.data.size <= _HEAD else None
     values = (head or cells).values()[:_HEAD]
@@ -77,7 +77,7 @@ def row_of(name: str, cells: Cells, style: str = "", *, changed: bool = False) -
 
 
 def elements(row: Row, start: int, count: int, style: str = "") -> list[Row]:
-    """Return some elements of a row as rows of their own."""
+    """Return elements of a row as separate rows."""
     if not row.count or row.find is None:
         return []
     cells = row.find()

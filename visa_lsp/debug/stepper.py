@@ -1,4 +1,4 @@
-"""The threads of a run in the order of ``Machine.run``, interruptible between any two instructions.
+"""Runs the threads of a launch in the order of ``Machine.run``, interruptible between any two instructions.
 
 Knows no breakpoints and no history. Time is the number of instructions that all threads have executed. Invariant: without
 ``alone``, any sequence of ``advance`` executes the instructions of a plain run, in its order.
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from visa_lsp.debug.machine import FaultFound, Trap
+from visa_lsp.debug.trapped_machine import FaultFound, Trap
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT
 
 if TYPE_CHECKING:
-    from visa_lsp.debug.machine import TrappedMachine
+    from visa_lsp.debug.trapped_machine import TrappedMachine
     from visa_lsp.sim.group import Wait
-    from visa_lsp.sim.interp import Thread as Thread  # noqa: PLC0414 - for rooms that hand threads on and know no simulator
+    from visa_lsp.sim.interp import Thread as Thread  # noqa: PLC0414 - for rooms that pass threads on and know no simulator
 
 
 class Stepper:
@@ -87,7 +87,7 @@ class Stepper:
         self.current, self.used = thread, 0
 
     def _only(self, number: int) -> bool:
-        """Give the thread that runs alone its turn; False where it waits."""
+        """Give the thread that runs alone its turn; return False if it waits."""
         thread = next((t for t in self.live if t.number == number), None)
         if thread is None:
             self.alone = None
@@ -105,7 +105,7 @@ class Stepper:
         self.settle()
 
     def advance(self, most: int) -> None:
-        """Execute up to ``most`` instructions of the current thread, fewer where its turn ends.
+        """Execute up to ``most`` instructions of the current thread, fewer if its turn ends.
 
         Raises Trap and FaultFound when the thread is before a trap or finding, and KernelFault when it cannot continue.
         """
@@ -114,14 +114,14 @@ class Stepper:
             return
         if machine.told:
             most = 1
-        before = machine.executed(thread.frame) if most > 1 else 0
+        before = machine.count_instructions(thread.frame) if most > 1 else 0
         try:
             with np.errstate(all="ignore"):
                 signal, used = thread.slice(machine.quantum - self.used, most)
         except (Trap, FaultFound, KernelFault):
-            frame = thread.frame  # the present instruction has been counted, and has not happened
+            frame = thread.frame  # the present instruction was counted, but not executed
             frame.code.counts[frame.pc] -= 1
-            self._count(machine.executed(frame) - before if most > 1 else 0)
+            self._count(machine.count_instructions(frame) - before if most > 1 else 0)
             raise
         machine.told.clear()
         self._count(used)
@@ -150,6 +150,6 @@ class Stepper:
         self.settle()
 
     def place(self, thread: Thread) -> int:
-        """Return the present instruction of a thread; that of a waiting one is its barrier."""
+        """Return the present instruction of a thread; for a waiting thread this is its barrier."""
         pc = thread.frame.pc
         return pc - 1 if thread.number in self.waits and thread in self.live else pc

@@ -1,6 +1,6 @@
 """The reasons to stop a run: breakpoints, watches and kinds of faults, and their tests before instructions.
 
-Knows no movement: the code that moves the run meets a trap, and calls this module to decide whether it counts.
+Does not move the run: the code that does so calls this module at a trap, to decide whether it counts.
 Invariant: a test changes nothing but counts of hits, and those only while ``counting``.
 """
 
@@ -34,10 +34,10 @@ class StoppingRun(StoppedRun):
         self.say = say  # shows log messages of breakpoints and notes to the user
         self.focus: ThreadKey | None = None  # the only thread that breakpoints and pauses apply to
         self.filters: set[str] = set()
-        self.conditions: dict[str, Terms] = {}  # of filters
+        self.conditions: dict[str, Terms] = {}  # conditions of filters
         self.breakpoints: list[Breakpoint] = []
         self.watches: list[Watch] = []
-        self.counting = True  # whether passing a breakpoint counts as a hit of it
+        self.counting = True  # whether passing a breakpoint counts as a hit
 
     def add(
         self, reason: str, places: list[tuple[BodyText, int]], wish: Wish, line: int = -1, number: int = 0
@@ -95,7 +95,7 @@ class StoppingRun(StoppedRun):
         return made
 
     def _find_counterpart(self, owner: Any, at: FrameCells) -> Any:
-        """Return this run's counterpart of an owner from an earlier run. Raises DebugError where it has none."""
+        """Return this run's counterpart of an owner from an earlier run. Raises DebugError if there is none."""
         if isinstance(owner, str):
             if at.code.kernel.name not in self.places.bodies:
                 raise DebugError(f"the program no longer has {at.code.kernel.name}")
@@ -184,7 +184,7 @@ class StoppingRun(StoppedRun):
             return True
 
     def trouble(self, points: list[Breakpoint], thread: Thread) -> str:
-        """Return the message of a failing condition that stops the run; empty where none fails."""
+        """Return the message of a failing condition that stops the run; empty if none fails."""
         for point in points:
             if point.terms is not None and point.terms.condition is not None:
                 try:
@@ -194,7 +194,7 @@ class StoppingRun(StoppedRun):
         return ""
 
     def apart(self, hits: tuple[Any, ...], thread: Thread) -> tuple[list[Breakpoint], list[Watch]]:
-        """Return the breakpoints, and the watches whose terms hold, among the hits."""
+        """Return the hits that count: breakpoints, and watches whose conditions hold."""
         points = [hit for hit in hits if isinstance(hit, Breakpoint)]
         return points, [hit for hit in hits if isinstance(hit, Watch) and self.counts(hit, thread)]
 

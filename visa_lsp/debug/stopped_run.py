@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.debug.cells import DebugError, FrameCells
-from visa_lsp.debug.machine import TrappedMachine
 from visa_lsp.debug.places import Places
 from visa_lsp.debug.stepper import Stepper
 from visa_lsp.debug.stops import Activation
+from visa_lsp.debug.trapped_machine import TrappedMachine
 
 if TYPE_CHECKING:
     from visa_lsp.debug.places import CodePlace
@@ -71,7 +71,7 @@ class StoppedRun:
         return f"{words}: items {first} to {last}" if len(items) > 1 else f"{words}: item {first}"
 
     def place(self, thread: Thread) -> CodePlace:
-        """Return the instruction that a thread executes next, or waits at."""
+        """Return the instruction that a thread executes next, or at which it waits."""
         body = self.places.of(thread.frame.code.kernel)
         pc = self.stepper.place(thread)
         return body.place(pc)

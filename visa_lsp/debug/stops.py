@@ -1,6 +1,6 @@
 """Values of a debugged run: the launch, stops, activations, and the words for kinds of faults.
 
-Computes nothing. Invariant: a stop holds no state of the run; the objects that it names may be gone when the run continues.
+Computes nothing. Invariant: a stop holds no state of the run; the objects that it names may not exist after the run continues.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One block as a vISA text of its own, to be opened, judged and changed where it is readable.
+"""One block as a separate vISA text, which an editor can open, check and change.
 
-Operands are variables with names of their own; their declarations are above the block, the end of the body below. Two
-comments mark where the block begins and ends: only the text between them is the user's.
+Each operand is a variable; the declarations are above the block, the end of the body below. Two comments mark the
+beginning and the end of the block: only the text between them is the user's.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _DECLARES: Final = re.compile(r"\s*\.decl\s+([^\s]+)")
 
 
 class BlockRefused(ValueError):  # noqa: N818 - it says what cannot be done
-    """A change that cannot be written into the host, or a block that is not there; the message says why."""
+    """A change that cannot be written into the host, or a missing block; the message says why."""
 
 
 class BlockText(Struct, frozen=True):
     """A block as a text: its number and place in the host, the text, the place of the user's part in the text.
 
-    ``names`` has, by name in the text, what the strings call each operand.
+    ``names`` maps a name in the text to the name of the operand in the strings.
     """
 
     number: int
@@ -50,11 +50,11 @@ class BlockText(Struct, frozen=True):
 
     @property
     def head_lines(self) -> int:
-        """The number of the unit's lines above the block: those of each body, and one per operand."""
+        """The number of lines above the block in its unit: those of every body, and one per operand."""
         return _head_lines(self.unit)
 
     def lines_in_host(self, host: HostText) -> list[int | None]:
-        """Return the line of the host, from 0, that each line of the text is made from; None for those around the user's part."""
+        """Return, for each line of the text, its line of the host, from 0; None for lines outside of the user's part."""
         above = self.text.count("\n", 0, self.body.start)
         found: list[int | None] = [None] * (self.text.count("\n") + 1)
         at = 0
@@ -68,12 +68,12 @@ class BlockText(Struct, frozen=True):
 
     @property
     def lines(self) -> str:
-        """The part that is the user's."""
+        """The user's part of the text."""
         return self.text[self.body.start : self.body.end]
 
 
 def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
-    """Return the blocks of a host in text order, each with its place and its body: its number is its place in the list."""
+    """Return the blocks of a host in text order, each with its place and its body; its number is its index in the list."""
     found = [
         (block.span.shifted(host.base_of(n) - unit.base), unit, block)
         for n, unit in enumerate(host.units)
@@ -84,9 +84,10 @@ def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
 
 
 def block_text(host: HostText, number: int, called: str, width: int = 0) -> BlockText:
-    """Return a block of a host as a text; ``called`` is what its head calls the host. Raises BlockRefused where there is none.
+    """Return a block of a host as a text; ``called`` is the name of the host in its head.
 
-    ``width`` is the number of lanes where the host does not say it; with 0 it stays open.
+    Raises BlockRefused if there is no such block. ``width`` is the number of lanes if the host does not define it; 0
+    means unknown.
     """
     found = blocks_of(host)
     if not 0 <= number < len(found):
@@ -118,7 +119,7 @@ def _head_lines(unit: Unit) -> int:
 
 
 def _operand_words(unit: Unit, line: str) -> str:
-    """Return the operand that a line declares, as in the asm statement, for a comment."""
+    """Return the operand declared by a line, in the words of the asm statement, for a comment."""
     found = _DECLARES.match(line)
     name = unit.operands.get(found[1]) if found is not None else None
     if name is None:
@@ -130,7 +131,7 @@ def _operand_words(unit: Unit, line: str) -> str:
 
 
 def _from_other_blocks(unit: Unit, block: AsmBlock, lines: list[str]) -> Iterator[str]:
-    """Yield the declarations of the function's other blocks that this one uses: those with names that it uses, unchanged."""
+    """Yield the declarations in the function's other blocks whose names this block uses."""
     used = set(_WORD.findall("\n".join(lines)))
     own = {found[1] for line in lines if (found := _DECLARES.match(line))}
     if len(unit.source.blocks) < 2:
@@ -163,7 +164,7 @@ def _names(unit: Unit, block: AsmBlock) -> dict[str, str]:
 
 def _variable(operand: Operand) -> str:
     found = _IDENTIFIER.fullmatch(operand.expression.strip())
-    # Names such as V0 and P1 are the instruction set's own.
+    # Names such as V0 and P1 are reserved by the instruction set.
     return found[0] if found is not None and not re.fullmatch(r"[VPATS]\d+", found[0]) else ""
 
 

@@ -1,6 +1,6 @@
-"""Blocks of vISA as they are in a host: the template's pieces, the operands, the function around them.
+"""Blocks of vISA in a host: the pieces of the template, the operands, the function around them.
 
-Values only, and the one question whether a block is vISA at all: inline assembly of other processors looks the same.
+Values only, and the decision whether a block is vISA, because inline assembly of other processors looks the same.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from visa_lsp.embed.literals import StringPiece
 
-# What a comment says that makes the string behind it vISA.
+# Comments that mark the next string as vISA.
 MARK: Final = re.compile(r"visa:\s*asm\b")
 _EXECUTES: Final = re.compile(r"\(\s*M[1-8](?:_NM)?\s*,\s*\d+\s*\)|\.decl\s+\S+\s+v_type\s*=")
 _LABEL: Final = re.compile(r"\s*[A-Za-z_]\w*:\s*")
 _FIRST: Final = re.compile(r"[\s{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*)")
 _BEGINS: Final = re.compile(r"(?m)^[ \t{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*(?:\.\w+)?)")
-# The first words of mnemonics: more words may follow, with dots.
+# The first words of mnemonics, before any dot.
 _HEADS: Final = frozenset(name.partition(".")[0] for name in TABLE.mnemonics)
 _MODIFIERS: Final = "=+&%"
 GENERAL: Final = "rw"
@@ -35,12 +35,12 @@ _PTX: Final = re.compile(
     r"(?:^|[;{}])\s*(?:@!?%?\w+\s+)?(?:\.reg\s+\.\w+|[a-z]\w*(?:(?:\.|::)\w+)+)\s[^;\n]*;[ \t]*(?:[\n}{/]|\Z|[a-z@.])",
     re.MULTILINE,
 )
-# An operand by itself: no region, offset or shape of the template's own belongs to it.
+# A bare operand, without a region, offset or shape in the template.
 _ALONE: Final = r"(?<![\w\[<.:,%$]){}(?![\w(.:<\[\]{{])"
 
 
 class Compiler(Enum):
-    """The one of Intel's compilers that reads a block: that of OpenCL and SYCL, the vector compiler of CM and ESIMD, or one of both."""
+    """The compiler that reads a block: that of OpenCL and SYCL, the vector compiler of CM and ESIMD, or either."""
 
     SCALAR = "scalar"
     VECTOR = "vector"
@@ -50,7 +50,7 @@ class Compiler(Enum):
 class Operand(Struct, frozen=True):
     """An operand of a block: its number, its name in brackets, its constraint, the C expression and its place.
 
-    ``constraint`` is None where it is not known.
+    ``constraint`` is None if it is unknown.
     """
 
     number: int
@@ -62,12 +62,12 @@ class Operand(Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """The constraint without the signs that say what is read and written; empty where it is not known."""
+        """The constraint without the signs for reading and writing; empty if unknown."""
         return (self.constraint or "").lstrip(_MODIFIERS)
 
     @property
     def is_immediate(self) -> bool:
-        """True if a number takes the place of the operand."""
+        """True if a number replaces the operand."""
         return self.kind in _IMMEDIATE
 
     @property
@@ -77,7 +77,7 @@ class Operand(Struct, frozen=True):
 
 
 class StringLiteral(Struct, frozen=True):
-    """A string literal: its place with the quotes, whether it is raw, its quote."""
+    """A string literal: its place including the quotes, whether it is raw, and its quote."""
 
     span: Span
     raw: bool
@@ -87,9 +87,9 @@ class StringLiteral(Struct, frozen=True):
 class AsmBlock(Struct, frozen=True, dict=True):
     """An asm statement, or one marked string.
 
-    ``function`` is the number of the function around it, -1 for none. ``signs`` are the characters that operands begin with;
-    with none, the template is what its strings say. ``asked`` says that the user marked the string. ``reach`` is the part of the
-    host that says what it is, where that is more than the block and no function.
+    ``function`` is the number of the function around it, or -1. ``signs`` are the characters before operands; if empty,
+    the template is the plain text of the strings. ``asked``: the user marked the string. ``reach`` is the part of the
+    host that makes the block vISA, if that is larger than the block and not a function.
     """
 
     span: Span
@@ -105,86 +105,87 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     @cached_property
     def text(self) -> str:
-        """The text of the strings, with a sign for each unknown part."""
+        """The text of the strings, with a placeholder for each unknown part."""
         return "".join(p.text for p in self.pieces)
 
     @property
     def executes(self) -> bool:
-        """True if an instruction or a declaration in it is spelt as only vISA spells them."""
+        """True if it has an instruction or a declaration that only vISA spells like this."""
         return _EXECUTES.search(self.text) is not None
 
     @cached_property
     def is_ptx(self) -> bool:
-        """True if the template is assembly of other processors: instructions with dots that end with a semicolon."""
+        """True if the template is PTX: instructions with dots that end with a semicolon."""
         return not self.executes and _PTX.search(self.text) is not None
 
     def kind_of(self, operand: Operand) -> str:
-        """Return the constraint of an operand; of one that shares the register of another, that one's."""
+        """Return the constraint of an operand, or of the operand whose register it shares."""
         number = int(operand.kind) if operand.kind.isdigit() and len(operand.kind) < 4 else operand.number
         return self.operands[number].kind if number < operand.number else operand.kind
 
     @property
     def is_of_vectors(self) -> bool:
-        """True if the block is the vector compiler's, as far as the text shows."""
+        """True if the vector compiler reads the block, as far as the text shows."""
         if self.compiler is Compiler.EITHER:
             return any(o.kind == "cr" for o in self.operands) or self.has_whole_operands
         return self.compiler is Compiler.VECTOR
 
     @cached_property
     def has_whole_operands(self) -> bool:
-        """True if operands are where a whole one belongs, as only the vector compiler has them, and nowhere else."""
+        """True if all operands are used as whole operands with regions, which only the vector compiler supports."""
         used = [o for o in self.operands if o.kind in _WHOLE]
         names = [rf"[%$](?:{o.number}(?!\d)" + (rf"|\[{re.escape(o.name)}\])" if o.name else ")") for o in used]
         alone = [len(re.findall(_ALONE.format(name), self.text)) for name in names]
         return sum(alone) > 0 and alone == [len(re.findall(name, self.text)) for name in names]
 
     def is_whole(self, operand: Operand) -> bool:
-        """Return whether an operand stands for itself with its region, and not for the name of a variable alone."""
+        """Return whether an operand is replaced by a variable with its region, not only by the name of a variable."""
         return self.is_of_vectors and self.kind_of(operand) in _WHOLE
 
     def is_bare_number(self, operand: Operand) -> bool:
-        """Return whether an operand stands for a number as it is counted, without a type: also inside of a word."""
+        """Return whether an operand is replaced by a plain number without a type, also inside of a word."""
         return operand.kind == "P" or (operand.kind == "n" and self.is_of_vectors)
 
     @property
     def is_foreign(self) -> bool:
-        """True if an operand has a constraint that vISA does not have."""
+        """True if an operand has a constraint that does not exist for vISA."""
         return any(o.constraint is not None and o.kind not in _OURS and not o.kind.isdigit() for o in self.operands)
 
     @property
     def is_certain(self) -> bool:
-        """True if the block can be nothing but vISA: its constraints say so, or the execution size of an instruction."""
+        """True if the block must be vISA, by its constraints or by the execution size of an instruction."""
         if self.asked or self.executes:
             return True
         return not self.is_foreign and any(o.kind.startswith(GENERAL) for o in self.operands)
 
     @property
     def is_label(self) -> bool:
-        """True if the block is nothing but a label."""
+        """True if the block is only a label."""
         return _LABEL.fullmatch(self.text) is not None
 
     @property
     def begins_as_only_visa(self) -> bool:
-        """True if a line begins with a mnemonic that no other assembly has."""
+        """True if a line begins with a mnemonic of vISA only."""
         return any(map(_is_only_of_visa, _BEGINS.findall(self.text)))
 
     @property
     def begins_with_mnemonic(self) -> bool:
-        """True if the first word is one that vISA has."""
+        """True if the first word is the beginning of a vISA mnemonic."""
         first = _FIRST.match(self.text)
         return first is not None and first[1] in _HEADS
 
 
 def _is_only_of_visa(word: str) -> bool:
-    """Return whether a word that begins an instruction is one that no other assembly has: in parts, or with a dot as in the table."""
+    """Return whether the first word of an instruction exists in vISA only: it has ``_`` inside, or a dot as in the table."""
     head = word.partition(".")[0]
     return head.startswith("lsc_") or ("_" in head and head in _HEADS) or ("." in word and word in TABLE.mnemonics)
 
 
 def of_visa(blocks: list[AsmBlock], *, opencl: bool) -> list[AsmBlock]:
-    """Return the blocks that are vISA. What alone could be any assembly is taken by its neighbours in the same function.
+    """Return the blocks that are vISA; ambiguous ones follow their neighbours in the same function.
 
-    In OpenCL a block without operands that begins with a mnemonic counts as well, elsewhere one with a mnemonic that only vISA has.
+    A block without operands also counts in OpenCL if it begins with a mnemonic, elsewhere if it begins with a mnemonic
+    of vISA only.
     """
     kept = [b for b in blocks if b.text.strip()]
     sure = {b.function for b in kept if b.is_certain or (not b.operands and b.begins_as_only_visa)}

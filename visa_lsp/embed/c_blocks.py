@@ -1,8 +1,8 @@
-"""Finding asm statements and marked strings in OpenCL C, C and C++.
+"""Finds asm statements and marked strings in OpenCL C, C and C++.
 
-Where code is and where a comment or a string, tree-sitter says; the inside of an asm statement is read token by token, so that
-a mistake, a line splice or a conditional in it costs no more than itself. It judges no vISA.
-Invariant: every token is looked at a fixed number of times, whatever the text is.
+Tree-sitter separates code, comments and strings. The inside of an asm statement is read token by token, so that a
+mistake, a line splice or a conditional has only a local effect. Does not check vISA. Invariant: every token is read a
+fixed number of times, whatever the text is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FORMAT: Final = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?(?:h|hh|l|ll|z|j|t)?[dusixXo
 
 
 class HostToken(NamedTuple):
-    """A token: what it is (``raw``, ``string``, ``word``, ``other``) and where."""
+    """A token: its kind (``raw``, ``string``, ``word``, ``other``) and its place."""
 
     kind: str
     start: int
@@ -45,9 +45,9 @@ class HostToken(NamedTuple):
 
 
 def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
-    """Return every asm statement and every marked string of a text, in text order, whatever assembly it is.
+    """Return every asm statement and every marked string of a text, in text order, of any assembly.
 
-    ``but`` are numbers of functions that are passed over.
+    Functions with the numbers ``but`` are skipped.
     """
     found: list[AsmBlock] = []
     behind = 0
@@ -63,7 +63,7 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
     for marked in _find_marked_strings(around, tuple(found), but):
         at = bisect_right(starts, marked.span.start) - 1
         if at >= 0 and marked.span.start < found[at].span.end:
-            # A mark before an asm statement declares the kind of its assembly.
+            # A mark before an asm statement declares its kind of assembly.
             found[at] = replace(found[at], asked=True)
         else:
             found.append(marked)
@@ -71,17 +71,17 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
 
 
 def strings_in(around: Surroundings) -> Iterator[NestedText]:
-    """Yield the strings of a text that have a keyword of inline assembly in them, neighbours joined."""
+    """Yield the strings of a text that contain a keyword of inline assembly; adjacent strings are joined."""
     for span in around.strings:
         tokens = [t for t in _tokens(around.text, span.start, span.end, directives=True) if t.kind in ("raw", "string")]
         yield NestedText([p for t in tokens for p in c_pieces(around.text, Span(t.start, t.end))], span)
 
 
 def _tokens(text: str, start: int, end: int, *, directives: bool) -> Iterator[HostToken]:
-    """Yield the tokens of a part of the text; of a conditional, those of its first branch."""
+    """Yield the tokens of a part of the text; of a conditional, only those of its first possible branch."""
     at = start
-    branches: list[tuple[bool, bool]] = []  # of each open conditional: is a branch taken, is this one read
-    fresh = False  # whether this token has only blanks before it in its line
+    branches: list[tuple[bool, bool]] = []  # for each open conditional: was a branch taken, is the current one read
+    fresh = False  # whether only blanks precede this token in its line
     while at < end:
         hit = _TOKEN.match(text, at, end)
         if hit is None:
@@ -103,7 +103,7 @@ def _tokens(text: str, start: int, end: int, *, directives: bool) -> Iterator[Ho
 
 
 def _branch(branches: list[tuple[bool, bool]], word: str, *, is_false: bool) -> None:
-    """Take note of a directive: of a conditional the first branch is read that may be taken, and no other."""
+    """Update the open conditionals by a directive: only the first possible branch of a conditional is read."""
     if word.startswith("if"):
         read = word != "if" or not is_false
         branches.append((read, read))
@@ -116,7 +116,7 @@ def _branch(branches: list[tuple[bool, bool]], word: str, *, is_false: bool) -> 
 
 
 def _statement(around: Surroundings, start: int, at: int, end: int, number: int) -> tuple[AsmBlock | None, int]:
-    """Return the asm statement whose keyword ends at an offset, and where to look on; None where there is none."""
+    """Return the asm statement whose keyword ends at an offset, or None, and the offset where the search continues."""
     text = around.text
     is_macro = number >= 0 and around.functions[number].is_macro
     sections: list[list[HostToken]] = [[]]
@@ -137,7 +137,7 @@ def _statement(around: Surroundings, start: int, at: int, end: int, number: int)
             if depth == 0:
                 return _block(around, Span(start, token.end), sections, number), token.end
         elif sign == ";" or (token.kind == "word" and KEYWORD.fullmatch(sign)):
-            # Not finished yet: what is there is read.
+            # An unfinished statement is read as far as it goes.
             return _block(around, Span(start, token.start), sections, number), token.start
         if depth == 1 and sign == ":":
             sections.append([])
@@ -171,7 +171,7 @@ def _literals(text: str, tokens: Iterable[HostToken]) -> Iterator[StringLiteral]
 
 
 def _template(around: Surroundings, tokens: Iterable[HostToken]) -> Iterator[StringPiece]:
-    """Yield the pieces of adjacent strings; the name of a macro that is strings counts as those."""
+    """Yield the pieces of adjacent strings; the name of a macro that consists of strings counts as a string."""
     text = around.text
     hashed = False
     for token in tokens:
@@ -200,7 +200,7 @@ def _macro_text(around: Surroundings, name: str) -> str | None:
 
 
 def _split(text: str, tokens: Sequence[HostToken]) -> Iterator[list[HostToken]]:
-    """Yield the parts of a list between its commas."""
+    """Yield the comma-separated parts of a list."""
     depth = 0
     part: list[HostToken] = []
     for token in tokens:
@@ -216,7 +216,7 @@ def _split(text: str, tokens: Sequence[HostToken]) -> Iterator[list[HostToken]]:
 
 
 def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) -> Operand | None:
-    """``[name] "constraint" (expression)``; what is missing of it is empty."""
+    """Return the operand ``[name] "constraint" (expression)``; missing parts are empty."""
     words = [text[t.start : t.end] for t in tokens]
     if not words:
         return None
@@ -230,7 +230,7 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
             constraint += "".join(p.text for p in c_pieces(text, Span(tokens[at].start, tokens[at].end)))
             at += 1
         if at < len(words) and words[at] != "(":
-            constraint = None  # a macro continues with it
+            constraint = None  # because a macro continues the constraint
             at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
     else:
         at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
@@ -240,7 +240,7 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
 
 
 def _find_marked_strings(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]) -> Iterator[AsmBlock]:
-    """Yield the strings behind comments that mark them."""
+    """Yield the strings that are marked by the comment before them."""
     text = around.text
     taken = iter(sorted(b.span for b in known))
     inside = next(taken, None)
@@ -268,7 +268,7 @@ def _find_marked_strings(around: Surroundings, known: Sequence[AsmBlock], but: C
 
 
 def _split_format(piece: StringPiece) -> Iterator[StringPiece]:
-    """Yield a piece of a string that a program may print with: what it fills in is not known."""
+    """Split a piece of a format string; the parts that a program fills in are unknown."""
     if not piece.exact:
         yield piece
         return

@@ -1,7 +1,7 @@
-"""The types of C expressions as the compiler declares them in vISA, where the declarations are in sight.
+"""The types of C expressions as the compiler declares them in vISA, if their declarations are in the text.
 
-Names of types are looked up, not worked out: what is not understood here has no type, and nothing follows from it.
-The compiler's own language has no unsigned numbers: an `uint` operand is declared `d`.
+Names of types are looked up, not derived: an expression that is not understood has no type. The compiler's intermediate
+language has no unsigned numbers, so that an `uint` operand is declared `d`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 
 class CType(Struct, frozen=True):
-    """A type of C: a scalar's vISA type, how many of them a lane has, how many pointers lead to it.
+    """A type of C: the vISA type of its scalar, the number of scalars per lane, and the number of pointers to it.
 
-    ``pointer`` is the vISA type of the outermost pointer, empty where it is not known; for other types, that of a
-    pointer to it.
+    ``pointer`` is the vISA type of the outermost pointer, empty if unknown; for other types, that of a pointer to it.
     """
 
     visa: str
@@ -34,13 +33,13 @@ class CType(Struct, frozen=True):
     def element_type(self) -> CType | None:
         """Return the type of an element of a pointer, an array or a vector; None for any other type."""
         if self.depth:
-            # Where the pointers in memory lead to is not written down with the first one.
+            # The first pointer does not tell the address spaces of pointers in memory.
             return CType(self.visa, self.count, self.depth - 1, self.pointer if self.depth == 1 else "")
         return CType(self.visa, pointer=self.pointer) if self.count > 1 else None
 
     @property
     def declared(self) -> tuple[str, int] | None:
-        """The vISA type and the number of elements that a lane has of it."""
+        """The vISA type and the number of elements per lane."""
         if self.depth:
             return (self.pointer, 1) if self.pointer else None
         return (self.visa, self.count) if self.visa else None
@@ -82,7 +81,7 @@ _MAX_TYPE_CHARS: Final = 400
 
 
 def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *, deep: int = 4) -> CType | None:
-    """Return the type that a declaration writes down, with so many pointers and arrays around it; None where it is not known."""
+    """Return the type of a declaration, with the given number of pointers and arrays around it; None if unknown."""
     local = _LOCAL.search(written) is not None
     pointer = "ud" if local and host is Host.OPENCL else "uq"
     vector = VECTOR.search(written)
@@ -90,7 +89,7 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
         written = written[: vector.start()] + " " + written[vector.end() :]
         base = type_named(written, 0, host, names, deep=deep - 1) if deep else None
         made = _vector(base, vector) if base is not None else None
-        # A pointer in the type is one to the vector.
+        # A pointer in the type points to the vector.
         return (
             CType(made.visa, made.count, depth + base.depth, pointer) if made is not None and base is not None else None
         )
@@ -128,13 +127,13 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
         if vector is not None:
             visa, count = _scalar(vector["base"], host), int(vector["count"])
     if visa is None:
-        # Whatever it leads to, a pointer in global memory is one.
+        # A pointer in global memory is a pointer, whatever its target.
         return CType("", 0, depth, pointer) if depth and bare else None
     return CType(visa, count, depth, pointer)
 
 
 def _vector(base: CType, attribute: re.Match[str]) -> CType | None:
-    """Return the vector that an attribute makes of a type; None where its size is not written down."""
+    """Return the vector type that an attribute makes of a type; None if its size is not a number."""
     size = attribute["size"].strip()
     if base.count != 1 or base.visa not in TYPE_BY_NAME or not (size.isdigit() and len(size) < 6):
         return None
@@ -143,7 +142,7 @@ def _vector(base: CType, attribute: re.Match[str]) -> CType | None:
 
 
 def _fill_template(template: str, given: str) -> str | None:
-    """Return a template of a type with these arguments for its parameters; None where they do not fit."""
+    """Return a template type with arguments in place of its parameters; None if they do not fit."""
     names = _OF_PARAMETERS.match(template)
     if names is None:
         return None
@@ -163,7 +162,7 @@ def _scalar(name: str, host: Host) -> str | None:
 def type_of(
     expression: str, host: Host, names: Mapping[str, str], variable: Callable[[str], CType | None]
 ) -> CType | None:
-    """Return the type of an expression; None where it is not one of the forms that are understood."""
+    """Return the type of an expression; None for forms that are not supported."""
     text = expression.strip()
     if not text or len(text) > _MAX_TYPE_CHARS:
         return None
@@ -194,7 +193,7 @@ def type_of(
 
 
 def _path(text: str, variable: Callable[[str], CType | None]) -> CType | None:
-    """Return the type of a name with subscripts and components behind it."""
+    """Return the type of a name with subscripts and components after it."""
     head = _PATH.match(text)
     found = variable(head[0]) if head is not None else None
     if head is None or found is None:
@@ -218,7 +217,7 @@ def _path(text: str, variable: Callable[[str], CType | None]) -> CType | None:
 
 
 def _is_unary(text: str) -> bool:
-    """Return whether a cast applies to everything behind it: a name, a call, a bracketed expression."""
+    """Return whether a cast applies to the whole rest: a name, a call, or a bracketed expression."""
     text = text.strip().lstrip("&*-~").lstrip()
     if text.startswith("("):
         return _closes(text, 0) == len(text) - 1
@@ -233,7 +232,7 @@ def _is_unary(text: str) -> bool:
 
 
 def _closes(text: str, at: int) -> int:
-    """Return the offset that closes the bracket at an offset; -1 where it stays open."""
+    """Return the offset of the bracket that closes the one at an offset; -1 if it is not closed."""
     depth = 0
     for place in range(at, len(text)):
         if text[place] in "([":
@@ -254,5 +253,5 @@ def whole_number(expression: str) -> int | None:
         return None
     digits = text.lstrip("+-")
     if digits.startswith("0") and len(digits) > 1 and digits[1] not in "xX":
-        return None  # octal: rarely meant
+        return None  # because octal is rarely intended
     return int(text, 0)

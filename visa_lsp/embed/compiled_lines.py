@@ -1,4 +1,4 @@
-"""Lines of vISA as a compiler has them, with variables of its own for operands, found in the strings of their source.
+"""Finds a line of vISA in the strings of its source, although the compiler has replaced the operands by variables.
 
 Knows the blocks of a host and no compiler.
 """
@@ -17,7 +17,7 @@ _OPERAND: Final = re.compile(r"__asm\d+_\w+")
 
 
 def place_of_line(host: HostText, code: str) -> Span | None:
-    """Return the place of the first line in a host's strings that equals this one up to names of operands; None without one."""
+    """Return the place of the first line in a host's strings that equals this one except for names of operands, or None."""
     wanted = " ".join(code.split())
     for number, unit in enumerate(host.units):
         at = host.start_of(number)

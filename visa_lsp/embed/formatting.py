@@ -1,8 +1,8 @@
-"""Formatting of blocks: the words of each line one blank apart, inside of the strings, which stay.
+"""Formatting of blocks: words of a line are one blank apart, inside of the strings.
 
-Only blanks between words change. Quotes, escapes, line ends, indentation and the places of comments belong to the host's layout
-and stay. Blanks that two strings share, or that a line splice is among, stay too.
-Invariant: the text that the blocks make says the same before and after, and formatting what is formatted changes nothing.
+Only blanks between words change. Quotes, escapes, line ends, indentation and the places of comments belong to the
+layout of the host and stay. Blanks at the border of two strings, or around a line splice, stay too. Invariant: the text
+of the blocks has the same meaning before and after, and formatting twice changes nothing more.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
             at = visa.line_start(line)
             new = tidy_line(old, visa.statement(line))
             if old.translate(_WITHOUT) != new.translate(_WITHOUT):
-                continue  # a sign that is a blank to some and not to others
+                continue  # because not every reader treats such a character as a blank
             for edit in _blanks(at, old, new):
                 if edit.span.end == at + len(old) and host.host_span(Span(edit.span.end, edit.span.end + 1)) is None:
-                    continue  # behind the last line are the blanks before a closing quote
+                    continue  # after the last line there are only blanks before a closing quote
                 placed = host.edits((edit,))
                 if placed is not None and within.start <= placed[0].span.start and placed[0].span.end <= within.end:
                     found += placed
@@ -47,7 +47,7 @@ def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
 
 
 def _blanks(start: int, old: str, new: str) -> Iterator[Edit]:
-    """Yield the edits that make one line of another that differs in blanks alone; ``start`` is where it begins."""
+    """Yield the edits that turn a line into another one that differs only in blanks; ``start`` is the offset of the line."""
     at = there = 0
     while at < len(old) or there < len(new):
         first, second = at, there
@@ -61,7 +61,7 @@ def _blanks(start: int, old: str, new: str) -> Iterator[Edit]:
 
 
 def block_around(host: HostText, span: Span) -> Span | None:
-    """Return the asm statement or marked string that a span of the host lies in, with all of it; None outside of them."""
+    """Return the asm statement or marked string that contains a span of the host completely, or None."""
     for number, unit in enumerate(host.units):
         for block in unit.source.blocks:
             whole = block.span.shifted(host.base_of(number) - unit.base)

@@ -1,7 +1,8 @@
-"""Parts of a C-like text that its grammar stumbles over, though they say nothing about where code is: it is given blanks for them.
+"""Parts of a C-like text that confuse its grammar; the parser gets blanks instead of them.
 
-These are comments in the bodies of macros, which end a macro for the grammar, and attributes that make a vector of a type, which end a
-declaration. It knows no tree. Invariant: parts are in text order, overlap nowhere, and none lies in a string or in another comment.
+These are comments in the bodies of macros, where the grammar would end the macro, and attributes that make a vector of
+a type, where it would end the declaration. Knows no tree. Invariant: parts are in text order without overlaps, and none
+lies in a string or in another comment.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ _MADE: Final = re.compile(_VECTOR_NAME)
 
 
 def hidden_parts(text: str) -> tuple[Span, ...]:
-    """Return the parts of a text that its grammar is not shown."""
+    """Return the parts of a text that are hidden from its grammar."""
     if not (_MADE.search(text) or _DEFINED.search(text)):
         return ()
     return tuple(_parts(text))
 
 
 def comments_of_macros(text: str) -> tuple[Span, ...]:
-    """Return those of the parts that are comments."""
+    """Return the parts that are comments."""
     return tuple(part for part in hidden_parts(text) if text.startswith("/", part.start))
 
 

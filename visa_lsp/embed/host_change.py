@@ -1,6 +1,6 @@
 """The change of a host text by an edit, computed from two snapshots.
 
-It knows neither languages nor vISA. Invariant: outside of the change both texts are the same characters.
+Knows neither languages nor vISA. Invariant: outside of the change both texts are equal.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class HostChange(NamedTuple):
 
     @property
     def by(self) -> int:
-        """The distance by which everything behind it moves."""
+        """The distance by which the text after it moves."""
         return len(self.new) - len(self.old)
 
     @property
@@ -31,13 +31,13 @@ class HostChange(NamedTuple):
         return Span(self.span.start, self.span.start + len(self.new))
 
     def moved(self, span: Span) -> Span:
-        """Return a span of the old text in the new one; one that the change lies in grows with it."""
+        """Return the place of an old span in the new text; a span around the change grows with it."""
         start = span.start + (self.by if span.start >= self.span.end else 0)
         return Span(start, span.end + (self.by if span.end >= self.span.end else 0))
 
 
 def change_between(before: Document, after: Document) -> HostChange:
-    """Return the difference of two states of a text, found in the chunks that they do not share."""
+    """Return the difference of two states of a text; only chunks that they do not share are compared."""
     old, new = before.chunks, after.chunks
     head, tail = after.count_shared(old)
     start = sum(chunk.length for chunk in old[:head])
@@ -49,7 +49,7 @@ def change_between(before: Document, after: Document) -> HostChange:
 
 
 def same_ends(old: str, new: str) -> tuple[int, int]:
-    """Return the numbers of equal characters at the head and at the tail of two texts, none counted twice."""
+    """Return the numbers of equal characters at the head and at the tail of two texts, without overlap."""
     head = _same(old, new, min(len(old), len(new)))
     return head, _same(old[::-1], new[::-1], min(len(old), len(new)) - head)
 

@@ -1,10 +1,10 @@
-"""A host text as one snapshot: its blocks, the one vISA text made of them, its analysis, and the way between both.
+"""A snapshot of a host text: its blocks, the vISA text made of them, the analysis of that, and the mapping between both.
 
-All bodies are in one text, so that an edit of the host is an edit of that text and goes through the one engine. A snapshot
-never changes; ``edited`` makes the next one: away from vISA bodies only move, inside of a function that function is read again,
-and for whatever reaches further the host is, by what its tree says is different.
-Invariant: the snapshot after an edit says what a fresh one of the same host text says, so far as the host has no mistake
-that the parser finds its way around differently in a part of the text.
+All bodies are in one vISA text, so that an edit of the host becomes an edit of that text for the usual engine. A
+snapshot never changes; ``edited`` creates the next one. An edit outside of vISA only moves bodies; an edit inside of a
+function reads that function again; any other edit reads the host again, as far as its tree has changed. Invariant: the
+snapshot after an edit equals a fresh one of the same text, unless the host has a mistake from which the parser recovers
+differently when it reads a part of the text.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
 
 HEADER: Final = ".version 4.2\n"
-# A line with one of these may begin, end or name something that reaches beyond it.
+# A line with one of these may begin, end or name something that extends beyond the line.
 _LOUD: Final = re.compile(r"/\*|\*/|R\"|\\\s*$|^\s*#|asm|typedef|using|" + SPEAKS)
 _LOUDER: Final = re.compile(r"[\"'#\\]")
-# Strings and comments that end in their line; what is left of quotes behind them is open.
+# Strings and comments that end in their line; any other quote is open.
 _CLOSED: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*")
 _OPEN: Final = re.compile(r"[\"']")
 _NAMES: Final = re.compile(r"^\s*#|typedef|using", re.MULTILINE)
 _BRACKET: Final = {")": "(", "]": "[", "}": "{"}
 _ENDS: Final = re.compile(r"[;}]")
-_MAX_HEAD_CHARS: Final = 2000  # characters: no head of a function is longer
-_MAX_EDIT_LINES: Final = 40  # an edit of more lines is not typing
+_MAX_HEAD_CHARS: Final = 2000  # characters of the longest head of a function
+_MAX_EDIT_LINES: Final = 40  # because an edit of more lines is not typing
 
 
 class HostText:
@@ -69,18 +69,21 @@ class HostText:
         self.units = tuple(p.unit for p in self.placed)
         self._starts = [*accumulate((len(u.text) for u in self.units), initial=len(HEADER))]
         self._bases = [p.base for p in self.placed]
-        # How far the units up to each one reach: a function inside of another begins before that one ends.
+        # The furthest end of the units up to each one, because an inner function begins before the outer one ends.
         self._reach = [*accumulate((p.base + p.unit.length for p in self.placed), max)]
         self.analysis = analysis if analysis is not None else Analysis(Document.parse(self.visa_text), platform)
 
     @staticmethod
     def of(text: str, host: Host, platform: Platform | None = None) -> HostText:
-        """Return a snapshot of a whole text. Raises MissingGrammarError where there may be vISA in it and it cannot be parsed."""
+        """Return a snapshot of a whole text.
+
+        Raises MissingGrammarError where there may be vISA in it and it cannot be parsed.
+        """
         return HostText(host, Document.parse(text), platform)
 
     @property
     def visa_text(self) -> str:
-        """The text that all blocks make."""
+        """The vISA text of all blocks."""
         return HEADER + "".join(u.text for u in self.units)
 
     def on(self, platform: Platform | None) -> HostText:
@@ -96,16 +99,16 @@ class HostText:
         if before.tree is not None:
             before = replace(before, tree=before.tree.edit(change, self.document, document))
         found = self._apply_typing(before, change)
-        by_lines = self.host in (Host.LLVM, Host.MLIR)  # read as a whole: a line may be anything
+        by_lines = self.host in (Host.LLVM, Host.MLIR)  # read again, because any line may matter in these languages
         if not by_lines and found is None and (self._scan.tree is None or self._scan.tree.is_sound_around(change.span)):
-            # Where there was a mistake, the change may mend it.
+            # Read again after a mistake, because the change may correct it.
             found = self._move(before, change, document) or self._with_one_function(before, change, document)
         if found is None:
             found = scan(document.text, self.host, Before(self.document.text, before))
         return HostText(self.host, document, self.platform, found, self._next_analysis(found))
 
     def _apply_typing(self, before: Scan, change: HostChange) -> Scan | None:
-        """Return the scan with this change if it lies within one string; None for any other change."""
+        """Return the scan after a change within one string; None for any other change."""
         number = bisect_right(self._bases, change.span.start) - 1
         if number < 0 or not (self.host is Host.PYTHON or self.placed[number].is_alone):
             return None
@@ -117,10 +120,10 @@ class HostText:
         return replace(before, placed=tuple(placed), comments=tuple(map(change.moved, self.comments)))
 
     def _move(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
-        """Return the scan, moved, if the change touches nothing that vISA depends on."""
+        """Return the moved scan if vISA does not depend on the changed text; else None."""
         if not (_is_balanced(change.old) and _is_balanced(change.new)):
             return None
-        # A string can be a part of another one only outside of functions; within one the whole function counts.
+        # Adjacent strings matter only outside of functions, because a function is read as a whole.
         alone = self.host is Host.PYTHON or self._scan.marked or any(p.inner.start == p.inner.end for p in self.placed)
         if _is_loud(self.document, change.span, quotes=alone) or _is_loud(document, change.now, quotes=alone):
             return None
@@ -129,14 +132,14 @@ class HostText:
         after = min((p.zone.start for p in self.placed if p.zone.start >= change.span.end), default=len(self.document))
         ahead = self.document.slice(Span(change.span.end, min(after, change.span.end + _MAX_HEAD_CHARS)))
         if len(ahead) < _MAX_HEAD_CHARS and after < len(self.document) and not _ENDS.search(ahead):
-            return None  # this may be the head of the function
+            return None  # because this may be the head of a function
         if not change.by:
             return before
         placed = tuple(p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed)
         return replace(before, placed=placed, comments=tuple(map(change.moved, self.comments)))
 
     def _with_one_function(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
-        """Return the scan with one function read again if the change lies within it."""
+        """Return the scan with one function read again if the change lies within it; else None."""
         at = [n for n, p in enumerate(self.placed) if p.zone.start < change.span.start < p.zone.end]
         if len(at) != 1 or before.names is None:
             return None
@@ -144,11 +147,11 @@ class HostText:
         if not (old.inner.start < change.span.start and change.span.end < old.inner.end):
             return None
         if any(old.zone.start < p.zone.start < old.zone.end for p in self.placed):
-            return None  # there are functions in it
+            return None  # because it contains functions
         zone = change.moved(old.zone)
         text = document.slice(zone)
         if _NAMES.search(text) or _NAMES.search(self.document.slice(old.zone)):
-            return None  # what is named here may hold in other functions
+            return None  # because its names may be used in other functions
         again = scan_function(text, self.host, before.names)
         if again is None:
             return None
@@ -160,7 +163,7 @@ class HostText:
         return Scan(tuple(placed), comments, marked, before.tree, before.names)
 
     def _next_analysis(self, found: Scan) -> Analysis:
-        """Return the analysis of the vISA that there is now, made from this one by what is different."""
+        """Return the analysis of the new vISA text, by an edit of the present one."""
         units = tuple(p.unit for p in found.placed)
         head, tail = _same_units(self.units, units)
         if head == len(units) == len(self.units):
@@ -175,7 +178,7 @@ class HostText:
     # ---- places ----
 
     def unit_at(self, offset: int) -> int:
-        """Return the number of the unit that has an offset of the vISA text; -1 before the first."""
+        """Return the number of the unit at an offset of the vISA text; -1 before the first."""
         return min(bisect_right(self._starts, offset) - 1, len(self.units) - 1)
 
     def base_of(self, number: int) -> int:
@@ -191,7 +194,7 @@ class HostText:
         return self._starts[number]
 
     def host_span(self, span: Span) -> Span | None:
-        """Return the part of the host behind a span of the vISA text; None for a span outside of strings."""
+        """Return the part of the host for a span of the vISA text; None for a span outside of strings."""
         number = self.unit_at(span.start)
         if number < 0:
             return None
@@ -209,7 +212,7 @@ class HostText:
         return None
 
     def edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...] | None:
-        """Edits of the vISA text as edits of the host; None where one of them cannot be said within the strings there."""
+        """Convert edits of the vISA text to edits of the host; None if the strings there cannot express one of them."""
         out = []
         for edit in edits:
             found = self._edit(edit)
@@ -239,12 +242,12 @@ class HostText:
         return Edit(span.shifted(self.base_of(number)), written) if written is not None else None
 
     def is_unbroken(self, span: Span) -> bool:
-        """Return whether the part of the host behind a span consists of exactly the span's text."""
+        """Return whether the part of the host for a span is exactly the text of the span."""
         number = self.unit_at(span.start)
         return number >= 0 and self.units[number].map.unbroken(span.shifted(-self._starts[number]))
 
     def declaration(self, unit: Unit, name: str, offset: int) -> Span | None:
-        """Return the declaration of a C variable visible at an offset of a unit; None without one."""
+        """Return the declaration of a C variable that is visible at an offset of a unit, or None."""
         around = self._around
         if around is None:
             return None
@@ -262,7 +265,7 @@ class HostText:
 
 
 def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]:
-    """Return the numbers of equal units at the head and at the tail, none counted twice."""
+    """Return the numbers of equal units at the head and at the tail, without overlap."""
     most = min(len(old), len(new))
     head = tail = 0
     while head < most and (old[head] is new[head] or old[head].text == new[head].text):
@@ -273,9 +276,9 @@ def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]
 
 
 def _is_loud(document: Document, span: Span, *, quotes: bool) -> bool:
-    """Return whether the lines of a span have something in them that reaches beyond them; many lines count as such.
+    """Return whether the lines of a span may affect other lines; a long span counts as if it did.
 
-    ``quotes``: a quote and the sign of a directive do.
+    ``quotes``: quotes and the sign of a directive count too.
     """
     first, last = document.position(span.start)[0], document.position(span.end)[0]
     if last - first > _MAX_EDIT_LINES or document.line_text(first - 1).rstrip().endswith("\\"):
@@ -288,7 +291,7 @@ def _is_loud(document: Document, span: Span, *, quotes: bool) -> bool:
 
 
 def _is_balanced(text: str) -> bool:
-    """Return whether all brackets of a text are closed in it."""
+    """Return whether the brackets of a text are balanced."""
     opened: list[str] = []
     for sign in text:
         if sign in "([{":

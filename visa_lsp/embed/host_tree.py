@@ -1,7 +1,7 @@
-"""The tree of a host text that follows the text: an edit only moves the nodes behind it, and the next parse reads the difference.
+"""The tree of a host text, updated by edits: an edit only moves later nodes, and the next parse reads the difference.
 
-It knows the parser and nothing of what is in the tree. Invariant: the tree that ``parsed`` gives is the one of a fresh parse as long as
-the text has no mistake; around a mistake a parser that has seen the text before may find its way differently.
+Knows the parser, but not the contents of the tree. Invariant: ``parse`` returns the tree of a fresh parse if the text
+has no mistake; an incremental parse may recover from a mistake differently.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from visa_lsp.embed.languages import Readable
     from visa_lsp.syntax.document import Document
 
-# Characters: a text up to here is parsed anew in some milliseconds, and is then what it is whatever was typed before.
+# Characters: up to this length a text is parsed anew, which takes some milliseconds and does not depend on earlier states.
 MAX_REPARSED_CHARS: Final = 50_000
 _NEAR: Final = 200
 
 
 class HostTree(Struct, frozen=True):
-    """A tree at the places that its text has now; ``read`` is how the text was parsed last."""
+    """A tree with the current places of its text; ``read`` is the form of the text at the last parse."""
 
     tree: Tree
     host: Host
@@ -39,8 +39,8 @@ class HostTree(Struct, frozen=True):
         return HostTree(parse(read), host, read.without_text())
 
     def edit(self, change: HostChange, before: Document, after: Document) -> HostTree:
-        """Return the tree with its nodes moved by an edit that leads from one state of the text to the next."""
-        # An edit may make or unmake a word that is read as blanks.
+        """Return the tree with its nodes moved by an edit between two states of the text."""
+        # Widened because an edit may create or destroy a word that is read as blanks.
         more = MAX_QUALIFIER_CHARS if self.host is Host.OPENCL else 0
         start = max(0, change.span.start - more)
         old = Span(start, min(len(before), change.span.end + more))
@@ -52,7 +52,7 @@ class HostTree(Struct, frozen=True):
         return HostTree(tree, self.host, self.read)
 
     def is_sound_around(self, span: Span) -> bool:
-        """Return whether no outermost node at a place of the text, or near it, had a mistake in it when the text was parsed last."""
+        """Return whether the outermost nodes at or near a span had no mistake at the last parse."""
         root = self.tree.root_node
         if not root.has_error:
             return True
@@ -65,7 +65,7 @@ class HostTree(Struct, frozen=True):
         return True
 
     def parse(self, text: str) -> HostTree:
-        """Return the tree of the text as it is now."""
+        """Return the tree of the current text."""
         if len(text) <= MAX_REPARSED_CHARS:
             return HostTree.of(text, self.host)
         read = readable(text, self.host)

@@ -1,6 +1,6 @@
-"""Finding inline assembly in LLVM IR and in MLIR: the template and the constraints of a call, the types of what it is given.
+"""Finds inline assembly in LLVM IR and MLIR: the template, the constraints and the argument types of a call.
 
-Both are read line by line without a grammar: a call of assembly is spelt the same everywhere. It judges no vISA.
+Both are read line by line without a grammar, because a call of assembly is always spelt the same. Does not check vISA.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MAX_CALL_CHARS: Final = 100_000
 
 
 def sources_in(text: str, host: Host) -> Iterator[UnitSource]:
-    """Yield the bodies of a text, each of one call, in text order."""
+    """Yield a body for each call of a text, in text order."""
     compiler = Compiler.EITHER if _FOR_VECTORS.search(text) else Compiler.SCALAR
     for hit in _CALL[host].finditer(text):
         line = text.rfind("\n", 0, hit.start()) + 1
@@ -89,7 +89,7 @@ def _pieces(text: str, span: Span) -> Iterator[StringPiece]:
 
 
 def _list_types(text: str, host: Host, hit: re.Match[str], operands: tuple[Operand, ...]) -> Iterator[KnownType]:
-    """Return the type of each operand of a call; none of any where it has more or fewer types than constraints."""
+    """Return the type of each operand of a call; empty if the numbers of types and constraints differ."""
     if host is Host.MLIR:
         types = _MLIR_TYPES.match(text, hit.end())
         given = _split(types["given"]) if types is not None else []
@@ -124,7 +124,7 @@ def _of_type(found: re.Match[str]) -> KnownType:
 
 
 def _arguments(text: str, at: int) -> list[str]:
-    """Return the arguments behind the constraints of a call."""
+    """Return the arguments after the constraints of a call."""
     opened = _ARGUMENTS.match(text, at)
     if opened is None:
         return []
@@ -137,7 +137,7 @@ def _arguments(text: str, at: int) -> list[str]:
 
 
 def _split(words: str) -> list[str]:
-    """Return the parts of a list between its commas."""
+    """Return the comma-separated parts of a list."""
     parts, depth, start = [], 0, 0
     for at, sign in enumerate(words):
         depth += (sign in "(<{[") - (sign in ")>}]")

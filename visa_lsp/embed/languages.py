@@ -1,7 +1,7 @@
-"""The host languages: their files, what editors call them, whether a text can hold vISA, and their grammars.
+"""The host languages: their files, their names in editors, a test whether a text can contain vISA, and their grammars.
 
-The grammars are tree-sitter's, an extra of the package: they are loaded when a text is parsed, and not before.
-Invariant: positions of a tree are those of the text, one byte for each code point.
+The grammars belong to tree-sitter, an extra of the package; they are loaded when a text is parsed. Invariant: positions
+of a tree are those of the text, one byte for each code point.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXTRA: Final = "pip install 'visa-lsp[embed]'"
 
 
 class Host(Enum):
-    """A language that vISA is written inside of."""
+    """A language whose strings may contain vISA."""
 
     OPENCL = "opencl"
     C = "c"
@@ -79,43 +79,43 @@ _MODULES: Final = {
     Host.CM: "tree_sitter_cpp",
     Host.PYTHON: "tree_sitter_python",
 }
-# Words that OpenCL C puts before types; without them a declaration is one of C.
+# Words before types in OpenCL C; without them a declaration is plain C.
 _QUALIFIERS: Final = re.compile(
     r"\b(?:__kernel|kernel|(?:__)?(?:global|local|constant|private|generic|read_only|write_only|read_write))\b"
 )
-MAX_QUALIFIER_CHARS: Final = 16  # including the characters beside the word
+MAX_QUALIFIER_CHARS: Final = 16  # including the characters on both sides of the word
 _NO_LINE_END: Final = re.compile(r"(?!\\\r?\n)[^\r\n]")
 _BLANK_BEFORE_END: Final = re.compile(r" (?=\r?\n)")
 _OTHER: Final = re.compile(r"[^\x01-\x7f]")
 _MAX_CHAIN_LINKS: Final = (
-    64  # lines that splices join; the scanner of Python looks through all of a chain for each word in it
+    64  # lines joined by splices, because the scanner of Python reads the whole chain for each word in it
 )
 
 
 class MissingGrammarError(Exception):
-    """The packages that parse host languages are not installed; the message says how to install them."""
+    """The packages for parsing host languages are not installed; the message says how to install them."""
 
     def __init__(self, host: Host) -> None:
         super().__init__(f"vISA inside of {host.value} sources is found with tree-sitter: {EXTRA}")
 
 
 def host_of(name: str) -> Host | None:
-    """Return the host language of a file by its suffix; None where it is none of them."""
+    """Return the host language of a file by its suffix, or None."""
     return _SUFFIXES.get(name[name.rfind(".") :].lower()) if "." in name else None
 
 
 def host_called(identifier: str) -> Host | None:
-    """Return the host language that an editor calls so; None where it is none of them."""
+    """Return the host language with an editor's name of a language, or None."""
     return _IDENTIFIERS.get(identifier.lower())
 
 
 def may_hold_visa(text: str) -> bool:
-    """Return whether a text is worth parsing: it has inline assembly, or a comment that marks a string."""
+    """Return whether a text must be parsed, because it has inline assembly or a comment that marks a string."""
     return "asm" in text
 
 
 def is_installed(host: Host) -> bool:
-    """Return whether the packages that parse a language are there."""
+    """Return whether the packages for parsing a language are installed."""
     from importlib.util import find_spec
 
     if host not in _MODULES:
@@ -134,7 +134,7 @@ def _parser(host: Host) -> Parser:
 
 @cache
 def language(host: Host) -> Language:
-    """Return the grammar of a language. Raises MissingGrammarError where it is not installed."""
+    """Return the grammar of a language. Raises MissingGrammarError if it is not installed."""
     if not is_installed(host):
         raise MissingGrammarError(host)
     from tree_sitter import Language
@@ -143,7 +143,7 @@ def language(host: Host) -> Language:
 
 
 def _grammar(host: Host) -> object:
-    """Return the language object of a grammar's package."""
+    """Return the language object of the package of a grammar."""
     match host:
         case Host.C:
             import tree_sitter_c
@@ -160,9 +160,9 @@ def _grammar(host: Host) -> object:
 
 
 class Readable(NamedTuple):
-    """A text as the parser of a language is given it: a byte for each code point.
+    """A text in the form for the parser of a language: a byte for each code point.
 
-    ``added`` follows the text. ``in_place`` is whether an edit changes it nowhere else than in the text.
+    ``added`` follows the text. ``in_place``: an edit of the text changes only the edited part of this form.
     """
 
     text: str
@@ -171,13 +171,13 @@ class Readable(NamedTuple):
     in_place: bool = True
 
     def without_text(self) -> Readable:
-        """Return the same without the text."""
+        """Return a copy without the text."""
         return self._replace(text="")
 
 
 def readable(text: str, host: Host) -> Readable:
-    """Return a text made such that the parser of a language reads it."""
-    # A letter for whatever is not ASCII: names with it stay names, and offsets stay those of the text.
+    """Convert a text for the parser of its language."""
+    # A letter replaces each character that is not ASCII, so that names stay names and offsets do not change.
     plain = text if text.isascii() and "\0" not in text else _OTHER.sub("x", text)
     if host is Host.PYTHON:
         whole = _without_long_chains(plain) if "\\\n" in plain else plain
@@ -187,12 +187,12 @@ def readable(text: str, host: Host) -> Readable:
         plain = "".join(_without(plain, hidden))
     if host is Host.OPENCL:
         plain = _QUALIFIERS.sub(lambda word: " " * len(word[0]), plain)
-    # The scanner looks for the end of each open comment up to the end of the text.
+    # Closed because the scanner would search for the end of each open comment up to the end of the text.
     return Readable(plain, host, "*/" if plain.rfind("/*") > plain.rfind("*/") else "", not hidden)
 
 
 def _without(text: str, parts: Iterable[Span]) -> Iterator[str]:
-    """Yield a text with blanks for some parts; lines stay lines, and a macro that continues behind them still does."""
+    """Yield a text with blanks in place of parts; line ends stay, and a macro that continues after them still does."""
     at = 0
     for part in parts:
         blanks = _NO_LINE_END.sub(" ", text[part.start : part.end])
@@ -203,9 +203,9 @@ def _without(text: str, parts: Iterable[Span]) -> Iterator[str]:
 
 
 def parse(read: Readable, before: Tree | None = None) -> Tree:
-    """Return the tree of a text, whose bytes are the text's code points. Raises MissingGrammarError.
+    """Return the tree of a text, with a byte for each code point.
 
-    ``before`` is an older tree of the text whose nodes were moved by every edit since.
+    Raises MissingGrammarError. ``before`` is an older tree of the text, with its nodes moved by every edit since.
     """
     written = (read.text + read.added).encode("ascii")
     parser = _parser(read.host)
@@ -213,7 +213,7 @@ def parse(read: Readable, before: Tree | None = None) -> Tree:
 
 
 def _without_long_chains(text: str) -> str:
-    """Return the text with blanks for the line splices of chains that are longer than anyone writes; every offset stays."""
+    """Replace the line splices of overlong chains by blanks; offsets do not change."""
     lines = text.split("\n")
     out: list[str] = []
     first = 0

@@ -1,7 +1,7 @@
 """The values of string literals of C, C++ and Python, in pieces with their places in the host.
 
-It knows escapes, prefixes, raw strings and line splices, and nothing of what the strings say.
-Invariant: pieces are in the order of the host and do not overlap; a piece that is exact is spelt as it reads.
+Knows escapes, prefixes, raw strings and line splices, but not the contents of strings. Invariant: pieces are in the
+order of the host without overlaps; an exact piece equals its spelling in the host.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class StringPiece(Struct, frozen=True):
-    """A part of a string's value; ``exact`` where it is spelt as it reads."""
+    """A part of a string's value; ``exact`` if it equals its spelling in the host."""
 
     text: str
     host: Span
     exact: bool = True
 
 
-# Stands for what is known only when the program runs, or by another file.
+# A placeholder for text that is known only at run time or from another file.
 HOLE: Final = "\ufffc"
 
 
@@ -41,7 +41,7 @@ _LAST: Final = 0x10FFFF
 
 
 def c_pieces(text: str, span: Span) -> Iterator[StringPiece]:
-    """Yield the pieces of a string literal of C or C++ with its prefix and quotes; one that is not closed ends with its span."""
+    """Yield the pieces of a string literal of C or C++ with prefix and quotes; an open literal ends with its span."""
     literal = text[span.start : span.end]
     quote = literal.find('"')
     if literal[:quote].endswith("R"):
@@ -58,7 +58,7 @@ def c_pieces(text: str, span: Span) -> Iterator[StringPiece]:
 def python_pieces(
     text: str, body: Span, *, raw: bool, formatted: bool, values: tuple[Span, ...] = ()
 ) -> Iterator[StringPiece]:
-    """Yield the pieces of the inside of a Python string; ``values`` are the places of an f-string that are filled in later."""
+    """Yield the pieces of the inside of a Python string; ``values`` are the replacement fields of an f-string."""
     at = body.start
     for hole in (*values, Span(body.end, body.end)):
         part = Span(at, hole.start)
@@ -93,13 +93,13 @@ def _value(escape: re.Match[str]) -> str:
     if kind == "one":
         return _SIMPLE.get(digits, digits)
     if kind == "name":
-        return "?"  # a letter of another script: which one is of no account to vISA
+        return "?"  # a letter of another script, which has no meaning in vISA
     number = int(digits, 8 if kind == "octal" else 16)
     return chr(number) if number <= _LAST else "?"
 
 
 def _read_braces(piece: StringPiece) -> Iterator[StringPiece]:
-    """Yield a piece of an f-string: doubled braces are single ones."""
+    """Yield the pieces of a part of an f-string; doubled braces become single ones."""
     if not piece.exact or ("{{" not in piece.text and "}}" not in piece.text):
         yield piece
         return
@@ -117,7 +117,7 @@ def _part(piece: StringPiece, start: int, end: int) -> Iterator[StringPiece]:
 
 
 def quote_text(text: str, *, raw: bool, quote: str) -> str | None:
-    """Return a text as it is written inside of a literal with these quotes; None where a raw one cannot say it."""
+    """Return a text escaped for a literal with these quotes; None if a raw literal cannot express it."""
     if raw:
         return None if quote[0] in text else text
     plain = text.replace("\\", "\\\\").replace(quote[0], "\\" + quote[0])

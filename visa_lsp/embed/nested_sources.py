@@ -1,7 +1,7 @@
-"""OpenCL C in a string of another language: the string is read as a source; its blocks are in the host of the string.
+"""OpenCL C in a string of another language: the string is read as a source, and its blocks are placed in the host.
 
-Invariant: every span of a block that comes back lies in the host. What is written in such a block passes two kinds of quotes, so that no
-fix is made there: it has no literals.
+Invariant: every span of a returned block lies in the host. Such a block has no literals, because its text is quoted
+twice, so that no fix is offered.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _ASSEMBLY: Final = re.compile(r"\b(?:asm|__asm|__asm__)\b")
 
 
 def is_opencl(text: str) -> bool:
-    """Return whether what a string says is OpenCL C with inline assembly."""
+    """Return whether the text of a string is OpenCL C with inline assembly."""
     return _ASSEMBLY.search(text) is not None and _OPENCL.search(text) is not None
 
 
 class NestedText:
-    """The text of a string, with the places that its pieces have in the host."""
+    """The text of a string, with the places of its pieces in the host."""
 
     def __init__(self, pieces: Sequence[StringPiece], span: Span) -> None:
         self.text = "".join(piece.text for piece in pieces)

@@ -1,7 +1,7 @@
-"""Nodes of some types in a tree of tree-sitter, found in a time that grows with the text and not faster.
+"""Finds nodes by type in a tree of tree-sitter, in time proportional to the text.
 
-A query is fast, but looks through the rest of a node's children for each of them that has no name: with brackets by the ten thousand
-that are never closed, which end up side by side in one node, that takes hours. Trees with such a node are walked through instead.
+A query is fast, but for each unnamed child of a node it searches the remaining children. With ten thousand open
+brackets, which become children of one node, that takes hours. Trees with such a node are walked instead.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _MAX_CHILDREN: Final = 2000
 
-# The types of nodes that are wanted, each with the name of the list that collects it.
+# The types of nodes to find, each with the name of the list that collects it.
 Kinds = tuple[tuple[str, str], ...]
 
 
 def nodes_of(root: Node, host: Host, kinds: Kinds, within: Span | None = None) -> dict[str, list[Node]]:
-    """Return the nodes of some types, by the names of ``kinds``; with ``within`` those that lie in it or reach into it."""
+    """Return the nodes of the types in ``kinds``, by its names; with ``within`` only those that overlap it."""
     if is_hard(root):
         names = dict(kinds)
         found: dict[str, list[Node]] = {}
@@ -43,12 +43,12 @@ def nodes_of(root: Node, host: Host, kinds: Kinds, within: Span | None = None) -
 
 
 def find_enclosing(root: Node, offsets: Iterable[int], types: Container[str]) -> Iterator[tuple[Node, ...]]:
-    """Return for each of the rising offsets the enclosing nodes of these types, the outermost first.
+    """Return, for each of the rising offsets, the enclosing nodes of these types, the outermost first.
 
-    One walk through the tree that goes down only where an offset is, and passes every node at most once.
+    One walk through the tree, which descends only to the offsets and visits every node at most once.
     """
     cursor = root.walk()
-    inside: list[Node] = []  # those that the cursor is in
+    inside: list[Node] = []  # the nodes around the cursor
     behind = False  # whether the cursor has passed all nodes
     for offset in offsets:
         found: list[Node] | None = inside if behind else None
@@ -68,7 +68,7 @@ def find_enclosing(root: Node, offsets: Iterable[int], types: Container[str]) ->
 
 
 def _pass(cursor: TreeCursor, inside: list[Node]) -> bool:
-    """Go on to the node behind this one, out of whatever ends here; False where there is none."""
+    """Move to the next node in text order that is not inside this one; return False at the end."""
     while not cursor.goto_next_sibling():
         if not cursor.goto_parent():
             return False
@@ -78,7 +78,7 @@ def _pass(cursor: TreeCursor, inside: list[Node]) -> bool:
 
 
 def is_hard(root: Node) -> bool:
-    """Return whether a mistake has left a node with more children than a query should look at."""
+    """Return whether a mistake has left a node with too many children for a query."""
     waiting = [root] if root.has_error else []
     while waiting:
         node = waiting.pop()

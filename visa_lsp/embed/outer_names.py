@@ -1,6 +1,6 @@
-"""Names that hold in a whole C-like text: macros that may be between strings, and types that are called otherwise.
+"""Names with a meaning in a whole C-like text: macros that may occur between strings, and aliases of types.
 
-Scopes are of no account to it: of two declarations of a name the later one counts. It does not look into the text of a macro.
+Scopes are ignored: of two declarations of a name the later one counts. The text of a macro is not read.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ MACRO: Final = re.compile(r"#[ \t]*define\s+(?P<name>\w+)(?P<parameters>\([^()]*
 class OuterNames(Struct, frozen=True):
     """Names, with their meanings.
 
-    ``types``: as written, without pointers and arrays; ``macros``: the text behind the head, None for one with parameters.
+    ``types``: as written, without pointers and arrays; ``macros``: the text after the head, None for one with parameters.
     """
 
     types: dict[str, str]
     macros: dict[str, str | None]
 
     def with_inner(self, inner: OuterNames) -> OuterNames:
-        """Return these names and those of a part of the text."""
+        """Return these names, extended by those of a part of the text."""
         if not (inner.types or inner.macros):
             return self
         return OuterNames(self.types | inner.types, self.macros | inner.macros)
@@ -60,7 +60,7 @@ def outer_names(text: str, root: Node) -> OuterNames:
 
 
 def places_of(text: str, word: str) -> Iterator[int]:
-    """Yield the offsets of these characters, in any surroundings."""
+    """Yield the offsets of these characters, anywhere in the text."""
     at = text.find(word)
     while at >= 0:
         yield at
@@ -77,7 +77,7 @@ def _take_type(text: str, node: Node, types: dict[str, str]) -> None:
 
 
 def _parameters(text: str, node: Node) -> str:
-    """Return the parameter names of the template that a name belongs to, in brackets; empty without a template."""
+    """Return the parameter names of the template of a name, in brackets; empty without a template."""
     around = node.parent
     given = around.child_by_field_name("parameters") if around is not None else None
     if given is None or around is None or around.type != "template_declaration":

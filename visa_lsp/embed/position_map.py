@@ -1,7 +1,7 @@
-"""Places in a text that was taken out of the strings of another one: offsets and spans, both ways.
+"""Maps offsets and spans between a host and the text extracted from its strings, in both directions.
 
-A pure value made of segments in the order of both texts. It knows neither strings nor vISA.
-Invariant: an offset inside an exact segment maps to the host and back unchanged; offsets outside of segments have no place.
+A pure value of segments in the order of both texts. Knows neither strings nor vISA. Invariant: an offset inside an
+exact segment maps to the host and back unchanged; an offset outside of segments has no place.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class Segment(Struct, frozen=True):
-    """A part of the text and the part of the host behind it.
+    """A part of the text and its part of the host.
 
-    ``exact``: both are the same characters. Otherwise the part is a whole: an escape, an operand, the value of a macro.
+    ``exact``: both have the same characters. Otherwise the part is indivisible: an escape, an operand, the value of a
+    macro.
     """
 
     text: Span
@@ -30,7 +31,7 @@ class Segment(Struct, frozen=True):
 
 
 class PositionMap:
-    """Offsets of a text and of its host, by segments that overlap in neither and rise in both."""
+    """A map between a text and its host, by segments that are ordered in both and do not overlap."""
 
     def __init__(self, segments: Iterable[Segment], *, joined: bool = False) -> None:
         self.segments = tuple(segments if joined else _join_segments(segments))
@@ -38,7 +39,7 @@ class PositionMap:
         self._hosts = [s.host.start for s in self.segments]
 
     def to_host(self, offset: int) -> int | None:
-        """Return the start, in the host, of the character at an offset of the text; None where the host does not have it."""
+        """Return the start, in the host, of the character at an offset of the text; None if the host does not have it."""
         segment = self.segment_at(offset)
         if segment is None:
             return None
@@ -52,7 +53,7 @@ class PositionMap:
         return segment.host.start + offset - segment.text.start if segment.exact else segment.host.end
 
     def host_span(self, span: Span) -> Span | None:
-        """Return the part of the host behind a span of the text; None unless both of its ends are in the host."""
+        """Return the part of the host for a span of the text; None unless both ends are in the host."""
         if span.start >= span.end:
             at = self.to_host(span.start)
             if at is None:
@@ -62,7 +63,7 @@ class PositionMap:
         return None if start is None or end is None else Span(start, end)
 
     def unbroken(self, span: Span) -> bool:
-        """Return whether the part of the host behind a span consists of exactly the span's text."""
+        """Return whether the part of the host for a span is exactly the text of the span."""
         if span.start >= span.end:
             return self.host_span(span) is not None
         first = bisect_right(self._texts, span.start) - 1
@@ -79,7 +80,7 @@ class PositionMap:
         )
 
     def to_text(self, offset: int) -> int | None:
-        """Return the offset in the text for a cursor in the host: before a character of the text, or just behind one."""
+        """Return the offset in the text for a cursor in the host, before a character of the text or just after one."""
         at = bisect_right(self._hosts, offset) - 1
         if at < 0:
             return None
@@ -91,17 +92,17 @@ class PositionMap:
         return segment.text.end if offset == segment.host.end else segment.text.start
 
     def exact_around(self, span: Span) -> Segment | None:
-        """Return the exact segment that a span of the host lies in, behind its first character."""
+        """Return the exact segment with a span of the host after its first character."""
         at = bisect_right(self._hosts, span.start) - 1
         if at < 0:
             return None
         segment = self.segments[at]
-        if segment.host.start == span.start:  # at its start, which may be the end of the one before
+        if segment.host.start == span.start:  # at its start, which may be the end of the segment before
             return None
         return segment if segment.exact and span.end <= segment.host.end else None
 
     def grown(self, segment: Segment, by: int) -> PositionMap:
-        """Return the map when an exact segment has so many more characters in both texts."""
+        """Return the map after an exact segment has grown by a number of characters in both texts."""
         at = self.segments.index(segment)
         text, host = segment.text, segment.host
         grown = Segment(Span(text.start, text.end + by), Span(host.start, host.end + by))
@@ -109,7 +110,7 @@ class PositionMap:
         return PositionMap([*self.segments[:at], grown, *behind], joined=True)
 
     def segment_at(self, offset: int) -> Segment | None:
-        """Return the segment that the character at an offset of the text is in."""
+        """Return the segment with the character at an offset of the text."""
         at = bisect_right(self._texts, offset) - 1
         if at < 0 or offset >= self.segments[at].text.end:
             return None
@@ -117,7 +118,7 @@ class PositionMap:
 
 
 def _join_segments(segments: Iterable[Segment]) -> Iterable[Segment]:
-    """Yield the segments without empty ones, neighbours that are exact made one."""
+    """Yield the segments; empty ones are dropped, adjacent exact ones are joined."""
     last: Segment | None = None
     for segment in segments:
         if segment.text.start >= segment.text.end:

@@ -1,6 +1,6 @@
-"""Finding vISA in Python: strings that a comment marks, and templates that a call is given together with their constraints.
+"""Finds vISA in Python: strings marked by a comment, and templates that a call gets together with their constraints.
 
-Where strings are, and what in them is filled in later, tree-sitter says. Types of operands are not known in Python.
+Tree-sitter finds the strings and their replacement fields. Types of operands are unknown in Python.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STRINGS: Final = (("comment", "comment"), ("string", "string"), ("concatenated_
 _MAX_VALUE_BYTES: Final = 2000
 _CONSTRAINT: Final = re.compile(r"[=+&]*(?:rw(?:\.u)?|i|n|P|\d{1,2})")
 _ANY_CONSTRAINT: Final = re.compile(r"[=+&%]*[\w.]+|~\{\w+\}")
-# What takes a template by name, and what gives back the text that it is given.
+# Functions that take a template by name, and functions that return the given text.
 _TEMPLATES: Final = ("asm", "asm_string", "template")
 _KEEPS_TEXT: Final = re.compile(r"(?:\w+\.)*(?:dedent|cleandoc)")
 _KEEPS_METHOD: Final = re.compile(r"\.(?:strip|lstrip|rstrip)")
@@ -43,13 +43,13 @@ class PythonText:
         self.text = text
         found = nodes_of(tree.root_node, Host.PYTHON, _STRINGS)
         self.comments = sorted(_span(n) for n in found.get("comment", ()))
-        # A string of several literals counts as one; its parts are captured too, and passed over.
+        # A string of several literals counts as one; its parts are captured too, but skipped.
         nodes = sorted(found.get("string", ()), key=lambda n: (n.start_byte, -n.end_byte))
         self.strings: list[Node] = []
         for node in nodes:
             if not self.strings or node.start_byte >= self.strings[-1].end_byte:
                 self.strings.append(node)
-        # Adjacent strings are not searched in a text that is broken like that.
+        # Adjacent strings are not searched in a text with such a mistake.
         looked = ("rw" in text or _TAKES_ASSEMBLY in text) and not is_hard(tree.root_node)
         nodes_by_kind = nodes_of(tree.root_node, Host.PYTHON, _KINDS) if looked else {}
         self._calls = sorted(nodes_by_kind.get("call", ()), key=lambda n: n.start_byte)
@@ -73,7 +73,7 @@ class PythonText:
             block = self._block(template, operands, asked=marked.pop(template.start_byte, None) is not None)
             start = min(template.start_byte, constraints.start_byte, call.start_byte)
             reach = Span(start, max(template.end_byte, constraints.end_byte, call.end_byte))
-            # A call may well have two strings, and the second one be `rw`.
+            # Other calls may have two strings too, such as `rw` for the second.
             sure = block.executes or any(o.written and o.kind.startswith(GENERAL) for o in operands)
             if (named and block.is_ptx) or (operands and sure):
                 found[template.start_byte] = replace(block, reach=reach)
@@ -84,7 +84,7 @@ class PythonText:
         return [found[start] for start in sorted(found)]
 
     def others(self) -> Iterator[NestedText]:
-        """Yield the strings that may be sources with inline assembly of their own."""
+        """Yield the strings that may be sources with inline assembly themselves."""
         for node in self.strings:
             if self.text.find("asm", node.start_byte, node.end_byte) >= 0:
                 yield NestedText(tuple(self._pieces(node)), _span(node))
@@ -99,7 +99,7 @@ class PythonText:
         return function is not None and _TAKES_ASSEMBLY in self.text[function.start_byte : function.end_byte]
 
     def _find_arguments(self, call: Node) -> tuple[Node, Node] | None:
-        """Return the template and the constraints that a call is given, by name or by place."""
+        """Return the template and the constraints of a call, given by name or by position."""
         arguments = call.child_by_field_name("arguments")
         if arguments is None or arguments.type != "argument_list":
             return None
@@ -124,7 +124,7 @@ class PythonText:
         return (template, constraints) if template is not None and constraints is not None else None
 
     def _string(self, node: Node, deep: int = 4) -> Node | None:
-        """Return the node of the strings that an expression is made of; None for any other expression."""
+        """Return the node of the strings in an expression of strings; None for any other expression."""
         while node.type == "parenthesized_expression" and node.named_child_count == 1:
             inner = node.named_child(0)
             if inner is None:
@@ -144,7 +144,7 @@ class PythonText:
         return None
 
     def _find_strings(self, call: Node, deep: int) -> Node | None:
-        """Return the node of the strings that a call gives back much as they are; None for any other call."""
+        """Return the node of the strings that a call returns nearly unchanged; None for any other call."""
         function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
         if function is None or arguments is None:
             return None
@@ -167,7 +167,7 @@ class PythonText:
                 yield at
 
     def _operands(self, node: Node, allowed: re.Pattern[str]) -> tuple[Operand, ...]:
-        """Return the operands that a string of constraints names; none where it is something else."""
+        """Return the operands named by a string of constraints; empty for other strings."""
         if node.end_byte - node.start_byte > _MAX_VALUE_BYTES:
             return ()
         words = [word.strip() for word in "".join(p.text for p in self._pieces(node)).split(",")]
@@ -197,12 +197,12 @@ class PythonText:
             yield StringLiteral(_span(part), "r" in written.lower(), quote)
 
     def _parts(self, node: Node) -> Iterator[tuple[Node, Node, int]]:
-        """Yield the literals of a string, each with the node of its opening quotes and the offset of the closing ones."""
+        """Yield the literals of a string, each with the node of its opening quotes and the offset of its closing quotes."""
         for part in _flat(node):
             if part.type != "string":
                 yield part, part, part.end_byte
                 continue
-            if not part.child_count:  # one that the parser misses
+            if not part.child_count:  # the closing quotes that the parser inserted
                 continue
             start, end = part.child(0), part.child(part.child_count - 1)
             if part.type == "string" and start is not None and end is not None and start.type == "string_start":
@@ -222,7 +222,7 @@ def _flat(node: Node) -> Iterator[Node]:
 
 
 def _is_in_sight(assignment: Node, use: Node) -> bool:
-    """Return whether an assignment is in a function around a use of its name, or in none."""
+    """Return whether an assignment is outside of functions, or in a function around a use of its name."""
     around: Node | None = assignment.parent
     for _ in range(_MAX_DEPTH):
         if around is None or around.type == "module":

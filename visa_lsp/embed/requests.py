@@ -1,8 +1,8 @@
 """Editor requests about a place in a host text, answered by the features for vISA and mapped back to the host.
 
-One layer for all requests: an offset of the host becomes one of the vISA text, spans and words of the answer become those of the
-host. Nothing is worked out here that a feature knows. Outside of vISA strings every answer is none.
-Invariant: no span of an answer lies outside of the strings of the host, but those of operands and C variables.
+One layer for all requests: an offset of the host becomes one of the vISA text; spans and words of the answer become
+those of the host. The features compute the answers. Outside of vISA strings every answer is None. Invariant: no span of
+an answer lies outside of the strings of the host, except those of operands and C variables.
 """
 
 from __future__ import annotations
@@ -48,24 +48,24 @@ __all__ = [
 
 
 def operand_at(host: HostText, offset: int) -> tuple[Unit, OperandName, Span] | None:
-    """Return the operand of an asm statement whose name is at an offset of the host, with its body and its place."""
+    """Return the operand with its name at an offset of the host, with its body and its place."""
     at = host.visa_offset(offset)
     if at is None:
         return None
     unit = host.units[host.unit_at(at)]
     local = at - host.start_of(host.unit_at(at))
-    # A cursor behind a name is still at it.
+    # A cursor just after a name still points at it.
     for place in (local, local - 1):
         segment = unit.map.segment_at(place)
         part = unit.text[segment.text.start : segment.text.end] if segment is not None and not segment.exact else ""
-        name = part.partition("(")[0]  # a whole operand has its region behind the name
+        name = part.partition("(")[0]  # because a whole operand has its region after the name
         if segment is not None and name in unit.operands:
             return unit, unit.operands[name], segment.host.shifted(host.base_of(host.unit_at(at)))
     return None
 
 
 def hover(host: HostText, offset: int) -> HoverResult | None:
-    """Return the page of what is at an offset; of an operand also what the asm statement says of it."""
+    """Return the hover page at an offset; for an operand, add its description in the asm statement."""
     at = host.visa_offset(offset)
     found = of_hover(host.analysis, at) if at is not None else None
     span = host.host_span(found.span) if found is not None else None
@@ -88,7 +88,7 @@ def _operand_page(name: OperandName) -> str:
 
 
 def definition(host: HostText, offset: int) -> tuple[Target, ...]:
-    """Return the declarations of the name at an offset: in the strings; for an operand, in the statement and in C."""
+    """Return the declarations of the name at an offset, in the strings; those of an operand in the statement and in C."""
     known = operand_at(host, offset)
     if known is not None:
         return tuple(_of_operand(host, *known))
@@ -134,7 +134,7 @@ def places(host: HostText, offset: int, *, declarations: bool = True) -> tuple[S
 
 
 def prepare_rename(host: HostText, offset: int) -> tuple[Span, str] | None:
-    """Return the name that would be renamed; None where there is none that may be: an operand without a name has none."""
+    """Return the name that would be renamed; None if there is none, as for an operand without a name."""
     known = operand_at(host, offset)
     if known is not None:
         name = known[1].operand.name
@@ -183,7 +183,7 @@ def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Spa
 
 
 def complete(host: HostText, offset: int) -> tuple[tuple[CompletionOffer, ...], bool]:
-    """Return the offers at an offset, and whether there are more; operands are called as the statement calls them."""
+    """Return the offers at an offset, and whether there are more; operands have their names in the statement."""
     at = host.visa_offset(offset)
     if at is None:
         return (), False
@@ -213,7 +213,7 @@ def complete(host: HostText, offset: int) -> tuple[tuple[CompletionOffer, ...], 
 
 
 def documentation(host: HostText, kind: ItemKind, label: str, offset: int) -> str:
-    """Return the page of an offer made at an offset."""
+    """Return the documentation of an offer at an offset."""
     at = host.visa_offset(offset)
     if at is None:
         return ""
@@ -230,7 +230,7 @@ def signature_help(host: HostText, offset: int) -> SignatureHelp | None:
 
 
 def tokens(host: HostText, encoding: Encoding) -> Piece:
-    """Return the colours of the vISA in the host, of nothing else in it; lines count from the first of the host."""
+    """Return the colours of only the vISA in the host; lines are those of the host."""
     by_line: dict[int, list[tuple[int, int, int, int]]] = {}
     text = host.document
     for token in semantic_tokens(host.analysis) if host.units else ():
@@ -248,7 +248,7 @@ def tokens(host: HostText, encoding: Encoding) -> Piece:
 
 
 def folds(host: HostText) -> tuple[Fold, ...]:
-    """Return the folding ranges: each statement of several lines, and those of the vISA text."""
+    """Return the folding ranges: every statement of several lines, and the folds of the vISA text."""
     found: set[tuple[int, int]] = set()
     for number, unit in enumerate(host.units):
         for block in unit.source.blocks:

@@ -1,4 +1,4 @@
-"""The rules about what a host says around its vISA: V240 and V241.
+"""The rules about a host's code around its vISA: V240 and V241.
 
 Each rule's page is what ``explain`` and hover print. Codes are never used twice.
 """

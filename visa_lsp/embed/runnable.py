@@ -1,8 +1,8 @@
-"""A block as a kernel of its own: each operand is a buffer, loaded into the operand's variable above the block and stored below it.
+"""Converts a block to a kernel: each operand is a buffer, loaded into its variable before the block and stored after it.
 
-It makes the text and says what each operand is; it runs nothing. What a buffer holds is the order of the registers: of a vector one
-element after the other, each for all lanes. Invariant: where the size of an operand or a part of the block is not known, no text is
-made, and words say why.
+Creates the text and describes the operands, but runs nothing. A buffer has the order of the registers: the elements of
+a vector one after the other, each for all lanes. Invariant: if the size of an operand or a part of the block is
+unknown, there is no text, but a message with the reason.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _DECLARED: Final = re.compile(
 )
 _OWORD: Final = 16  # bytes
 _MAX_OWORDS: Final = 8  # of one message
-_FIRST_ARGUMENT: Final = 64  # bytes: where the payload begins that is the same for all threads
+_FIRST_ARGUMENT: Final = 64  # bytes: the start of the payload that all threads share
 _WORD: Final = re.compile(r"\w+")
 
 
 class BlockOperand(Struct, frozen=True):
-    """An operand of a block that runs: its name in the strings, its variable, its buffer.
+    """An operand of a runnable block: its name in the strings, its variable, its buffer.
 
-    It has ``elements`` for each of ``lanes``. ``read``: the block begins with what the buffer holds; ``written``: the buffer ends
-    with what the block leaves.
+    It has ``elements`` for each of ``lanes``. ``read``: the block starts with the contents of the buffer; ``written``:
+    the block's result is stored in the buffer.
     """
 
     written_as: str
@@ -67,11 +67,11 @@ class BlockOperand(Struct, frozen=True):
 
     @property
     def is_padded(self) -> bool:
-        """True if the buffer has elements outside the operand: they are loaded, so that storing them is not a fault."""
+        """True if the buffer has elements outside of the operand; they are loaded, so that storing them is not a fault."""
         return self.buffer_elements > self.lanes * self.elements
 
     def by_lane(self, values: list[Any]) -> list[Any]:
-        """Return the content of a buffer: a list for each lane, or the value itself where a lane has one."""
+        """Return the content of a buffer: a list for each lane, or a plain value if a lane has only one."""
         rows = [values[n * self.lanes : (n + 1) * self.lanes] for n in range(self.elements)]
         return list(rows[0]) if self.elements == 1 else [list(of_lane) for of_lane in zip(*rows, strict=True)]
 
@@ -86,7 +86,10 @@ class RunnableBlock(Struct, frozen=True):
 
 
 def runnable_block(host: HostText, number: int, called: str) -> RunnableBlock:
-    """Return a block of a host as a kernel; ``called`` is what its head calls the host. Raises BlockRefused with the reason."""
+    """Return a block of a host as a kernel; ``called`` is the name of the host in its head.
+
+    Raises BlockRefused with the reason.
+    """
     width = _width(host, number)
     known = block_text(host, number, called, width)
     _refuse_what_is_unknown(known)
@@ -122,7 +125,7 @@ def _width(host: HostText, number: int) -> int:
     if not 0 <= number < len(found):
         return _WIDTHS[0]
     _, unit, block = found[number]
-    # A mask that is not the first begins four lanes further on for each number.
+    # Each later mask begins four lanes further.
     widest = max((4 * (int(hit[1]) - 1) + int(hit[2]) for hit in _EXECUTES.finditer(block.text)), default=1)
     return unit.source.width or next((w for w in _WIDTHS if w >= widest), _WIDTHS[-1])
 
@@ -184,7 +187,7 @@ def _free(wanted: str, taken: set[str]) -> str:
 
 
 def _buffers(operands: list[BlockOperand]) -> Iterator[str]:
-    """Yield the declarations of the buffers, and where the launch puts them."""
+    """Yield the declarations of the buffers, and their places in the payload."""
     yield from (f".decl {o.buffer} v_type=T num_elts=1\n" for o in operands)
     for number, operand in enumerate(operands):
         yield f".input {operand.buffer} offset={_FIRST_ARGUMENT + 4 * number} size=4\n"
@@ -204,7 +207,7 @@ def _moves(operand: BlockOperand, *, store: bool) -> Iterator[str]:
 
 
 def _contents(operand: BlockOperand) -> dict[str, Any]:
-    """Return the initial content of a buffer: an operand that is read counts up, so that lanes differ."""
+    """Return the initial content of a buffer; that of a read operand counts up, so that lanes differ."""
     shape = [operand.elements, operand.lanes] if operand.elements > 1 else [operand.lanes]
     if operand.is_padded:
         shape = [operand.buffer_elements]

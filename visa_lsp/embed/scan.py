@@ -1,8 +1,8 @@
-"""Parsing a host text: the bodies of its blocks with what is known of their operands, and comments that speak to this program.
+"""Parses a host text: the bodies of its blocks with the known facts about their operands, and comments for this program.
 
-A function can be parsed again by itself: nothing but the macros and names of types of the whole text is then taken as it was. After an
-edit that may reach further the whole text is read again, but functions that are spelt as they were are not.
-It judges no vISA. Invariant: bodies are in the order of their first blocks.
+A single function can be parsed again; only the macros and names of types of the whole text are then reused. After an
+edit with a wider effect the whole text is read again, except functions with unchanged text. Does not check vISA.
+Invariant: bodies are in the order of their first blocks.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _VARIES: Final = re.compile(r"\s*=[^;,]*?(?:\[|\bget_\w+\s*\()")
 
 
 class PlacedUnit(Struct, frozen=True):
-    """A body in its host: where it begins, and the part of the host that it depends on.
+    """A body in its host: its start, and the part of the host that it depends on.
 
-    ``inner`` is the part of a function behind its head, where an edit changes nothing but this function; empty where there is no
-    such part.
+    ``inner`` is the part of a function after its head, in which an edit changes only this function; empty if there is
+    none.
     """
 
     unit: Unit
@@ -50,16 +50,19 @@ class PlacedUnit(Struct, frozen=True):
 
     @property
     def is_alone(self) -> bool:
-        """True if nothing but one function and the names of the whole text have a say in it."""
+        """True if it depends only on one function and on the names of the whole text."""
         return self.inner.start < self.inner.end and self.base + self.unit.length <= self.zone.end
 
     def moved(self, by: int) -> PlacedUnit:
-        """Return the same body, further on."""
+        """Return the body, moved by a distance."""
         return PlacedUnit(self.unit, self.base + by, self.zone.shifted(by), self.inner.shifted(by)) if by else self
 
 
 class Scan(Struct, frozen=True):
-    """The vISA content of a host text; ``marked`` where a comment may mark a string. ``tree`` is the text's, ``names`` hold in all of it."""
+    """The vISA content of a host text; ``marked`` if a comment may mark a string.
+
+    ``tree`` and ``names`` are those of the whole text.
+    """
 
     placed: tuple[PlacedUnit, ...] = ()
     comments: tuple[Span, ...] = ()
@@ -69,16 +72,17 @@ class Scan(Struct, frozen=True):
 
 
 class Before(NamedTuple):
-    """A text before an edit, and the blocks read in it; its tree already has the places of the new text."""
+    """A text before an edit, and its blocks; the tree already has the places of the new text."""
 
     text: str
     scan: Scan
 
 
 def scan(text: str, host: Host, before: Before | None = None) -> Scan:
-    """Read a whole host text. Raises MissingGrammarError where there may be vISA in it and it cannot be parsed.
+    """Read a whole host text.
 
-    What the parser has seen ``before``, and functions that are what they were, are taken from there.
+    Raises MissingGrammarError if it may contain vISA and cannot be parsed. The tree and unchanged functions are reused
+    from ``before``.
     """
     if host in (Host.LLVM, Host.MLIR):
         return Scan(tuple(_place_unit(unit_of(source), None) for source in sources_in(text, host)))
@@ -106,14 +110,14 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
 
 
 def _is_worth_it(text: str, host: Host) -> bool:
-    """Return whether a text without marks has to be parsed: it has a keyword of C, or constraints in Python."""
+    """Return whether a text without marks must be parsed, because it has a keyword of C, or constraints in Python."""
     if host is Host.PYTHON:
         return may_hold_visa(text) and ("rw" in text or "inline_asm" in text or "__asm" in text)
     return may_hold_visa(text) and next(keywords(text), None) is not None
 
 
 def _scan_nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:
-    """Yield the bodies of OpenCL C in strings."""
+    """Yield the bodies in strings of OpenCL C."""
     for text in texts:
         if is_opencl(text.text):
             for source in _sources(Surroundings(text.text, Host.OPENCL)):
@@ -123,7 +127,7 @@ def _scan_nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:
 
 
 def _reuse_bodies(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
-    """Return the bodies of functions that are spelt as they were, by the number of the function."""
+    """Return the bodies of functions with unchanged text, by the number of the function."""
     known = {before.text[p.zone.start : p.zone.end]: p for p in before.scan.placed if p.is_alone}
     found = {}
     for number, function in enumerate(around.functions):
@@ -140,9 +144,9 @@ def may_mark(text: str) -> bool:
 
 
 def scan_function(text: str, host: Host, names: OuterNames) -> tuple[PlacedUnit, tuple[Span, ...]] | None:
-    """Read the text of one function, and its comments, by itself; None where it is no longer one function with one body.
+    """Read only the text of one function, with its comments; None if it is no longer one function with one body.
 
-    ``names`` hold in the whole text. Places count from the start of the function.
+    ``names`` are those of the whole text. Places count from the start of the function.
     """
     around = Surroundings(text, host, outer=names)
     if not around.is_one_function or around.strings or not may_hold_visa(text):
@@ -168,9 +172,9 @@ def _select_comments(text: str, comments: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSource]:
-    """Yield the blocks by function, in the order of their first blocks; what is in no function is for itself.
+    """Yield the blocks by function, in the order of their first blocks; a block outside of functions is alone.
 
-    ``but`` are numbers of functions that are passed over.
+    Functions with the numbers ``but`` are skipped.
     """
     found = (_of_compiler(around, b) for b in blocks_in(around, but))
     blocks = of_visa(list(found), opencl=around.host is Host.OPENCL)
@@ -185,7 +189,7 @@ def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSou
 
 
 def _of_compiler(around: Surroundings, block: AsmBlock) -> AsmBlock:
-    """Return a block with the compiler that reads it."""
+    """Return a block with its compiler."""
     compiler = around.compiler(block.function, block.span.start)
     plain = around.host is not Host.OPENCL and not around.width(block.function, block.span.start)
     if compiler is Compiler.SCALAR and plain and block.has_whole_operands:
@@ -198,7 +202,7 @@ def _unknown(block: AsmBlock) -> tuple[KnownType, ...]:
 
 
 def _find_type(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType:
-    """Return the type and value of an operand as the host declares them."""
+    """Return the type and value of an operand, as declared in the host."""
     if operand.kind.isdigit() and int(operand.kind) < operand.number:
         return _find_type(around, block, block.operands[int(operand.kind)])
     if operand.is_immediate:

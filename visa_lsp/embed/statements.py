@@ -1,6 +1,6 @@
-"""Findings about asm statements themselves: constraints that their compiler does not take, assembly of other processors.
+"""Findings about asm statements themselves: constraints that the compiler rejects, and assembly of other processors.
 
-It does not read vISA. Invariant: each finding lies at a string of the host.
+Does not read vISA. Invariant: each finding lies at a string of the host.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LISTS: Final = {
 
 
 def statement_findings(host: HostText) -> Iterator[Diagnostic]:
-    """Return the findings about the statements of a host, whatever their templates say."""
+    """Return the findings about the statements of a host, independent of their templates."""
     for number, unit in enumerate(host.units):
         by = host.base_of(number) - unit.base
         for block, known in zip(unit.source.blocks, unit.source.known, strict=True):
@@ -67,7 +67,7 @@ def _place(host: HostText, operand: Operand, span: Span) -> Span:
 
 
 def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:
-    """Return the reason why a constraint is wrong; empty where it is right."""
+    """Return the reason why a constraint is wrong; empty if it is right."""
     constraint = operand.constraint
     if not constraint:
         return ""

@@ -1,7 +1,7 @@
 """The surroundings of strings in a C-like text: comments, functions, macros, declarations, widths of sub-groups.
 
-Only the nodes at keywords are visited, so that the rest of a long text costs nothing; in a text with mistakes the
-remaining tree is used. It judges nothing. Invariant: every span lies in the text; functions are in the order of their
+Only the nodes at keywords are visited, because the rest of a long text does not matter; a text with mistakes is read as
+far as its tree goes. Reports nothing. Invariant: every span lies in the text; functions are in the order of their
 starts.
 """
 
@@ -36,13 +36,13 @@ _LOCALS: Final = (
     ("compound_statement", "scope"), ("for_statement", "scope"), ("function_definition", "scope"),
 )  # fmt: skip
 _WIDTH: Final = re.compile(r"reqd_sub_group_size\s*\(\s*(\d{1,3})\s*\)|\bSIMD\s*=\s*(\d{1,3})\b")
-_MAX_DECLARATIONS: Final = 64  # so many declarations of one name are looked at for the one that holds
+_MAX_DECLARATIONS: Final = 64  # declarations of one name that are compared to find the visible one
 _BEFORE: Final = re.compile(r"\b(?:__)?(?:global|local|constant|private|generic)\s+\Z")
 _MAX_CHARS_BEFORE: Final = 40
 _MAX_ATTRIBUTE_CHARS: Final = 200
 _VECTOR_BEFORE: Final = re.compile(VECTOR.pattern + r"\s*\Z")
 _WIDTHS: Final = frozenset({8, 16, 32})
-# What only functions for the vector compiler have, and what files have in which there are some.
+# Words of functions for the vector compiler only, and of files with such functions.
 _OF_VECTORS: Final = re.compile(
     r"\b(?:SYCL_ESIMD_KERNEL|SYCL_ESIMD_FUNCTION|ESIMD_\w+|sycl_explicit_simd|_GENX_\w*|genx_\w+|cm_main|CM_\w+)\b"
 )
@@ -50,7 +50,7 @@ _FOR_VECTORS: Final = re.compile(r"\besimd\b|#[ \t]*include\s*[<\"]cm/")
 
 
 class Function(Struct, frozen=True):
-    """A function or a macro: blocks in it share labels and declarations. ``body`` is the text behind its head."""
+    """A function or a macro: blocks in it share labels and declarations. ``body`` is the text after its head."""
 
     name: str
     span: Span
@@ -59,7 +59,7 @@ class Function(Struct, frozen=True):
 
 
 class Declared(Struct, frozen=True):
-    """A declaration of a C variable: its type as it is written, how deep its pointers and arrays go, where it holds."""
+    """A declaration of a C variable: its type as written, the depth of its pointers and arrays, and its scope."""
 
     name: str
     type: str
@@ -69,16 +69,16 @@ class Declared(Struct, frozen=True):
 
 
 class Keyword(NamedTuple):
-    """A word that may begin an asm statement, in code; ``function`` is the number of the function around it, or -1."""
+    """A word in code that may begin an asm statement; ``function`` is the number of the function around it, or -1."""
 
     span: Span
     function: int
 
 
 class Surroundings:
-    """The surroundings of asm statements and of comments addressed to this program, in one text.
+    """The surroundings of asm statements and of comments for this program, in one text.
 
-    ``tree`` is the text's, if there is one already; ``outer`` are the names of a text that this one is a part of.
+    ``tree`` is the tree of the text, if it exists already; ``outer`` has the names of the text around this one.
     """
 
     def __init__(self, text: str, host: Host, tree: Tree | None = None, outer: OuterNames | None = None) -> None:
@@ -87,12 +87,12 @@ class Surroundings:
         self._root = (tree or parse(readable(text, host))).root_node
         self._outer_names = outer
         self.functions: list[Function] = []
-        self._nodes: list[Node] = []  # of the functions
+        self._nodes: list[Node] = []  # starts of the functions
         self._numbers: dict[tuple[int, int], int] = {}
-        self._outer: list[int] = []  # for each function the number of the one around it, or -1
+        self._outer: list[int] = []  # for each function the number of the function around it, or -1
         self.keywords: list[Keyword] = []
         self.comments: list[Span] = []
-        self.strings: list[Span] = []  # those with a keyword in them
+        self.strings: list[Span] = []  # the functions with a keyword inside
         self._read()
         self._starts = [f.span.start for f in self.functions]
         self._widths: dict[int, list[tuple[int, int]]] = {}
@@ -126,7 +126,7 @@ class Surroundings:
         self.comments.sort()
 
     def _number(self, node: Node, outer: int) -> int:
-        """Return the number of a function or macro, which is inside of another one; that one's for what is neither."""
+        """Return the number of a new function or macro inside of another one; for any other node, the number of the latter."""
         place = node.start_byte, node.end_byte
         if place not in self._numbers:
             made = self._macro(node) if node.type in _MACROS else self._function(node)
@@ -139,23 +139,23 @@ class Surroundings:
         return self._numbers[place]
 
     def _span(self, node: Node) -> Span:
-        """Return the span of a node in the text; the parser may have been given more."""
+        """Return the span of a node, limited to the text, because the parser may have read more."""
         return Span(node.start_byte, min(node.end_byte, len(self.text)))
 
     @cached_property
     def names(self) -> OuterNames:
-        """The macros and the names of types that hold in the text."""
+        """The macros and the names of types of the text."""
         own = outer_names(self.text, self._root)
         return self._outer_names.with_inner(own) if self._outer_names is not None else own
 
     @property
     def is_one_function(self) -> bool:
-        """True if the text is one function from end to end, without mistakes."""
+        """True if the text is exactly one function, without mistakes."""
         whole = self.functions[0].span if self.functions else None
         return whole == Span(0, len(self.text)) and not self._root.has_error
 
     def is_outermost(self, number: int) -> bool:
-        """Return whether a function is inside of no other."""
+        """Return whether a function is not inside of another one."""
         return self._outer[number] < 0
 
     def function_at(self, offset: int) -> int:
@@ -182,7 +182,7 @@ class Surroundings:
         return _OF_VECTORS.search(self.text) is not None or _FOR_VECTORS.search(self.text) is not None
 
     def width(self, number: int, offset: int) -> int:
-        """Return the sub-group's width set by attributes of a function, or of a lambda in it, before an offset; else 0."""
+        """Return the width of the sub-group set before an offset by attributes of a function, or of a lambda in it; else 0."""
         if number < 0:
             return 0
         if number not in self._widths:
@@ -214,7 +214,7 @@ class Surroundings:
         return self.text[node.start_byte : node.end_byte]
 
     def declaration(self, name: str, number: int, offset: int) -> Declared | None:
-        """Return the declaration of a C variable that holds at an offset of a function; None where it is not in sight."""
+        """Return the declaration of a C variable that is visible at an offset of a function, or None."""
         if number < 0 or self.functions[number].is_macro:
             return None
         if number not in self._locals:
@@ -227,7 +227,7 @@ class Surroundings:
         captured = nodes_of(self._nodes[number], self.host, _LOCALS)
         scopes = iter(sorted((self._span(n) for n in captured.get("scope", ())), key=lambda s: (s.start, -s.end)))
         following = next(scopes, None)
-        around = [Span(0, len(self.text))]  # the scopes that are open, the innermost last
+        around = [Span(0, len(self.text))]  # the open scopes, the innermost last
         found: dict[str, list[Declared]] = {}
         for node in sorted(captured.get("declaration", ()), key=lambda n: n.start_byte):
             while following is not None and following.start <= node.start_byte:
@@ -243,12 +243,12 @@ class Surroundings:
         kind, first = node.child_by_field_name("type"), node.child_by_field_name("declarator")
         if kind is None or first is None:
             return []
-        # Words before the type count: a pointer's memory is one of them, and the grammar does not see it.
+        # Words before the type count, because the grammar skips the address space of a pointer among them.
         before = _BEFORE.search(self.text, max(0, node.start_byte - _MAX_CHARS_BEFORE), node.start_byte)
         written = (before[0] if before else "") + self.text[
             node.start_byte : min(first.start_byte, node.start_byte + 200)
         ]
-        # A vector attribute may precede it, where the tree has blanks.
+        # A vector attribute may precede it; the tree has blanks there.
         ahead = _VECTOR_BEFORE.search(self.text, max(0, node.start_byte - _MAX_ATTRIBUTE_CHARS), node.start_byte)
         written = (ahead[0] if ahead else "") + written
         out = []
@@ -269,7 +269,7 @@ class Surroundings:
 
 
 def _part_at(parts: tuple[Span, ...], offset: int) -> int:
-    """Return the number of the part that an offset is in; -1 for none."""
+    """Return the number of the part with an offset, or -1."""
     at = bisect_right(parts, offset, key=lambda part: part.start) - 1
     return at if at >= 0 and offset < parts[at].end else -1
 

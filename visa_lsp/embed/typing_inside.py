@@ -1,7 +1,7 @@
-"""Typing inside of a string: where it reads as it is spelt, a change of the host is the same change of the body, and nothing is read again.
+"""Edits inside of an exact part of a string: the same edit is applied to the body, and nothing is read again.
 
-It knows what could end a string, begin an escape, an operand or a comment, or decide whether a block is vISA; whatever might is left
-to a reading of the function. Invariant: the body is the one that such a reading makes.
+An edit that may end a string, begin an escape, an operand or a comment, or decide whether a block is vISA is refused;
+the function is then read again. Invariant: the body equals the result of such a reading.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SPECIAL: Final = re.compile(r"[%$*\"'\\]|visa|asm")
 
 
 def apply_typing(placed: PlacedUnit, change: HostChange) -> PlacedUnit | None:
-    """Return the body after a change inside of one of its strings; None where the function has to be read."""
+    """Return the body after a change inside of one of its strings; None if the function must be read again."""
     if not (_PLAIN.fullmatch(change.old) and _PLAIN.fullmatch(change.new)):
         return None
     unit = placed.unit
@@ -38,7 +38,7 @@ def apply_typing(placed: PlacedUnit, change: HostChange) -> PlacedUnit | None:
     text = unit.text[:at] + change.new + unit.text[at + len(change.old) :]
     if _SPECIAL.search(text, segment.text.start, segment.text.end + change.by):
         return None
-    # The blocks have the places that they were read at.
+    # The blocks have the places at which they were read.
     made = _unit(unit, HostChange(local.shifted(unit.base), change.old, change.new), around[0], segment, text)
     if made is None:
         return None
@@ -92,6 +92,6 @@ def _operand(operand: Operand, change: HostChange) -> Operand:
 
 
 def _stays_visa(before: AsmBlock, after: AsmBlock) -> bool:
-    """Return whether nothing that says that a block is vISA is different."""
+    """Return whether the decision that a block is vISA has the same reasons."""
     sure = before.asked or before.executes
     return sure == (after.asked or after.executes) and before.is_certain

@@ -1,8 +1,8 @@
-"""Blocks made one body of vISA: what the compiler would see of a function, with a declaration for each operand.
+"""Joins the blocks of a function into one body of vISA, as the compiler sees it, with a declaration for each operand.
 
-A unit is relative to its first block in the host and to its first character in the text, so that it stays what it is while
-things around it move. It knows no rule; what it cannot know (types, numbers, parts of lines) it leaves open.
-Invariant: every character of the text that a string of the host says is in the unit's map, and no other is.
+Places in a unit are relative to its first block in the host and to its first character in the text, so that a unit does
+not change when it moves. Knows no rules; unknown types, numbers and parts of lines stay open. Invariant: the unit's map
+has exactly the characters of the text that are from a string of the host.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-MAX_LANES: Final = 32  # lanes: of a function that does not say how many it has
-_ROOM: Final = 4096  # bytes: of an operand whose type is not known
+MAX_LANES: Final = 32  # lanes of a function that does not define their number
+_ROOM: Final = 4096  # bytes of an operand of unknown type
 _MAX_NAME_CHARS: Final = 60
-# What an operand may be whose type is not known, and a number that is not: the type, its bytes, a number.
+# Choices for an operand of unknown type and for an unknown number: the type, its bytes, a number.
 CHOICES: Final = (
     ("d", 4, "0x1:d"),
     ("f", 4, "0x3f800000:f"),
@@ -51,13 +51,13 @@ _TEMPLATE: Final = {
     "%$": _MARKED,
     "$%": _MARKED,
 }
-UNIQUE: Final = "unique"  # the key of the number that `%=` stands for, among those of operands
+UNIQUE: Final = "unique"  # the key of the number for `%=`, among those of operands
 
 
 class KnownType(NamedTuple):
-    """The known facts about an operand: its vISA type and the elements that a lane has, or empty; its value, if a number.
+    """The known facts about an operand: its vISA type and elements per lane, or empty; its value, if it is a number.
 
-    ``varies``: a number that is known only when the kernel runs.
+    ``varies``: the number is known only at run time.
     """
 
     type: str = ""
@@ -67,7 +67,7 @@ class KnownType(NamedTuple):
 
 
 class OperandName(Struct, frozen=True):
-    """An operand under the name that it has in the text, with what the host calls it; spans relative to the unit."""
+    """An operand with its name in the text and its name in the host; spans are relative to the unit."""
 
     name: str
     written: str
@@ -84,10 +84,10 @@ class UnitSource(Struct, frozen=True):
 
 
 class Unit(Struct, frozen=True, dict=True):
-    """A body of the text. ``base`` is where the first block begins in the host; spans count from there.
+    """A body of the text.
 
-    ``written`` maps the placeholders in the text to the host's own words.
-    ``open`` is true if a part of it is unknown, ``broken`` if whole lines are.
+    ``base`` is the start of the first block in the host; spans count from there. ``written`` maps the placeholders in
+    the text to the words of the host. ``open``: a part of it is unknown; ``broken``: whole lines are unknown.
     """
 
     source: UnitSource
@@ -108,7 +108,7 @@ class Unit(Struct, frozen=True, dict=True):
 
     @cached_property
     def by_choice(self) -> dict[str, list[frozenset[tuple[str, Span]]]]:
-        """By platform: the findings in the body, by code and place, for every choice but the first; filled at the first use."""
+        """By platform: the findings in the body, by code and place, for every choice except the first; filled at first use."""
         return {}
 
     @cached_property
@@ -116,7 +116,7 @@ class Unit(Struct, frozen=True, dict=True):
         return [(lit.span.shifted(-self.base), lit, b) for b in self.source.blocks for lit in b.literals]
 
     def literal_around(self, span: Span) -> tuple[AsmBlock, StringLiteral] | None:
-        """Return the literal that a span of the host, relative to the unit, lies between the quotes of, and its block."""
+        """Return the literal with a span of the host (relative to the unit) between its quotes, and its block."""
         at = bisect_right(self._literals, span.start, key=lambda known: known[0].start) - 1
         if at < 0:
             return None
@@ -124,31 +124,31 @@ class Unit(Struct, frozen=True, dict=True):
         return (block, literal) if where.start < span.start and span.end < where.end else None
 
     def as_written(self, words: str) -> str:
-        """Words about the vISA text in which operands are called as the host calls them."""
+        """Replace names of operands in words about the vISA text by their names in the host."""
         return self._ours.sub(lambda word: self.written[word[0]], words) if self.written else words
 
     def parts_as_written(self, words: str) -> str:
-        """Return the same for what is more than the name of an operand, or less than a word."""
+        """Replace names of operands inside of other words."""
         for part in sorted(self.written.keys() - self.operands.keys(), key=len, reverse=True):
             words = words.replace(part, self.written[part])
         return words
 
     @cached_property
     def _ours(self) -> re.Pattern[str]:
-        # An operand may be inside of a word; of those that begin alike the longest is meant.
+        # An operand may be inside of a word; the longest matching name counts.
         return re.compile("|".join(map(re.escape, sorted(self.written, key=len, reverse=True))))
 
 
 def unit_of(source: UnitSource, choice: int = 0, names: Mapping[str, str] | None = None) -> Unit:
-    """Return the body made of some blocks of one function; ``choice`` selects one of ``CHOICES`` for the unknown parts.
+    """Return the body made of blocks of one function; ``choice`` selects one of ``CHOICES`` for the unknown parts.
 
-    ``names`` has other names for operands, by those that they would have.
+    ``names`` maps default names of operands to other names.
     """
     return _UnitMaker(source, choice, names or {}).unit()
 
 
 class _UnitMaker:
-    """Makes one unit."""
+    """Builds one unit."""
 
     def __init__(self, source: UnitSource, choice: int, names: Mapping[str, str]) -> None:
         self._source = source
@@ -162,7 +162,7 @@ class _UnitMaker:
         self._labels: set[str] = set()
 
     def unit(self) -> Unit:
-        """Put the body together."""
+        """Assemble the body."""
         bodies = [list(self._lines(number, block)) for number, block in enumerate(self._source.blocks)]
         name = re.sub(r"\W", "_", self._source.name, flags=re.ASCII)[:_MAX_NAME_CHARS] or "asm"
         target = "cm" if all(block.is_of_vectors for block in self._source.blocks) else "3d"
@@ -221,7 +221,7 @@ class _UnitMaker:
             yield line
 
     def _fill(self, number: int, block: AsmBlock) -> Iterator[StringPiece]:
-        """Yield the template with its operands put in."""
+        """Yield the template with its operands replaced."""
         pattern = _TEMPLATE[block.signs]
         starts = list(accumulate((len(p.text) for p in block.pieces), initial=0))
         at = 0
@@ -250,11 +250,11 @@ class _UnitMaker:
         if operand is None:
             if not block.asked or block.operands or len(called) > 6:
                 return None
-            # The operands of a string by itself are known by their use only.
+            # The operands of a marked string are known only by their use.
             numbered = int(called) if called.isdigit() else len(self._names)
             operand = Operand(numbered, "" if called.isdigit() else called, None, "", block.span, written=True)
         before = block.text[block.text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
-        first = before.rstrip().endswith(")")  # behind the execution size
+        first = before.rstrip().endswith(")")  # after the execution size
         return self._text_of(number, block, operand, hit[0], first=first)
 
     def _name_part(self, number: int, key: object, written: str) -> str:
@@ -297,7 +297,7 @@ class _UnitMaker:
 
 
 def _slice(pieces: tuple[StringPiece, ...], starts: list[int], start: int, end: int) -> Iterator[StringPiece]:
-    """Yield the pieces of a part of what pieces say together; ``starts`` has the offset of each."""
+    """Yield the pieces of a part of the joined text of pieces; ``starts`` has the offset of each."""
     number = bisect_right(starts, start) - 1
     while start < end:
         stop = min(end, starts[number + 1])
@@ -307,6 +307,6 @@ def _slice(pieces: tuple[StringPiece, ...], starts: list[int], start: int, end: 
 
 
 def _cut(piece: StringPiece, start: int, end: int) -> StringPiece:
-    """Return a part of a piece; of a piece that is not exact, it has the place of the whole."""
+    """Return a part of a piece; in a piece that is not exact, it has the place of the whole piece."""
     host = Span(start, end).shifted(piece.host.start) if piece.exact else piece.host
     return StringPiece(piece.text[start:end], host, piece.exact)

@@ -1,8 +1,8 @@
-"""Changes of a block's text written back into the host, into its strings as they are.
+"""Writes changes of a block's text back into the existing strings of the host.
 
-Quotes, escapes and the way that lines are put into strings stay; a new line gets a string of its own where the others have one.
-Invariant: what was written reads in the host as the user has it; where that cannot be, nothing is written and ``BlockRefused``
-says why.
+Quotes, escapes and the distribution of lines over strings stay; a new line gets its own string if the other lines have
+one each. Invariant: the host then reads as the user's text; if that is impossible, nothing is written and
+``BlockRefused`` says why.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _GAP: Final = re.compile(r"(?:\s|\\\r?\n)*")
 _MAX_COMPARED_LINES: Final = (
-    400  # lines: of longer blocks only what lies between the first and the last difference is compared
+    400  # lines: in longer blocks only the part between the first and the last difference is compared
 )
-_MAX_BLOCKS_MOVED: Final = 50  # blocks that may have been added or removed before one since it was opened
+_MAX_BLOCKS_MOVED: Final = 50  # blocks that may have been added or removed before a block since it was opened
 
 
 def edits_of(host: HostText, number: int, called: str, before: str, text: str) -> tuple[Edit, ...]:
-    """Return the edits of the host that a changed text of a block is; ``before`` is the text that the user began with.
+    """Return the edits of the host for a changed text of a block; ``before`` is the text at the start of the user's changes.
 
-    Raises BlockRefused where the block has changed in the host meanwhile, or a change cannot be said in its strings.
+    Raises BlockRefused if the block has changed in the host meanwhile, or its strings cannot express a change.
     """
     known = _find_block(host, number, called, user_part(before))
     wanted = user_part(text)
@@ -52,7 +52,7 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
 
 
 def _find_block(host: HostText, number: int, called: str, lines: str) -> BlockText:
-    """Return the block with these lines: the one of that number, else the only one near it."""
+    """Return the block with these lines: the block of that number, else the only one near it."""
     for other in (number, *(number + by * sign for by in range(1, _MAX_BLOCKS_MOVED) for sign in (1, -1))):
         if 0 <= other < len(blocks_of(host)):
             known = block_text(host, other, called)
@@ -68,7 +68,7 @@ class _StringWriter:
         self._text = host.document.text
         self._known = known
         self._unit = known.unit
-        self._by = known.span.start - known.unit.base  # the unit's block begins where it did when it was read
+        self._by = known.span.start - known.unit.base  # place of the unit's first block when it was read
         self._literals = known.block.literals
         spread = [self._between(one, other) for one, other in pairwise(self._literals)]
         self._in_lines = any("\n" in gap for gap in spread)
@@ -79,7 +79,7 @@ class _StringWriter:
         return self._text[one.span.end + shift : other.span.start + shift]
 
     def edits(self, wanted: str) -> Iterator[Edit]:
-        """Yield the edits that make the lines of the block those that are wanted."""
+        """Yield the edits that turn the lines of the block into the wanted ones."""
         old, new = self._known.lines.split("\n")[:-1], wanted.split("\n")[:-1]
         head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
         tail = 0
@@ -103,7 +103,7 @@ class _StringWriter:
         return at
 
     def _lines(self, old: list[str], starts: list[int], gone: tuple[int, int], new: list[str]) -> Iterator[Edit]:
-        """Yield the replacement of lines: pairs as long as both sides have lines, then the removed or added rest."""
+        """Yield the edits that replace lines: pair by pair as long as both sides have lines, then the removed or added rest."""
         first, end = gone
         both = min(end - first, len(new))
         for n in range(both):
@@ -118,7 +118,7 @@ class _StringWriter:
             yield from self._write_part(Span(starts[0], starts[0]), "".join(line + "\n" for line in new))
 
     def _change_line(self, start: int, old: str, new: str) -> Iterator[Edit]:
-        """Yield the edits that make one line another one; a name of an operand is changed as a whole."""
+        """Yield the edits that turn one line into another; a name of an operand is changed as a whole."""
         if old == new:
             return
         head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
@@ -154,7 +154,7 @@ class _StringWriter:
             yield Edit(self._with_its_string(part) if not text else part, text)
 
     def _parts(self, span: Span) -> Iterator[Span]:
-        """Yield the parts of the host behind a part of the unit's text; for an empty part, the one at its place."""
+        """Yield the parts of the host for a part of the unit's text; for an empty part, the one at its place."""
         shift = self._by + self._unit.base
         found = self._unit.map
         if span.start >= span.end:
@@ -189,7 +189,7 @@ class _StringWriter:
         return None
 
     def _with_its_string(self, part: Span) -> Span:
-        """Return the span to remove with a part: of a string left empty, the string and its separator from the one before."""
+        """Return the span to remove for a part; if its string becomes empty, the string with the separator before it."""
         for before, literal in pairwise(self._literals):
             whole = literal.span.shifted(self._by)
             inside = self._text[whole.start : whole.end]
@@ -199,13 +199,13 @@ class _StringWriter:
         return part
 
     def _quote(self, literal: StringLiteral, text: str) -> str:
-        """Return a part of the text as it is written in a literal."""
+        """Return a part of the text escaped for its literal."""
         sign = self._known.block.signs[:1]
         if sign:
             text = text.replace(sign, sign * 2)
         text = self._unit.parts_as_written(text)
         text = _WORD.sub(lambda word: self._known.names.get(word[0], word[0]), text)
-        # Whether a raw string can say it is seen when the host is read again.
+        # Reading the host again will show whether a raw string can express it.
         pieces = [quote_text(line, raw=False, quote=literal.quote) or "" for line in text.split("\n")]
         if literal.raw:
             return text
@@ -219,11 +219,11 @@ class _StringWriter:
 
 
 def _is_word(signs: str) -> bool:
-    """Return whether two neighbouring signs belong to one word."""
+    """Return whether two adjacent characters belong to one word."""
     return len(signs) == 2 and all(sign.isalnum() or sign == "_" for sign in signs)
 
 
 def _around(line: str, tail: int) -> str:
-    """Return the two signs of a line between which its last ``tail`` signs begin."""
+    """Return the two characters on both sides of the start of the last ``tail`` characters of a line."""
     at = len(line) - tail
     return line[at - 1 : at + 1] if at else ""

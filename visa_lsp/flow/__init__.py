@@ -13,8 +13,8 @@ converted to ``Step``s first (``steps``, ``program_steps``); all analyses work o
   that indirect operands may touch;
 * ``solve``: the only fixpoint loop.
 
-Invariants. Every step is in exactly one block. An access covers at least the bytes that the instruction may touch
-(``possible``) and at most those that it touches whenever all its lanes run (``certain``); so a variable reported dead
-is dead, and a definition reported not to reach does not. A write kills only what it certainly overwrites: a guarded
-write kills nothing, a masked write kills nothing where some lanes wait elsewhere. Rules decide what is an error.
+Invariants. Every step is in exactly one block. The ``possible`` bytes of an access include all that the instruction may
+touch; the ``certain`` ones are touched whenever all its lanes run. So a variable reported dead is dead, and a
+definition reported not to reach does not. A write kills only the bytes that it certainly overwrites: a guarded write
+kills nothing, nor does a masked write while some lanes wait elsewhere. Rules decide what is an error.
 """

@@ -30,11 +30,12 @@ _TOGETHER: Final = frozenset({FlowClass.JUMP, FlowClass.SWITCH})
 
 
 class _Bodies:
-    """The blocks that become divergent by a block that splits the lanes, or that is divergent itself."""
+    """Finds the blocks that become divergent because a block splits the lanes, or is divergent itself."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        # Each block is yielded once. By block: the next one, itself included, that is not yielded yet, or a block on the way there.
+        # Each block is yielded once. By block: itself or a later block; following these links leads to the next block
+        # that is not yielded yet.
         self._untold = list(range(len(graph.blocks) + 1))
         self._reported_bodies: set[int] = set()
         self._members: dict[int, frozenset[int]] = {}

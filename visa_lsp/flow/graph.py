@@ -1,9 +1,9 @@
 """The control-flow graph of a body: basic blocks, the edges between them, dominators and orders.
 
-Lanes are not followed: an edge means that some lane may take it. A label, and the step behind a branch, begins a block;
-blocks are in the order of the body, block 0 is where it starts. A call does not end a block unless ``calls_end_blocks``: then
-control follows a CALL edge to the subroutine and a RETURN edge back, and the RESUME edge between the two blocks of the
-caller is for analyses of one subroutine at a time. Targets that no step defines have no edge.
+Lanes are not followed: an edge means that some lane may take it. A label, and the step after a branch, begins a block;
+blocks are in the order of the body, and block 0 is its start. A call does not end a block unless ``calls_end_blocks``:
+then control follows a CALL edge to the subroutine and a RETURN edge back, and the RESUME edge between the two blocks of
+the caller is for analyses of one subroutine at a time. Targets that no step defines have no edge.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.flow.solve import closure, solve
-from visa_lsp.flow.structure import structure_of
+from visa_lsp.flow.structured_words import structure_of
 from visa_lsp.isa.model import FlowClass
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class EdgeKind(Enum):
-    """The reason of an edge between blocks."""
+    """The kind of an edge between blocks."""
 
     FALL = "falls through"
     BRANCH = "branches"
@@ -36,7 +36,7 @@ class EdgeKind(Enum):
 
 
 class Edge(Struct, frozen=True):
-    """An edge from block ``source`` to block ``target``; ``condition`` is the predicate that it depends on."""
+    """An edge from block ``source`` to block ``target``; ``condition`` is its predicate."""
 
     source: int
     target: int
@@ -106,7 +106,7 @@ class Graph(Struct, frozen=True, dict=True):
 
     @cached_property
     def predecessors(self) -> list[list[int]]:
-        """The predecessors, against the edges."""
+        """The predecessors of each block within its subroutine."""
         return self._lists(_WITHIN, back=True)
 
     @cached_property
@@ -116,7 +116,7 @@ class Graph(Struct, frozen=True, dict=True):
 
     @cached_property
     def flow_predecessors(self) -> list[list[int]]:
-        """The predecessors, against the edges."""
+        """The predecessors of each block for values."""
         return self._lists(frozenset(EdgeKind) - {EdgeKind.RESUME}, back=True)
 
     def _lists(self, kinds: frozenset[EdgeKind], *, back: bool = False) -> list[list[int]]:
@@ -150,13 +150,13 @@ class Graph(Struct, frozen=True, dict=True):
     def dominators(self) -> list[int]:
         """The immediate dominator of each block within its subroutine.
 
-        -1: an entry, a block that several entries reach on separate paths, or an unreachable one.
+        -1 for an entry, a block that several entries reach on separate paths, or an unreachable block.
         """
         return _tree(len(self.blocks), self.entries, self.successors, self.predecessors)
 
     @cached_property
     def post_dominators(self) -> list[int]:
-        """The immediate post-dominator of each block; -1 where only the end follows, or no path reaches an end."""
+        """The immediate post-dominator of each block; -1 if only the end follows, or no path reaches an end."""
         exits = [b.number for b in self.blocks if b.ends or not self.successors[b.number]]
         return _tree(len(self.blocks), exits, self.predecessors, self.successors)
 
@@ -207,7 +207,7 @@ def _tree(
             found[node] = best
         return found
 
-    # The dominators of a block depend on those of all blocks above it, not only on its predecessors, so that all are one equation.
+    # All blocks are one equation, because the dominators of a block depend on those of all blocks above it.
     values = [[-1] * count + [above]]
     solve(values, [0], [[0]], sweep)
     return [-1 if value == above else value for value in values[0][:count]]

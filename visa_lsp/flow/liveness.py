@@ -1,8 +1,8 @@
 """Liveness: the bits of variables that are read later before they are certainly overwritten.
 
-Values follow calls into subroutines and back (a return leads to all callers), so the graph must be built with
-``calls_end_blocks`` where that matters; without, a call counts as if it touched nothing. Only variables that some block
-reads before it overwrites them can be live between blocks: all others are local to their block.
+Values follow calls into subroutines and back (a return leads to all callers). For this the graph must be built with
+``calls_end_blocks``; otherwise calls touch no variables. Only variables that some block reads before it overwrites them
+can be live between blocks: all others are local to their block.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Liveness:
     """The live bits at the edges of blocks, and on demand at each step.
 
-    ``at_end``: the bits that are read behind the body, by variable (results of a function). ``masked_writes_kill``:
-    count masked writes as if no lane ever waited, as the finalizer does when it counts registers. ``waiting``:
+    ``at_end``: the bits, by variable, that are read after the body (results of a function). ``masked_writes_kill``:
+    treat masked writes as if no lane ever waited, as the finalizer does when it counts registers. ``waiting``:
     overrides the blocks in which lanes wait.
     """
 
@@ -74,7 +74,7 @@ class Liveness:
         return {v: self._atoms.decode(v, code) for v, code in self.numbering.unpack(packed).items()}
 
     def _summary(self, number: int) -> tuple[dict[int, int], dict[int, int]]:
-        """Return by variable the bits that a block reads before it overwrites them, and those that it overwrites."""
+        """Return, by variable, the bits that a block reads before it overwrites them, and the bits that it overwrites."""
         needed: dict[int, int] = {}
         overwritten: dict[int, int] = {}
         divergent = number in self._divergent
@@ -94,11 +94,11 @@ class Liveness:
         return self._unpack(self._in[block])
 
     def at_exit(self, block: int) -> dict[int, int]:
-        """Return the live bits by variable behind a block."""
+        """Return the live bits by variable after a block."""
         return self._unpack(self._at_exit(block))
 
     def behind_steps(self, block: int) -> Iterator[tuple[int, Mapping[int, int]]]:
-        """Yield from the last step of a block to its first the number of the step, and the live bits by variable behind it.
+        """Yield, from the last step of a block to its first, the number of the step and the live bits by variable after it.
 
         The mapping is the working state, valid until the next iteration.
         """

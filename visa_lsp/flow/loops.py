@@ -1,7 +1,7 @@
-"""Natural loops: a head that dominates the ends of its edges back, and all blocks on paths to these behind the head.
+"""Natural loops: a head that dominates the sources of its back edges, and all blocks on paths from it to these sources.
 
-Loops of one head are one loop. A cycle with more than one entry is not a natural loop; ``irreducible`` has the edges
-that close such cycles, which do not count for the depth.
+Loops with the same head are one loop. A cycle with more than one entry is not a natural loop; ``irreducible`` has the
+edges that close such cycles, which do not count for the depth.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Loop(Struct, frozen=True):
-    """A loop: its head, its blocks with the head, the blocks that go back, the head of the loop around it (or -1)."""
+    """A loop: its head, its blocks including the head, the sources of its back edges, the head of the loop around it (or -1)."""
 
     head: int
     blocks: frozenset[int]
@@ -46,8 +46,8 @@ def loops_of(graph: Graph) -> Loops:
             elif place[target] <= place[source]:
                 irreducible.append((source, target))
     bodies = {head: _body(graph, head, sources) for head, sources in latches.items()}
-    # Of two natural loops with different heads one holds the other or they share no block: going from large to small, the
-    # last that holds a head is the loop around it.
+    # Of two natural loops with different heads, one contains the other or they share no block. In order from large to
+    # small, the last loop that contains a head is the loop around it.
     innermost: dict[int, int] = {}
     by_head: dict[int, Loop] = {}
     for head in sorted(bodies, key=lambda h: (-len(bodies[h]), h)):
@@ -61,7 +61,7 @@ def loops_of(graph: Graph) -> Loops:
 
 def _body(graph: Graph, head: int, latches: list[int]) -> frozenset[int]:
     def behind(block: int) -> list[int]:
-        # Unreachable code may run into a loop; it is not part of it.
+        # Unreachable code that enters a loop is not part of it.
         return [] if block == head else [b for b in graph.predecessors[block] if graph.dominates(head, b)]
 
     return frozenset(closure([head, *latches], behind))

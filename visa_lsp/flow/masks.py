@@ -1,7 +1,7 @@
 """Sets of bits of many variables as one integer, so that unions and differences over a whole body are single operations.
 
 Bits of a variable that no access separates share one bit (``Atoms``): a variable that is always accessed as a whole
-needs one. Variables that are local to one block for an analysis have no number.
+needs one. Variables that an analysis treats as local to one block have no number.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Atoms:
 
     @property
     def widths(self) -> dict[int, int]:
-        """Return the number of groups of each variable."""
+        """The number of groups of each variable."""
         return {variable: len(atoms) for variable, atoms in self._atoms.items()}
 
     def encode(self, variable: int, mask: int) -> int:
-        """Return a mask with one bit for each group in it; 0 for a variable that has none."""
+        """Return a mask with one bit for each group in it; 0 for a variable without groups."""
         found = 0
         for number, atom in enumerate(self._atoms.get(variable, ())):
             if atom & mask:
@@ -70,7 +70,7 @@ class BitFields:
         self.size = self._starts[-1]
 
     def pack(self, codes: Mapping[int, int]) -> int:
-        """Return the codes side by side; those of variables without a field are left out."""
+        """Return the codes in their fields; codes of variables without a field are dropped."""
         found = 0
         for variable, code in codes.items():
             start = self._place.get(variable)
@@ -107,7 +107,7 @@ def masks_of(steps: Sequence[Step], only: Collection[int] | None = None) -> dict
 
 
 def address_taken(steps: Iterable[Step]) -> dict[int, int]:
-    """Return the variables whose address is taken, with all their bits: an indirect access may touch them."""
+    """Return the variables whose address is taken, with all their bits, because an indirect access may touch them."""
     found: dict[int, int] = {}
     for step in steps:
         for access in step.accesses:
@@ -126,10 +126,10 @@ def reads_of(step: Step, taken: Mapping[int, int]) -> Iterator[tuple[int, int]]:
 
 
 def kill_bits(step: Step, access: Access, *, divergent: bool) -> int:
-    """Return the bits that a write certainly overwrites, independent of active lanes. ``divergent``: some may wait elsewhere.
+    """Return the bits that a write certainly overwrites, independent of active lanes.
 
-    A guarded write kills nothing, since the predicate may leave out any lane. Where lanes wait, only writes without a mask
-    kill: those of other lanes keep their old values.
+    A guarded write kills nothing, because the predicate may disable any lane. ``divergent``: some lanes may wait
+    elsewhere, so that only writes without a mask kill.
     """
     if not access.writes or step.guarded or (divergent and not step.no_mask):
         return 0

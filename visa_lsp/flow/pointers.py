@@ -1,7 +1,7 @@
-"""The variables that an indirect operand may touch, by the addresses taken, independent of the order of instructions.
+"""The variables that an indirect operand may touch, derived from the addresses taken, independent of the order of instructions.
 
 An address variable may point to each variable whose address is assigned to it anywhere in the body, and to the targets
-of the address variables that it is computed from. Invariant: without such facts it may point to every variable whose
+of the address variables from which it is computed. Invariant: without such facts it may point to every variable whose
 address is taken.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def find_pointed_variables(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
-    """Return by step number the variables that the step's indirect operands may touch."""
+    """Return, by step number, the variables that the step's indirect operands may touch."""
     indirect = [number for number, step in enumerate(steps) if step.indirect_read or step.indirect_write]
     if not indirect:
         return {}

@@ -1,9 +1,9 @@
-"""The variables that are live behind each step of a body, and the sum of their weights, as the finalizer counts it.
+"""The variables that are live after each step of a body, and the sum of their weights, as the finalizer counts it.
 
-Variables are live as a whole, and a write kills the old value where it fills the variable: alone, or together with
-later writes without a read in between. The first write of a variable that is local to one block also fills it where
-only written bits are read. A write that fills a variable only with others happens while its sources are still live. The
-caller chooses the variables and their weights: ``registers`` does so for the register files.
+Variables are live as a whole. A write kills the old value if it fills the variable, alone or together with later writes
+without a read in between. The first write of a variable that is local to one block also fills it if only written bits
+are read. During a write that fills a variable only with others, its sources are still live. The caller chooses the
+variables and their weights: ``registers`` does so for the register files.
 
 Invariant: the sum of a step is that of the variables that ``Pressure.live`` returns for it.
 """
@@ -33,7 +33,7 @@ class Size(NamedTuple):
 
 
 class Live(NamedTuple):
-    """A step, the sum of the weights behind it or while it writes, and the variables that make the sum.
+    """A step, the sum of the weights after it or during its write, and the variables in the sum.
 
     ``toggled`` are those added or removed since the previous one, possibly both. Set and list are the working state,
     valid until the next iteration.
@@ -48,11 +48,11 @@ class Live(NamedTuple):
 class _Write(NamedTuple):
     variable: int
     bits: int  # certainly overwritten
-    whole: bool  # alone, and as one instruction
+    whole: bool  # overwritten alone, and as one instruction
 
 
 class _Touch(NamedTuple):
-    """The accesses of a step to the counted variables; ``pointed``: those it may read or write indirectly."""
+    """The accesses of a step to the counted variables; ``pointed``: the variables that it may access indirectly."""
 
     writes: tuple[_Write, ...]
     reads: tuple[tuple[int, int], ...]  # (variable, bits)
@@ -61,7 +61,7 @@ class _Touch(NamedTuple):
 
     @property
     def variables(self) -> Iterator[int]:
-        """Yield all of them, with repetitions."""
+        """Yield all accessed variables, with repetitions."""
         yield from (write.variable for write in self.writes)
         yield from (variable for variable, _ in self.reads)
         yield from self.taken
@@ -74,8 +74,8 @@ _NOTHING: Final = _Touch((), (), (), frozenset())
 class Pressure:
     """The register pressure of the variables of ``sizes``, by their keys, in a body. ``at``: the sum of weights at each step.
 
-    ``inputs`` have a value at the start. ``waiting`` are the blocks in which lanes wait elsewhere, so that a masked write
-    leaves their part of a variable. The graph must be built with ``calls_end_blocks``.
+    ``inputs`` have a value at the start. ``waiting`` are the blocks in which lanes wait elsewhere, so that a masked
+    write keeps their part of a variable. The graph must be built with ``calls_end_blocks``.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Pressure:
 
     @property
     def peak(self) -> int:
-        """The first of the steps with the highest sum; -1 in a body without steps."""
+        """The first step with the highest sum; -1 in a body without steps."""
         return self.at.index(max(self.at)) if self.at else -1
 
     def live(self, step: int) -> dict[int, int]:
@@ -115,15 +115,15 @@ class Pressure:
         return {variable: self._sizes[variable].weight for variable in sorted(found)}
 
     def ranges(self, variables: Collection[int]) -> dict[int, list[tuple[int, int]]]:
-        """Return for each of ``variables`` its live ranges, first and last step, in the order of the body."""
+        """Return the live ranges (first and last step) of each of ``variables``, in the order of the body."""
         runs: dict[int, list[tuple[int, int]]] = {variable: [] for variable in variables}
         bits = sum(self._bit.get(variable, 0) for variable in runs)
         touching = {block for variable in runs for block in self._blocks.get(variable, ())}
         blocks = (b for b in reversed(self.graph.blocks) if b.number in touching or self._out[b.number] & bits)
-        ends: dict[int, int] = {}  # of the variables that are live here: the last step of the range
+        ends: dict[int, int] = {}  # the last step of the range, for each variable that is live here
         before = len(self.at)
         for live in self._behind_steps(blocks):
-            if live.step + 1 != before:  # none of them is live in the blocks between
+            if live.step + 1 != before:  # because none of them is live in the blocks between
                 for variable, end in ends.items():
                     runs[variable].append((before, end))
                 ends = dict.fromkeys(runs.keys() & live.variables, live.step)
@@ -152,7 +152,7 @@ class Pressure:
         return found
 
     def _live_out(self, start: int) -> list[int]:
-        """Return for each block the shared variables that are needed behind it and may be written before, as bits."""
+        """Return, for each block, the shared variables that are needed after it and may be written before, as bits."""
         graph = self.graph
         blocks = [self._summary(block) for block in graph.blocks]
         written, needed = [0] * len(blocks), [0] * len(blocks)
@@ -177,7 +177,7 @@ class Pressure:
     def _summary(self, block: Block) -> _Summary:
         """Return the summary of a block for shared variables, and keep the writes that kill."""
         found = _Summary()
-        filled: dict[int, int] = {}  # by variable: the bits that are written behind this step before they are read
+        filled: dict[int, int] = {}  # by variable: the bits that are written after this step before they are read
         bit, sizes = self._bit, self._sizes
         for step in range(block.last, block.first - 1, -1):
             touch = self._touches[step]
@@ -212,7 +212,7 @@ class Pressure:
         return found
 
     def _behind_steps(self, blocks: Iterable[Block]) -> Iterator[Live]:
-        """Yield for each block from its last step to its first the variables that are live behind the step, or while it writes.
+        """Yield, for each block from its last step to its first, the variables that are live after the step or during its write.
 
         Between blocks only the difference is processed, because very many variables may be live.
         """
@@ -265,7 +265,7 @@ class Pressure:
 
 
 class _Summary:
-    """Shared variables as bits: those that a block writes, those that it fills, those that it reads from before."""
+    """Shared variables as bits: those that a block writes, fills, and reads before it fills them."""
 
     __slots__ = ("filled", "needed", "written")
 
@@ -273,7 +273,7 @@ class _Summary:
         self.written = self.filled = self.needed = 0
 
     def write(self, bit: int, *, ends: bool) -> None:
-        """Add a write; one that does not kill the old value needs it."""
+        """Add a write; unless it kills the old value, the variable is needed before."""
         self.written |= bit
         if ends:
             self.filled |= bit
@@ -305,7 +305,7 @@ def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -
             elif kept:
                 writes.append(_Write(variable, 0, whole=False))
             else:
-                # The size of a message is not modelled: its result counts as all bytes behind its start.
+                # The size of a message is not modelled: its result counts as all bytes from its start on.
                 whole = access.certain == size.bits and size.at_once
                 writes.append(_Write(variable, _between(access.certain or access.possible), whole))
         found = frozenset(pointed[number] & sizes.keys()) if number in pointed else _NOTHING.pointed

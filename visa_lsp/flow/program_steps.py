@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.flow.accesses import accesses_of, exec_control_of, touches_indirectly
+from visa_lsp.flow.bit_accesses import accesses_of, exec_control_of, touches_indirectly
 from visa_lsp.flow.steps import Step
 from visa_lsp.program.model import Combine, Predicate
 

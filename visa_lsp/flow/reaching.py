@@ -1,6 +1,6 @@
 """Reaching definitions of each variable that a step reads, and the bits that may have been written at all.
 
-Definitions are followed bit by bit: two writes of one half each kill all of an earlier whole one. Bits without a
+Definitions are followed bit by bit: two writes of one half each kill an earlier write of the whole. Bits without a
 definition on some path have the definition ``OUTSIDE``: an input, or nothing. Indirect writes may define any variable
 whose address is taken. For calls see ``liveness``.
 """
@@ -60,7 +60,7 @@ class Reaching:
         start = self._numbering.pack({v: (1 << widths[v]) - 1 for v in widths})
         behind, ahead = graph.flow_predecessors, graph.flow_successors
         entries = {0} if graph.blocks else set()
-        # Unreachable code counts as entered from outside.
+        # Unreachable code is treated as entered from outside.
         entries.update(number for number in blocks if not behind[number])
 
         def arriving(number: int) -> int:
@@ -140,7 +140,7 @@ class Reaching:
         return {source: self._atoms.decode(variable, code) for source, code in codes if code}
 
     def at_entry(self, block: int) -> dict[int, dict[int, int]]:
-        """Return by variable the definitions that reach a block, each with its bits; only of variables that need them."""
+        """Return, by variable, the definitions that reach a block, each with its bits; only for variables that need them."""
         return {v: self._split(v, packed) for v, packed in self._numbering.unpack(self._in[block]).items()}
 
     def uses(self, block: int) -> Iterator[UseDefs]:
@@ -161,7 +161,7 @@ def _union(masks: Iterable[int]) -> int:
 
 
 def maybe_written(graph: Graph) -> Callable[[int], dict[int, int]]:
-    """Return for each block the bits by variable that some path from the start may have written before it."""
+    """Return, for each block, the bits by variable that some path from the start may have written before it."""
     taken = address_taken(graph.steps)
     atoms = Atoms(masks_of(graph.steps))
     numbering = BitFields(atoms.widths)

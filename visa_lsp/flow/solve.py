@@ -1,7 +1,7 @@
 """The fixpoint loop: every analysis of this room is a set of equations over numbered nodes, solved here.
 
-It ends for equations that are monotone over a lattice of finite height; the answer then does not depend on ``order``,
-which only decides how many evaluations it takes.
+The loop ends for equations that are monotone over a lattice of finite height. The answer does not depend on ``order``;
+only the number of evaluations does.
 """
 
 from __future__ import annotations

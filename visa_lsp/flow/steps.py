@@ -1,7 +1,7 @@
 """The neutral form of an instruction, common to bound texts and resolved programs.
 
-A text with errors gives steps as well, without the unknown parts (an unknown label is a target that no step defines; an
-instruction without a meaning has only the accesses of the names that it mentions).
+A text with errors has steps too, without the unknown parts: an unknown label is a target that no step defines, and an
+instruction without a meaning only accesses the names in it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from visa_lsp.isa.model import FlowClass
 
-LabelKey = int | str  # a number in a program, a name in a text: one kind in one body
+LabelKey = int | str  # a number in a program, a name in a text; the same kind throughout a body
 
 
 class Space(IntEnum):
-    """The classes of variables, each with a numbering of its own. In brackets: the unit of a mask's bits."""
+    """The classes of variables, each numbered separately. In brackets: the unit of a mask's bits."""
 
     GENERAL = 0  # [byte]
     ADDRESS = 1  # [element]
@@ -26,7 +26,7 @@ class Space(IntEnum):
 
 
 def variable_key(space: Space, number: int) -> int:
-    """Return one number for a variable of a body: equal for equal space and id."""
+    """Return a number that identifies a variable of a body by space and id."""
     return number << 3 | space
 
 
@@ -54,7 +54,7 @@ class Access(Struct, frozen=True, gc=False):
     """The access of one operand to one variable. Aliases are resolved: ``variable`` is the key of a root.
 
     ``possible`` are the bits (bytes, elements or lanes, see ``Space``) that may be touched, ``certain`` those that are
-    whenever all lanes of the instruction run. ``field`` is the operand's field in the row.
+    touched whenever all lanes of the instruction run. ``field`` is the operand's field in the row.
     """
 
     field: str
@@ -73,14 +73,14 @@ class Access(Struct, frozen=True, gc=False):
 class Step(Struct, frozen=True, gc=False):
     """An instruction, label or directive of a body, in the order of the body.
 
-    ``condition`` is the text of the predicate that guards it, empty without one. ``lanes`` and ``no_mask`` are its execution
-    size and whether the execution mask does not matter. ``indirect_read`` and ``indirect_write``: it also touches registers
-    that are known only at run time.
+    ``condition`` is the text of the predicate that guards it, empty without one. ``lanes`` is its execution size;
+    ``no_mask``: the execution mask is ignored. ``indirect_read`` and ``indirect_write``: it also touches registers that
+    are known only at run time.
     """
 
     flow: FlowClass = FlowClass.NEXT
     line: int = -1
-    label: LabelKey | None = None  # of LABEL and SUBROUTINE: the defined label
+    label: LabelKey | None = None  # the label defined by LABEL and SUBROUTINE
     targets: tuple[LabelKey, ...] = ()
     condition: str = ""
     lanes: int = 1

@@ -1,6 +1,6 @@
 """The storage of a body's variables: aliases resolved to places in their root variables.
 
-Numbers are the ids of the program. Variables of file scope, which older objects have, count as roots with negative numbers.
+Numbers are the ids of the program. Variables of file scope, in older objects, count as roots with negative numbers.
 A cycle of aliases ends where it closes.
 """
 
@@ -15,7 +15,9 @@ from visa_lsp.isa import predefined
 if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
 
-MAX_VARIABLE_BITS: Final = 1 << 16  # of one variable: four times the largest register file; a text may claim any size
+MAX_VARIABLE_BITS: Final = (
+    1 << 16
+)  # of one variable: four times the largest register file, because a text may claim any size
 _R0, _UD_BYTES = 7, 4
 
 

@@ -1,8 +1,9 @@
-"""Everything in the repository that is made from the code, made anew: ``python -m visa_lsp.generate [--check]``.
+"""Generates the files of the repository that depend on the code: ``python -m visa_lsp.generate [--check]``.
 
-Writes the files that are not as the code has them, and names them; with ``--check`` it writes nothing, and the exit status
-is 1 if there are any. Files made with outside tools are not part of it: the corpus (``tests/own/make.py``) and the
-pictures (``tests/editors/vscode/screenshots``). Nor are golden texts of tests, which are read before they are kept.
+Writes the stale files and prints their names; with ``--check`` it writes nothing, and the exit status is 1 if there are
+any. Files made with other tools are not included: the corpus (``tests/own/make.py``) and the pictures
+(``tests/editors/vscode/screenshots``). Golden texts of tests are not included either, because they are read before they
+are accepted.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ COMMAND = "python -m visa_lsp.generate"
 
 
 def main() -> int:
-    """Make everything, or say what is stale."""
+    """Generate all files, or report the stale ones."""
     parser = argparse.ArgumentParser(prog=COMMAND, description="Make every file that is made from the code.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is stale")
     args = parser.parse_args()

@@ -23,7 +23,7 @@ def generate_files(root: Path) -> dict[str, str]:
 
 
 def _arguments(tool: AgentTool) -> str:
-    """Return the names of the arguments, those that have to be given in bold."""
+    """Return the names of the arguments, the required ones in bold."""
     schema = tool.input_schema()
     wanted = schema.get("required", ())
     names = [name for name in schema["properties"] if name not in _OF_ALL]

@@ -1,4 +1,4 @@
-"""The platforms that the VS Code extension's setting offers, in its ``package.json``; the rest of that file is written by hand."""
+"""The platforms in the setting of the VS Code extension, in its ``package.json``; the rest of that file is written by hand."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The files generated from the code, in an explicit list; comparing and writing them.
+"""The explicit list of generated files; compares and writes them.
 
-A module of the list has ``generate_files(root)``: the texts of its files by their names in the repository. A file that is made in part is
-read first, and what surrounds that part stays. None is the text of a file that should not be there.
+A module of the list has ``generate_files(root)``, which returns the texts of its files by their names in the
+repository. If only a part of a file is generated, the file is read first, and the rest stays. The text None means that
+the file should not exist.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.generate import (
     agent_tools,
     check_formats,
@@ -47,12 +48,12 @@ MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
 
 
 def generate_files(root: Path = ROOT) -> dict[str, str | None]:
-    """Return all files that are made from the code, by their names in the repository."""
+    """Return all generated files, by their names in the repository."""
     return {name: text for maker in MAKERS for name, text in maker(root).items()}
 
 
 def stale(root: Path = ROOT) -> dict[str, str | None]:
-    """Return those of them that are not as the code has them."""
+    """Return the stale ones among the files."""
     return {name: text for name, text in generate_files(root).items() if _read_stored(root / name) != text}
 
 
@@ -61,10 +62,10 @@ def _read_stored(path: Path) -> str | None:
 
 
 def write(path: Path, text: str | None) -> None:
-    """Put a text in the place of a file, as a whole; or take the file away."""
+    """Replace a file by a text, atomically; remove it if the text is None."""
     if text is None:
         path.unlink()
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(text.encode("utf-8"))

@@ -1,4 +1,4 @@
-"""``docs/glossary.md``: the words as they are used here, from the table that hover and ``explain`` have too."""
+"""Generates ``docs/glossary.md`` from the table that hover and ``explain`` also use."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def _slug(name: str) -> str:
 
 
 def generate_files(_root: Path) -> dict[str, str]:
-    """Return the page, among the documents."""
+    """Return the page by its path."""
     return {FILE: page()}

@@ -1,4 +1,4 @@
-"""``docs/launch.md``: every key of a launch file with type, default, prose and an example, made from their table."""
+"""Generates ``docs/launch.md``: every key of a launch file with type, default, description and an example."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _table(table: LaunchTable) -> Iterator[str]:
     yield ""
 
 
-# Words that every table would repeat: those of types and platforms are in the sentence about them.
+# Types and platforms are omitted from the tables, because a sentence lists them once.
 _LISTED: Final = ("dtype", "platform")
 
 
@@ -83,5 +83,5 @@ def _takes(row: LaunchKey) -> str:
 
 
 def generate_files(_: Path) -> dict[str, str]:
-    """Return the page of the product's table."""
+    """Return the page for the table of this package."""
     return {FILE: page()}

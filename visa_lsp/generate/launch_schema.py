@@ -1,7 +1,7 @@
-"""The JSON schema of launch files, made from their table of keys: for editors and tools that know YAML and nothing of vISA.
+"""Generates the JSON schema of launch files from the table of keys, for editors and tools that know YAML but not vISA.
 
-It refuses mistakes visible without looking at files, at the kernel, or at two places at once. One file in ``docs``, the
-same one in the extension.
+It rejects mistakes that are visible without other files, the kernel, or a comparison of two places. The same file is in
+``docs`` and in the extension.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _key(row: LaunchKey) -> Schema:
     elif row.type.endswith("?"):
         value = {"anyOf": [value, {"type": "null"}]}
     default = f" Default: {row.default}." if row.default else ""
-    if "$ref" in value:  # beside which older readers see nothing
+    if "$ref" in value:  # because older readers ignore keys beside it
         value = {"allOf": [value]}
     return {
         "description": f"{row.doc}{default}",
@@ -167,7 +167,7 @@ def _value(row: LaunchKey) -> Schema:
         return {"anyOf": [_words(row), {"$ref": "#/definitions/Init"}]}
     if row.words:
         return _words(row)
-    # In a file with a sweep: what is said of one without takes them away again.
+    # For files with a sweep; the schema of a file without one removes them again.
     return _allow_expression(_TYPES[row.inner]) if row.inner in NUMERIC else _TYPES[row.inner]
 
 
@@ -187,7 +187,7 @@ def _any_platform() -> str:
     return f"^(?:(?:{'|'.join(each)})(?:{stepping})?[-_]*|{version})$"
 
 
-# ---- what keys say of each other
+# ---- dependences between keys
 
 
 def _require(*keys: str) -> Schema:
@@ -207,7 +207,7 @@ def _if(key: str, then: Schema) -> Schema:
 
 
 def _init(*keys: str) -> Schema:
-    """Return the schema of ``init`` as a map with one of some keys."""
+    """Return the schema of ``init`` as a map with exactly one of its keys."""
     inner = {"anyOf": [_require(key) for key in keys]}
     return {"required": ["init"], "properties": {"init": {"type": "object", **inner}}}
 

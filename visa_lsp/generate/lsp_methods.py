@@ -1,7 +1,8 @@
-"""The table of the protocol's methods in ``docs/editors/protocol.md``: what the server does with each, and why not with the others.
+"""Generates the table of protocol methods in ``docs/editors/protocol.md``.
 
-What is answered follows from the handlers, what is sent from the sources; the reasons are here. Invariant: a method of the
-protocol that is neither handled nor sent has a reason, and no other has one.
+Each row has the use of a method, or the reason why it is not used. The answered methods follow from the handlers, the
+sent ones from the sources; the reasons are here. Invariant: a method of the protocol has a reason if and only if it is
+neither handled nor sent.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FILE: Final = "docs/editors/protocol.md"
-# What the layer of messages does itself.
+# The methods that the message layer handles itself.
 _TRANSPORT: Final = frozenset(
     (
         "shutdown",
@@ -78,9 +79,9 @@ def generate_files(root: Path) -> dict[str, str]:
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """Yield each method of the protocol, who sends it, and what the server does with it.
+    """Yield each method of the protocol, its sender, and its use by the server.
 
-    Raises ValueError for a method without a state, and for one that is done and has a reason.
+    Raises ValueError for a method without a state, and for a used method with a reason.
     """
     handled = {*server.create_server("").protocol.fm.features} | _TRANSPORT
     sources = "\n".join(path.read_text(encoding="utf-8") for path in Path(server.__file__).parent.rglob("*.py"))
@@ -98,6 +99,6 @@ def rows() -> Iterator[tuple[str, str, str]]:
 
 
 def _is_sent(method: str, sources: str) -> bool:
-    """Return whether the sources of the server call the function for a method, or name it."""
+    """Return whether the sources of the server call the function of a method, or name the method."""
     name = re.sub(r"(?<=[a-z])(?=[A-Z])|/", "_", method.removeprefix("$/")).lower()
     return re.search(rf"\b{name}(?:_async)?\(|\btypes\.{name.upper()}\b", sources) is not None

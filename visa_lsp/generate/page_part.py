@@ -1,4 +1,4 @@
-"""The part of a page that is made from the code; the rest of the page is written by hand."""
+"""The generated part of a page; the rest of the page is written by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _END: Final = "<!-- end -->\n"
 
 
 def with_part(root: Path, file: str, part: str) -> dict[str, str]:
-    """Return a page with its part of today. Raises ValueError where the page does not have one place for it."""
+    """Return a page with its current generated part. Raises ValueError unless the page has exactly one place for it."""
     text = (root / file).read_text(encoding="utf-8")
     found, times = re.subn(f"(?<={_BEGIN}).*?(?={_END})", lambda _: part, text, flags=re.DOTALL)
     if times != 1:

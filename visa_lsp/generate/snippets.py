@@ -1,6 +1,6 @@
 """The snippets of the VS Code extension, made from the instruction table.
 
-One for each mnemonic, as completion offers it, and a few for what surrounds instructions.
+One for each mnemonic, as completion offers it, and a few for kernels and declarations.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _SPELT: Final = {
 
 
 def records(table: InstructionTable) -> Iterator[str]:
-    """Yield the lines of the two sections: of all rows but those of text 4.2, which has no objects."""
+    """Yield the lines of the two sections, for all rows except those of text 4.2, which has no objects."""
     rows = [row for row in table.rows if row.dialects != {Dialect.V42}]
     yield _RECORDS
     groups: dict[tuple[int, tuple[str, ...]], list[Instruction]] = {}
@@ -79,12 +79,12 @@ def _constant(field: Field) -> str:
 
 
 def _find_varying(rows: Iterable[Instruction]) -> list[bool]:
-    """Return for each field whether the rows of a group have different constants there."""
+    """Return, for each field, whether the rows of a group have different constants there."""
     return [len({field.const for field in fields}) > 1 for fields in zip(*map(_list_stored, rows), strict=True)]
 
 
 def record_of(rows: list[Instruction]) -> str:
-    """Return the items of a record, as Markdown; of rows that share one opcode and differ in constants."""
+    """Return the items of a record, as Markdown, for rows that share an opcode and differ in constants."""
     items = []
     for field, varies in zip(_list_stored(rows[0]), _find_varying(rows), strict=True):
         fixed = "" if field.const is None else "=*" if varies else f"={_constant(field)}"
@@ -102,7 +102,7 @@ def _mnemonics(rows: list[Instruction]) -> str:
 
 
 def _words(row: Instruction) -> Iterator[tuple[str, str]]:
-    """Field and words of each modifier of a row, and of each operand that is a word."""
+    """Return field and words of each modifier of a row, and of each operand that is a word."""
     forgotten = {field.name for field in row.fields if not field.stored}
     for modifier in row.modifiers:
         name = f"`{modifier.field}`" + ("" if modifier.mask == -1 else f" ({modifier.mask:#x})")

@@ -1,4 +1,4 @@
-"""``docs/instructions.md``: which instruction is read, written and run, derived from the table and the rooms' registries.
+"""Generates ``docs/instructions.md``: the support for each instruction, derived from the table and the rooms' registries.
 
 This module holds no facts about instructions.
 """
@@ -50,7 +50,7 @@ def simulated(row: Instruction, effects: Collection[str]) -> str | None:
 
 
 def platforms(names: frozenset[str]) -> str:
-    """Return the platforms of a row, runs of them shortened: ``XeHP_SDV to DG2``."""
+    """Return the platforms of a row, with runs as ranges: ``XeHP_SDV to DG2``."""
     if names == ALL:
         return "all"
     order = [p.name for p in PLATFORMS]
@@ -112,7 +112,7 @@ _DIFFERENCES: Final = (
 
 
 def list_refusals(table: InstructionTable) -> Iterator[str]:
-    """Yield the forms of the table that the finalizer of 2026 refuses, with place and reason."""
+    """Yield the forms of the table that the finalizer of 2026 refuses, each with its place and the reason."""
     found: dict[str, dict[str, None]] = {}
     for row in table.rows:
         for refusal in row.refusals:
@@ -182,5 +182,5 @@ def _row(row: Instruction, reason: str | None) -> str:
 
 
 def generate_files(_root: Path) -> dict[str, str]:
-    """Return the page of the product's table and simulator."""
+    """Return the page for the table and the simulator of this package."""
     return {"docs/instructions.md": page(EFFECTS)}

@@ -66,7 +66,7 @@ def grammar(table: InstructionTable = TABLE) -> dict[str, Any]:
 
 
 def _instruction(table: InstructionTable, *, control: bool) -> dict[str, Any]:
-    """Return a mnemonic with its dotted modifiers, behind a predicate or at the line's start."""
+    """Return the pattern of a mnemonic with its dotted modifiers, after a predicate or at the start of a line."""
     scope = "keyword.control.flow.visa" if control else "keyword.other.instruction.visa"
     return {
         "match": rf"(?:^\s*(?:\{{\s*)*|(?<=\))\s*)({_words(mnemonics(table, control=control))}){_END}((?:\s*\.\s*[A-Za-z0-9_<>]+)*)",

@@ -1,4 +1,4 @@
-"""The syntax file for Vim and Neovim, made from the tables: it colours words by shape, as the TextMate grammar does."""
+"""Generates the syntax file for Vim and Neovim from the tables; it colours words by shape, as the TextMate grammar does."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ def _either(words: Iterable[str]) -> str:
 
 
 def _keywords(table: InstructionTable, *, control: bool) -> str:
-    """Return the first words of mnemonics; what follows a point is coloured as a modifier."""
-    # A source mark with a point is a directive here.
+    """Return the first words of mnemonics; the words after a dot are coloured as modifiers."""
+    # A source mark with a leading dot is a directive here.
     words = sorted({word.partition(".")[0] for word in mnemonics(table, control=control)} - {""})
     head = f"syntax keyword visa{'Control' if control else 'Instruction'} contained nextgroup=visaModifier"
     return "\n".join([head, *(f"  \\ {line}" for line in textwrap.wrap(" ".join(words), _WIDTH - 4))])
 
 
 def generate_files(_root: Path) -> dict[str, str]:
-    """Return the file, among those for editors."""
+    """Return the file by its path."""
     return {FILE: syntax()}

@@ -1,4 +1,4 @@
-"""The words that grammars of editors colour by their shape, taken from the tables: of the TextMate and the Vim grammar."""
+"""The words from the tables that the TextMate and the Vim grammar colour by their shape."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from visa_lsp.isa.table import InstructionTable
 
 _CONTROL: Final = ("flow", "simd_flow", "sync")
-# The words before `=` in a declaration: those with a word behind it, and those with any value.
+# The words before `=` in a declaration: those with a word as value, and those with any value.
 WORDED: Final = ("v_type", "align")
 VALUED: Final = ("num_elts", "alias", "attrs", "v_name")
 OF_INPUTS: Final = ("offset", "size")
 
 
 def longest_first(words: Iterable[str]) -> list[str]:
-    """Return the words in an order in which none hides a longer one behind it."""
+    """Return the words in an order in which longer words precede their prefixes."""
     return sorted(set(words), key=lambda word: (-len(word), word))
 
 
@@ -36,5 +36,5 @@ def types() -> list[str]:
 
 
 def directives() -> list[str]:
-    """Return the directives, without their point."""
+    """Return the directives, without their dot."""
     return longest_first(name[1:] for name in DIRECTIVES)

@@ -1,6 +1,6 @@
 """Deferred findings: those of rules about whole kernels, computed apart from the editing of a long text.
 
-The rules are those that only an option turns on. Their findings belong to one snapshot; the caller drops them for a newer
+The rules are the opt-in ones. Their findings belong to one snapshot; the caller drops them for a newer
 one. Starts no thread and no process.
 """
 
@@ -33,7 +33,7 @@ def compute_findings(analysis: Analysis, extra: Collection[str]) -> tuple[Diagno
 
 
 class DeferredFindings:
-    """The deferred findings of a snapshot; ``extra`` are the rules run besides the default ones, None if none ran."""
+    """The deferred findings of a snapshot; ``extra`` are the opt-in rules that ran besides the default ones; None if no rules ran."""
 
     def __init__(self) -> None:
         self.extra: frozenset[str] | None = None

@@ -14,7 +14,7 @@ from visa_lsp.ide.features.token_pieces import pieces_of
 from visa_lsp.ide.index.directory import directory_in, directory_of
 from visa_lsp.ide.index.line_keys import keys_of
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.syntax.words import learn_words
+from visa_lsp.syntax.word_search import learn_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ _TEMPLATES: Final = 2
 
 
 def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator[None]:
-    """Step of some milliseconds at most, each of them done when it is given; ``tokens`` where a client colours text."""
+    """Yield after each step of at most some milliseconds; ``tokens``: also prepare the colours of the text."""
     index = index_of(analysis.document)
     yield
     for part in index.parts:

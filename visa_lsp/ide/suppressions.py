@@ -1,8 +1,8 @@
 """Suppression comments, and the findings of an analysis that they do not suppress.
 
-``// visa: ignore[V101]`` silences its own line, and the next one where it has the line for itself;
-``ignore-next-line`` silences the next line, ``ignore-file`` the whole text. A selector is a code, the head of one, or a
-slug; without brackets all findings are silenced. The command line and the server both show exactly ``visible(analysis)``.
+``// visa: ignore[V101]`` silences its own line, and also the next one if it is alone on its line. ``ignore-next-line``
+silences the next line, ``ignore-file`` the whole text. A selector is a code, the beginning of one, or a slug; without
+brackets all findings are silenced. The command line and the server both show exactly ``visible(analysis)``.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
 
 
 def suppressions_in(bare: str, code: str, line: int, offset: int) -> Iterable[Suppression]:
-    """Yield the suppressions in a line; ``code`` is the line with blanks for its comments, ``offset`` where it begins."""
+    """Yield the suppressions in a line; ``code`` is the line with blanks for its comments, ``offset`` its start."""
     for comment in _COMMENT.finditer(bare):
         if code[comment.start() : comment.end()].strip():
             continue  # a string that contains the marker
@@ -147,7 +147,7 @@ def apply(
     kept = shown(diagnostics, silencers)
     unknown = [s for s in silencers if s.selector != ALL_RULES and any(rule.is_meant(s.selector) for rule in silent)]
     useless = [s for s in silencers if s not in used and s not in unknown]
-    # Only its own name silences this rule, because a suppression of everything would otherwise silence itself.
+    # Only a suppression with its name silences this rule, because a suppression of all rules would otherwise silence itself.
     own = [s for s in silencers if _means_only_this_rule(s)]
     kept += shown((_useless(s) for s in useless if s not in own), own)
     kept += [_useless(s) for s in own if s in useless and s not in used]

@@ -1,7 +1,7 @@
 """Attributes of kernels and variables: names, kinds, legal values.
 
-Sources: seed 000 "Pre-defined Attributes", seed 003 (the two lists), what the finalizer writes for each kind,
-``visa/include/VISAAttributes.h`` of the public compiler (which names exist today).
+Sources: seed 000 "Pre-defined Attributes", seed 003 (the two lists), objects of the finalizer for each kind, and
+``visa/include/VISAAttributes.h`` of the public compiler for today's names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class AttributeKind(Enum):
 
 
 class AttributeDef(Struct, frozen=True):
-    """An attribute. ``values`` None: any value of the kind."""
+    """An attribute. ``values`` is None if any value of the kind is legal."""
 
     name: str
     of_variable: bool

@@ -1,7 +1,7 @@
 """The terms of this project: one word for one thing.
 
-Hover, ``explain``, ``docs/glossary.md`` and the messages use them. A term lists other names of the same thing, by which
-``explain`` finds it (``also``), and those of them that this project does not write (``never``).
+Hover, ``explain``, ``docs/glossary.md`` and the messages use them. ``also`` lists other names of a term, by which
+``explain`` finds it; ``never`` lists those of them that this project does not use.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class Term(Struct, frozen=True):
-    """A word and what it means. ``see`` names further terms."""
+    """A term and its meaning. ``see`` names further terms."""
 
     name: str
     doc: str
@@ -21,7 +21,7 @@ class Term(Struct, frozen=True):
     see: tuple[str, ...] = ()
 
 
-FAULTS: Final = "Faults of a kernel"  # the group of the kinds of fault, by the names that reports have
+FAULTS: Final = "Faults of a kernel"  # the group of the kinds of fault, with their names in reports
 # A group is a heading of the page.
 GROUPS: Final[dict[str, tuple[Term, ...]]] = {
     "Execution": (

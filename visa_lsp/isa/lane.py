@@ -1,15 +1,16 @@
 """The vocabulary of per-lane meaning: the result of a lane instruction as an expression over its sources.
 
-A row says ``meaning=Lane(S0 + S1)``; the interpreter and the compiler each give every word here one body. Nothing
-here computes. Rules that all words share (seed 003 notes, documentation page ``2_datatypes.md``):
+A row says ``meaning=Lane(S0 + S1)``; the interpreter and the compiler each implement every word once. Nothing here
+computes. Rules for all words (seed 003 notes, documentation page ``2_datatypes.md``):
 
 * Sources are read, modified ((abs), (-), (~)) and converted to the *execution type*: the widest float type among
   source types if one is a float (``f`` when only half types meet wider integers), else the widest integer type,
-  signed where a source is signed. Packed immediates count as ``w``, ``uw`` and ``f``. A byte counts as a word. Where
-  dwords make a product in a qword, each keeps its own sign: compilers of 2026 make 64-bit products of ``d`` and ``ud``.
-* The word is evaluated in that type; integers as if without bound, so that only the conversion to the destination
-  type cuts bits off (or, with ``.sat``, clamps).
-* The result is converted to the destination's type: float to integer rounds to zero and clamps; integer to float
+  signed where a source is signed. Packed immediates count as ``w``, ``uw`` and ``f``. A byte counts as a word. In a
+  product of dwords with a qword result, each dword keeps its own sign, because compilers of 2026 multiply ``d`` by
+  ``ud`` in this way.
+* The word is evaluated in that type. Integers are unbounded, so that only the conversion to the destination type
+truncates (or, with ``.sat``, clamps). * The result is converted to the destination's type: float to integer rounds to
+zero and clamps; integer to float
   and float to narrower float round as ``%cr0`` says; integer to narrower integer keeps the low bits.
 """
 
@@ -60,14 +61,14 @@ def const(value: int) -> Expr:
 
 
 def word(name: str, *args: Expr) -> Expr:
-    """Return a node of the named word; KeyError for a word that the vocabulary lacks, ValueError for a wrong count."""
+    """Return a node of a word. Raises KeyError for an unknown word, ValueError for a wrong number of arguments."""
     if VOCABULARY[name].arity != len(args):
         raise ValueError(f"{name} takes {VOCABULARY[name].arity} arguments, not {len(args)}")
     return Expr(name, args)
 
 
 class LaneWord(Struct, frozen=True):
-    """A word: its argument count and its meaning in a line."""
+    """A word: its number of arguments and its meaning in a line."""
 
     arity: int
     doc: str
@@ -131,19 +132,19 @@ VOCABULARY: Final[dict[str, LaneWord]] = {
 
 
 class Lane(Struct, frozen=True):
-    """Meaning of an instruction whose lanes do not see one another: ``dst[i] = expr(src0[i], ..)``."""
+    """The meaning of an instruction with independent lanes: ``dst[i] = expr(src0[i], ..)``."""
 
     expr: Expr
 
 
 class Effect(Struct, frozen=True):
-    """Meaning that is more than a value per lane: the name of a body in ``sim/effects``."""
+    """A meaning beyond a value per lane: the name of a function in ``sim/effects``."""
 
     name: str
 
 
 class Unmodelled(Struct, frozen=True):
-    """The reason, in words for the user, why a row has no meaning in software (motion estimation, fixed-function messages)."""
+    """The reason, for the user, why a row has no meaning in software (motion estimation, fixed-function messages)."""
 
     reason: str
 
@@ -152,5 +153,5 @@ Meaning = Lane | Effect | Unmodelled
 
 
 def effect_of(meaning: Meaning | None) -> str:
-    """Return the name of an effect; empty for a row without a meaning or with another kind of it."""
+    """Return the name of an effect; empty for a row with another kind of meaning, or none."""
     return meaning.name if isinstance(meaning, Effect) else ""

@@ -1,8 +1,8 @@
 """Words and codes of the load/store controller messages: shared by parser, printer, encoder and simulator.
 
-Source: what the finalizer writes and, for what only text 4.2 knows, CISA.l and the public header of today's compiler.
-Knows no operands and no rows. Invariant: every code below has exactly one spelling that is printed, the first word
-that maps to it; other words are accepted spellings. Codes that no object can hold are named in the ``*_TEXT_ONLY`` sets.
+Sources: objects of the finalizer; for words of text 4.2 only, CISA.l and the public header of today's compiler. Knows
+no operands and no rows. Invariant: every code below has exactly one printed spelling, the first word that maps to it;
+other words are accepted spellings. The ``*_TEXT_ONLY`` sets name the codes that no object can hold.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ ADDRTYPE_DOC: Final[dict[str, str]] = {
     "surf": "the surface whose state lies at this address (text 4.2)",
 }
 
-# a32u and a32s exist in text 4.2 only. No object holds them; their codes here are ours.
+# a32u and a32s exist in text 4.2 only. No object holds them; their codes are defined here.
 ADDRSIZE_A16: Final = 1
 ADDRSIZE_A32: Final = 2
 ADDRSIZE_A64: Final = 3
@@ -118,7 +118,7 @@ ADDRSIZE_TEXT: Final[dict[int, str]] = {code: word for word, code in ADDRSIZE.it
 ADDRSIZE_TEXT_ONLY: Final = frozenset({ADDRSIZE_A32U, ADDRSIZE_A32S})
 ADDRSIZE_BYTES: Final[dict[int, int]] = {1: 2, 2: 4, 3: 8, 5: 4, 6: 4}
 
-# ---- words behind the mnemonic ----------------------------------------------------------------------------------
+# ---- words after the mnemonic  ----------------------------------------------------------------------------------
 
 SFID_UGM: Final = 0
 SFID_UGML: Final = 1
@@ -150,7 +150,7 @@ CACHE_DOC: Final[dict[str, str]] = {
 }
 
 
-# The controls that go together, beside all default, by kind of message: two words are L1 and L3, three are L1, L2 and L3.
+# The legal combinations besides all default, by kind of message: two words are L1 and L3, three are L1, L2 and L3.
 _LOADS: Final = "uc.uc uc.ca ca.uc ca.ca st.uc st.ca ri.ca"
 CACHE_PAIRS: Final[dict[str, tuple[str, ...]]] = {
     "a load": tuple(_LOADS.split()),
@@ -163,7 +163,7 @@ CACHE_PAIRS_XE2: Final[dict[str, tuple[str, ...]]] = CACHE_PAIRS | {
 
 
 def _triples(pairs: str, *others: str) -> tuple[str, ...]:
-    """Return triples; those with default L2 also serve for those with L3 uncached."""
+    """Return triples; a triple with default L2 is also legal with L3 uncached."""
     triples = (*pairs.split(), *others)
     short = [f"{l1}.df.{l2}" for l1, l2, l3 in (triple.split(".") for triple in triples) if l3 == "uc"]
     return tuple(dict.fromkeys([*triples, *short]))
@@ -268,7 +268,7 @@ ATOMIC_OP: Final[dict[str, int]] = {
 }  # fmt: skip
 ATOMIC_OP_TEXT: Final[dict[int, str]] = {code: word for word, code in ATOMIC_OP.items()}
 COMPARING: Final = frozenset({"cmpxchg", "fcmpwr", "icas", "bfcas"})  # the operations that compare and exchange
-REPLACING: Final = "xchg"  # the operation whose result does not depend on what was there
+REPLACING: Final = "xchg"  # the operation whose result does not depend on the old value
 
 
 class DataShape(Struct, frozen=True):
@@ -300,7 +300,7 @@ def _size_prefix(text: str) -> tuple[int, str] | None:
 
 
 def parse_data_shape(text: str) -> DataShape | None:
-    """Return the shape of a tag without its colon, codes as in the object; None if it is none."""
+    """Return the shape of a tag without its colon, with the codes of the object; None for any other text."""
     prefix = _size_prefix(text)
     if prefix is None:
         return None
@@ -316,7 +316,7 @@ def parse_data_shape(text: str) -> DataShape | None:
 
 
 def parse_block_shape(text: str) -> BlockShape | None:
-    """Return the shape of a block tag without its colon; None if it is none."""
+    """Return the shape of a block tag without its colon; None for any other text."""
     prefix = _size_prefix(text)
     if prefix is None or not prefix[1].startswith("."):
         return None
@@ -340,13 +340,13 @@ def data_shape_text(
     if quad:
         return f":{word}.{chmask_text(chmask)}"
     if elems not in ELEMS_VALUE and elems == chmask < 16:
-        return f":{word}.{chmask_text(elems)}"  # the finalizer takes a mask in any message
+        return f":{word}.{chmask_text(elems)}"  # because the finalizer accepts a mask in any message
     count = ELEMS_VALUE.get(elems, elems)
     return f":{word}{f'x{count}' if count != 1 else ''}{'t' if order == ORDER_TRANSPOSED else ''}"
 
 
 def block_shape_text(shape: BlockShape) -> str:
-    """Return the tag of a block operand with its colon, every part written."""
+    """Return the tag of a block operand with its colon and all parts."""
     size = DATASIZES.get(shape.datasize)
     word = size.text41 if size else f"d?{shape.datasize}"
     blocks = f"{shape.blocks}x" if shape.blocks != 1 else ""

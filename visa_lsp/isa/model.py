@@ -2,13 +2,12 @@
 
 A row gives, in one place:
 
-* ``slots``: its operands in the order of the text;
-* ``modifiers``: the dotted words behind the mnemonic, in the order of the text;
-* ``fields``: the items of its record in the object, in byte order. Slots and modifiers fill
+* ``slots``: its operands in the order of the text; * ``modifiers``: the dotted words after the mnemonic, in the order
+of the text; * ``fields``: the items of its record in the object, in byte order. Slots and modifiers fill
   fields *by name*. A resolved instruction (``program.model.Inst``) holds one value per field;
 * where it exists (dialects, platforms), what it means, and the prose that hover and ``explain`` print.
 
-``fields`` exist also for instructions without an object form (``opcode`` None): they are then only the names of values.
+Instructions without an object form (``opcode`` None) have ``fields`` too, as names of values only.
 """
 
 from __future__ import annotations
@@ -66,12 +65,13 @@ _KIND: Final = {kind.value: kind for kind in FieldKind}
 
 
 class Field(Struct, frozen=True):
-    """An item of the record. ``const`` is a fixed value that distinguishes rows of one opcode.
+    """An item of the record.
 
-    ``const_mask`` says which bits are fixed; the other bits belong to modifiers. ``stored`` is False for values that
-    only newer text can express (``lsc`` third cache control): an object can hold only ``default``, unless the field is
-    ``lossy``: then the object silently forgets the value (``.mod``, ``.divS``). ``hidden`` are bits that compilers set in
-    objects and that text 4.1 has no word for: ``program.object_bits`` prints them in a comment.
+    ``const`` is a fixed value that distinguishes rows of one opcode. ``const_mask`` has the fixed bits; the other bits
+    belong to modifiers. ``stored`` is False for values that only newer text can express (``lsc`` third cache control):
+    an object can hold only ``default``. In a ``lossy`` field any value is allowed, but the object loses it (``.mod``,
+    ``.divS``). ``hidden`` are bits that compilers set in objects and for which text 4.1 has no word;
+    ``program.object_bits`` prints them in a comment.
     """
 
     name: str
@@ -88,7 +88,7 @@ def layout(spec: str) -> tuple[Field, ...]:
     """Return the fields of a compact spec: ``"E P relop:b dst:v src0:v src1:v"``.
 
     ``E`` and ``P`` are named ``exec`` and ``pred``. ``sub:b=3`` is constant; ``mask:b=0x20/0x20`` fixes only the bits
-    of the mask behind the slash; ``l2:b?`` is not stored (default 0), ``l2:b?7`` has default 7, ``mod:b!`` is lossy;
+    of the mask after the slash; ``l2:b?`` is not stored (default 0), ``l2:b?7`` has default 7, ``mod:b!`` is lossy;
     ``mask:b~0x7f`` has hidden bits.
     """
     return tuple([_item(item) for item in spec.split()])
@@ -96,7 +96,7 @@ def layout(spec: str) -> tuple[Field, ...]:
 
 @cache
 def _item(item: str) -> Field:
-    # Most layouts have the same few items: each is read once, and is the same value everywhere.
+    # Cached because most layouts have the same few items.
     if item in ("E", "P"):
         return Field({"E": "exec", "P": "pred"}[item], _KIND[item])
     name, kind = item.split(":", 1)
@@ -114,7 +114,7 @@ def _item(item: str) -> Field:
 
 
 class Shape(Enum):
-    """The form of an operand in text, and the fields that it fills."""
+    """The form of an operand in text, and the fields of the record for it."""
 
     VECTOR = "vector operand"
     RAW = "raw operand"
@@ -156,7 +156,7 @@ class Role(Enum):
 
 
 class Layout(Struct, frozen=True, eq=False):
-    """A legal layout of a vector operand, where hardware restricts it: its regions in text form.
+    """A legal layout of a vector operand that hardware restricts: its regions in text form.
 
     ``columns`` is the number of first elements of a register at which it may begin. ``lanes`` and ``type`` are the
     execution size and the type of the operand that the layout applies to; None for any.
@@ -176,34 +176,32 @@ class Slot(Struct, frozen=True, eq=False):
     role: Role
     classes: OperandClass = NO_CLASS  # VECTOR and SIMPLE
     types: frozenset[DataType] | None = None  # None: any
-    optional: bool = False  # may be left out of the text; the field then has its default
+    optional: bool = False  # may be missing in the text; the field then has its default
     scalar: bool = False  # only the first element is used
-    ignored: bool = False  # the finalizer does not look at its value
-    flag_result: frozenset[DataType] | None = (
-        None  # what the result can be where this operand is a predicate; None: any
-    )
-    layouts: tuple[Layout, ...] = ()  # VECTOR: the only ways in which it may lie; empty: any
+    ignored: bool = False  # the finalizer does not check its value
+    flag_result: frozenset[DataType] | None = None  # classes of the result if this operand is a predicate; None: any
+    layouts: tuple[Layout, ...] = ()  # VECTOR: its legal layouts; empty: any
     grf_aligned: bool = False
     words: Mapping[str, int] | None = None  # EXEC_WORD
-    # INTEGER: the least and the most that the finalizer takes, which reads it in decimal only; None for no most.
+    # INTEGER: minimum and maximum of a number that the finalizer reads only in decimal; None for no maximum.
     limits: tuple[int, int | None] | None = None
-    most: int | None = None  # INTEGER: the most that the finalizer takes, which reads it in any form
-    choices: Mapping[str, tuple[int, ...]] | None = None  # GROUP: the numbers that each of its fields takes
-    lane_bytes: int = 0  # RAW: what a lane moves of it, where that is certain; with ``per_channel`` for each letter
+    most: int | None = None  # INTEGER: maximum of a number that the finalizer reads in any form
+    choices: Mapping[str, tuple[int, ...]] | None = None  # GROUP: the legal numbers of each of its fields
+    lane_bytes: int = 0  # RAW: bytes that a lane moves, if certain; with ``per_channel`` for each letter
     per_channel: bool = False
-    hexadecimal: bool = False  # INTEGER: text 4.2 has it in hexadecimal only
-    length: bool = False  # INTEGER: a number behind a slash, the length of the register before it
+    hexadecimal: bool = False  # INTEGER: hexadecimal only in text 4.2
+    length: bool = False  # INTEGER: a number after a slash, the length of the register before it
     # SURFACE: numbers of predefined surfaces that are refused here, with the platforms on which the finalizer refuses them.
     barred: Mapping[int, frozenset[str]] | None = None
     doc: str = ""  # a phrase: "lowest dword address"
 
 
 class Modifier(Struct, frozen=True, eq=False):
-    """A dotted word after the mnemonic. The word gives bits ``mask`` of ``field``.
+    """A dotted word after the mnemonic.
 
-    ``field`` ``"sat"`` is the saturation of the destination operand and no field of its own.
-    ``kind`` is the syntax of words: one of ``words``, a channel mask (``RGBA`` letters), fence letters, a hex byte
-    (``xd8``), a decimal number, or angle-bracket flags (``<RTI>``).
+    The word sets bits ``mask`` of ``field``. The field ``"sat"`` is the saturation of the destination operand, not a
+    separate field. ``kind`` is the syntax of words: one of ``words``, a channel mask (``RGBA`` letters), fence letters,
+    a hex byte (``xd8``), a decimal number, or angle-bracket flags (``<RTI>``).
     """
 
     class Kind(Enum):
@@ -224,11 +222,11 @@ class Modifier(Struct, frozen=True, eq=False):
     mask: int = -1
     behind: bool = False  # WORD: it follows the parenthesis of the execution size
     fold: bool = False  # WORD: the case of letters does not matter
-    seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
-    # A field that is not stored: the field and its bit where other writers of objects say the word.
+    seed_words: frozenset[str] = frozenset()  # words of the seed's text only (upper-case relations)
+    # For a field that is not stored: the field and the bit in which other writers of objects store the word.
     heard: tuple[str, int] | None = None
-    unread: frozenset[str] = frozenset()  # words that the finalizer of 2026 reads as something else
-    newest: int | None = None  # a word that only text 4.2 has: the value where such a text leaves it out
+    unread: frozenset[str] = frozenset()  # words that the finalizer of 2026 misreads
+    newest: int | None = None  # a word of text 4.2 only: the value if such a text omits it
     doc: str = ""
 
     @property
@@ -328,7 +326,7 @@ REAL: Final = frozenset({Dialect.V41, Dialect.V42})
 
 
 class FlowClass(Enum):
-    """The successors of an instruction in control flow."""
+    """The effect of an instruction on control flow."""
 
     NEXT = "to the next instruction"
     JUMP = "the whole thread to a label"
@@ -363,7 +361,7 @@ class FlowClass(Enum):
 
     @property
     def structured(self) -> bool:
-        """A word of the appendix's structured control flow."""
+        """True for a word of the appendix's structured control flow."""
         return self.name in {"IF", "ELSE", "ENDIF", "DO", "WHILE", "BREAK", "CONTINUE"}
 
 
@@ -378,7 +376,7 @@ class Trait(Flag):
     COMPARES = auto()
     PRODUCT = auto()  # a product of its first two sources is part of the result
     SUM = auto()
-    SHIFT = auto()  # moves the bits of its first source, round or over the end, by as many as its second one says
+    SHIFT = auto()  # shifts or rotates the bits of its first source by the number in its second one
     MOVES_STATE = auto()  # between surface or sampler variables and numbers
     BARRIER = auto()
     FENCE = auto()
@@ -395,20 +393,20 @@ class Trait(Flag):
     RESIDENCY = auto()  # returns whether pages are present
     BLOCK = auto()  # owords side by side
     MAY_END = auto()  # the message can end the thread
-    SIZES_UNCHECKED = auto()  # the finalizer does not look at its execution size
-    DWORD_DATA = auto()  # elements of its data operand have four bytes, whatever is moved
-    CANCELS = auto()  # with one operand twice the result does not depend on its value
+    SIZES_UNCHECKED = auto()  # the finalizer does not check its execution size
+    DWORD_DATA = auto()  # elements of its data operand have four bytes, whatever the message moves
+    CANCELS = auto()  # with equal operands the result does not depend on their value
     ENDS = auto()  # the message ends the thread
-    QUAD = auto()  # its data has four elements a lane at most, chosen by a mask behind the register
-    FOURS = auto()  # lanes are taken four by four: a result depends on all of its group
-    STRIDE_UNCHECKED = auto()  # the finalizer does not look at the stride of its destination
-    OVERLOOKED = auto()  # the finalizer of 2026 looks neither at its destination, nor at regions and immediates
+    QUAD = auto()  # its data has at most four elements per lane, selected by a mask after the register
+    FOURS = auto()  # lanes form groups of four: a result depends on its whole group
+    STRIDE_UNCHECKED = auto()  # the finalizer does not check the stride of its destination
+    OVERLOOKED = auto()  # the finalizer of 2026 checks neither its destination, nor regions and immediates
     MULTISAMPLED = auto()  # its fourth coordinate is the number of a sample
-    DOTTED = auto()  # a word of the language only with the dot behind it: without, it can name a variable
+    DOTTED = auto()  # a reserved word only with the dot after it; otherwise it can name a variable
 
 
 class Mark(Enum):
-    """The kind of source position that a mark gives to the instructions after it."""
+    """The kind of source position that a mark sets for the instructions after it."""
 
     FILE = "file"
     LINE = "line"
@@ -430,7 +428,7 @@ class Together(Struct, frozen=True, eq=False):
     unmasked: bool = False  # only without an execution mask
     plain: bool = False  # only without predicate and source modifiers
     saturable: bool = True
-    dialects: frozenset[Dialect] = REAL  # the texts whose finalizer takes it
+    dialects: frozenset[Dialect] = REAL  # the texts whose finalizer accepts it
 
 
 class BrainFloat(Struct, frozen=True, eq=False):
@@ -438,10 +436,10 @@ class BrainFloat(Struct, frozen=True, eq=False):
 
     platforms: frozenset[str]
     beside: frozenset[DataType]
-    verified: frozenset[str] = ALL  # the platforms on which the finalizer looks
-    unseen: frozenset[str] = frozenset()  # slots that it does not look at as long as the others have no `bf`
+    verified: frozenset[str] = ALL  # the platforms on which the finalizer checks it
+    unseen: frozenset[str] = frozenset()  # slots that it does not check while the others have no `bf`
     apart: frozenset[str] = frozenset()  # slots that may have any type beside `bf`
-    newest: bool = True  # the finalizer of 2026 looks
+    newest: bool = True  # the finalizer of 2026 checks it
 
 
 class Saturation(Struct, frozen=True, eq=False):
@@ -456,16 +454,16 @@ class Saturation(Struct, frozen=True, eq=False):
 
 
 class Lack(Struct, frozen=True, eq=False):
-    """Types that some platforms lack for an instruction: of its result alone, or of every operand."""
+    """Types that some platforms lack for an instruction, in its result only or in every operand."""
 
     types: frozenset[DataType]
     platforms: frozenset[str]
     result: bool = True
-    reason: str = ""  # what these platforms are without: ``the unit for exact results``
+    reason: str = ""  # the missing part of these platforms: ``the unit for exact results``
 
 
 class Refusal(Struct, frozen=True, eq=False):
-    """A form that the finalizer of 2026 (text 4.2) does not compile: where, for which sizes, and why.
+    """A form that the finalizer of 2026 (text 4.2) does not compile: the platforms, the sizes, and the reason.
 
     ``efficient64b`` is the dialect of CRI and later; None for both. The finalizer ends with an assertion if ``stops`` is
     set, else it reports an error.
@@ -490,11 +488,11 @@ class ExecStyle(Enum):
     """The syntax of the parenthesis after the mnemonic."""
 
     NONE = "none"
-    MASKED = "(M1, 16)"  # the mask may be left out
-    SIZE = "(4)"  # only the number counts
+    MASKED = "(M1, 16)"  # the mask may be missing
+    SIZE = "(4)"  # only the size counts
 
 
-# Families of rows that compute, with vector operands: the others move or steer.
+# Families of rows that compute, with vector operands; the others move data or control the flow.
 COMPUTING: Final = frozenset({"arith", "math", "logic", "compare", "mov"})
 # Families of rows that send a message to a unit: memory, images, samplers.
 SENDING: Final = frozenset({"data_port", "svm", "sampler", "media", "lsc"})
@@ -511,47 +509,47 @@ class Instruction(Struct, frozen=True, eq=False):
     modifiers: tuple[Modifier, ...] = ()
     exec_style: ExecStyle = ExecStyle.MASKED
     exec_sizes: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
-    exec_optional: bool = False  # lsc transposed forms and others may leave the parenthesis out
+    exec_optional: bool = False  # the parenthesis may be missing, as in lsc transposed forms
     needs: OperandClass = NO_CLASS  # at least one vector operand is of these classes
     unmixed: OperandClass = NO_CLASS  # either all vector operands are of these classes or none is
     predicable: bool = True
-    predicate_lost: bool = False  # the text may be predicated, the object has no place for it (min, max)
+    predicate_lost: bool = False  # the text may be predicated, but the object has no place for the predicate (min, max)
     opens_label: bool = False  # the two label records
     dialects: frozenset[Dialect] = REAL
     platforms: frozenset[str] = ALL
-    seed_opcode: int | None = None  # where the appendix (seed 003) numbers it differently or it has no other number
+    seed_opcode: int | None = None  # the number in the appendix (seed 003), if different or the only one
     meaning: Meaning | None = None
     flow: FlowClass = FlowClass.NEXT
     traits: Trait = Trait.PLAIN
     predicate_use: PredicateUse = PredicateUse.GUARDS
-    mask_refused: bool = False  # the parenthesis has only a size; elsewhere a mask is read and lost
+    mask_refused: bool = False  # the parenthesis has only a size; otherwise a mask is read and lost
     exec_stored: Mapping[int, int] = member(
         default_factory=dict
-    )  # sizes that the finalizer takes and writes as another
-    exec_verified: tuple[int, ...] | None = None  # sizes that the finalizer takes where it does not take all
+    )  # sizes that the finalizer accepts and writes as another size
+    exec_verified: tuple[int, ...] | None = None  # sizes that the finalizer accepts, if not all
     saturation: Saturation | None = (
-        None  # what `.sat` may clamp; None where every result may, or the row has no word for it
+        None  # results that `.sat` may clamp; None for every result, or for a row without the word
     )
-    # The types that the finalizer's own verifier accepts, by slot; it does not look at slots that are not here.
+    # The types that the finalizer's verifier accepts, by slot; it does not check other slots.
     verified: Mapping[str, frozenset[DataType]] = member(default_factory=dict)
     together: tuple[Together, ...] = ()  # legal combinations of types; empty: any
-    limited: frozenset[DataType] = frozenset()  # the types that ``together`` is about; empty: every type
+    limited: frozenset[DataType] = frozenset()  # the types to which ``together`` applies; empty: every type
     refusals: tuple[Refusal, ...] = ()
-    # Words of the first two modifiers that text 4.2 has together; empty: any.
+    # Legal combinations of words of the first two modifiers in text 4.2; empty: any.
     families: tuple[frozenset[str], ...] = ()
-    brain: BrainFloat | None = None  # None: no operand of type bf, where the finalizer looks
+    brain: BrainFloat | None = None  # None: no operand of type bf, where the finalizer checks it
     lacks: tuple[Lack, ...] = ()
-    # By a word behind the mnemonic: the types of the raw operands of its operation, and those that it leaves %null.
+    # By a word after the mnemonic: the types of the raw operands of its operation, and the operands that must be %null.
     operations: Mapping[str, Operation] = member(default_factory=dict)
-    atomic: Atomic | None = None  # the operation of an atomic message whose name says it
-    update: str = ""  # what that does to the word in memory, as a word of ``lsc_codes.ATOMIC_OP`` or its own name
+    atomic: Atomic | None = None  # the operation of an atomic message, if its name determines it
+    update: str = ""  # the effect on the word in memory, as a word of ``lsc_codes.ATOMIC_OP`` or its own name
     chooses: bool = False  # the result is one of the sources
     negates: bool = True  # sources may have (-), (abs) and (-abs)
     inverts: bool = False  # sources may have (~)
     unmodified: frozenset[str] = frozenset()  # the platforms on which sources have no modifier at all
-    unmodified_newest: bool = False  # sources have no modifier on any platform, says the finalizer of 2026
-    narrow_immediates: bool = False  # integers of any type count as the type that an operand needs
-    saturation_dropped: bool = False  # `.sat` is read where the row has no word for it, and lost
+    unmodified_newest: bool = False  # the finalizer of 2026 allows no modifiers of sources on any platform
+    narrow_immediates: bool = False  # an integer of any type counts as the required type
+    saturation_dropped: bool = False  # `.sat` is accepted although the row has no word for it, and is lost
     summary: str = ""
     detail: str = ""
     pitfalls: tuple[str, ...] = ()
@@ -560,8 +558,8 @@ class Instruction(Struct, frozen=True, eq=False):
     marks_source: Mark | None = None  # not an instruction, but the source line of the following ones
     # The parameters of a sampler message in the order of its payload. ``a+b`` share one operand.
     parameters: tuple[str, ...] = ()
-    half_parameters: tuple[str, ...] = ()  # those of a payload of 16 bits, where these are others
-    # Words of other assemblers and of C that say the same, with what to write where another mnemonic is not enough.
+    half_parameters: tuple[str, ...] = ()  # the parameters of a payload of 16 bits, if different
+    # Equivalent words of other assemblers and of C, with the text to write if another mnemonic is not enough.
     foreign: Mapping[str, str] = member(default_factory=dict)
     index: Mapping[str, int] = member(default_factory=dict)  # field name -> position; filled by table.py
 
@@ -580,7 +578,7 @@ class Instruction(Struct, frozen=True, eq=False):
 
     @property
     def head(self) -> str:
-        """The first of the mnemonic's words, with the point of a directive: ``lifetime``, ``.loc``."""
+        """The first word of the mnemonic, with the dot of a directive: ``lifetime``, ``.loc``."""
         return self.mnemonic[0] + self.mnemonic[1:].partition(".")[0]
 
     @property

@@ -1,6 +1,6 @@
 """Operand classes, source modifiers and regions: the values in the bytes of an operand.
 
-Source: seed 004 (operands), and what the finalizer writes.
+Sources: seed 004 (operands), and objects of the finalizer.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def describe_classes(classes: OperandClass) -> str:
 
 
 class OperandModifier(Enum):
-    """Modifier of a vector operand, with its code in bits 3-5 of the tag byte."""
+    """The modifier of a vector operand, with its code in bits 3-5 of the tag byte."""
 
     NONE = 0
     ABS = 1
@@ -101,13 +101,13 @@ class Region(Struct, frozen=True):
     def encode(self) -> int:
         """Return the region word: vstride in bits 0-3, width in 4-7, hstride in 8-11.
 
-        Raises KeyError where a value has no code.
+        Raises KeyError if a value has no code.
         """
         return REGION_CODE[self.vert_stride] | REGION_CODE[self.width] << 4 | REGION_CODE[self.horz_stride] << 8
 
     @staticmethod
     def decode(word: int) -> Region | None:
-        """Return the region of a word; None where a code has no meaning."""
+        """Return the region of a word; None if a code has no meaning."""
         codes = (word & 15, word >> 4 & 15, word >> 8 & 15)
         if word >> 12 or any(code not in REGION_VALUE for code in codes):
             return None
@@ -115,7 +115,7 @@ class Region(Struct, frozen=True):
 
     @property
     def is_scalar(self) -> bool:
-        """Every lane reads the same element."""
+        """True if every lane reads the same element."""
         return self.vert_stride == 0 and self.width == 1
 
     def __str__(self) -> str:

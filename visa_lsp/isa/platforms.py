@@ -1,8 +1,8 @@
-"""Platforms: names, numbers in objects, register size, order of appearance, and where a thread's number lies.
+"""Platforms: names, numbers in objects, register size, order of appearance, and the place of a thread's number.
 
-Sources: seed 000 ``gen_binary_info``, the numbers that compilers write, seed 001 (PVC has 64-byte registers). The places of a
-thread's number are those that compiled texts take bits from; from Xe2 on, those that the public compiler would take. Devices,
-families and IP versions are those that ``ocloc`` of 2022 and of 2026 know, each under the platform that its text names.
+Sources: seed 000 ``gen_binary_info``, the numbers that compilers write, seed 001 (PVC has 64-byte registers). The
+places of a thread's number are those from which compiled texts extract bits; from Xe2 on, those of the public compiler.
+Devices, families and IP versions are those of ``ocloc`` of 2022 and 2026, each listed under the platform in its text.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-EFFICIENT64B_SINCE: Final = 350  # the generation of the first platform that has it
+EFFICIENT64B_SINCE: Final = 350  # the generation of the first platform with it
 
 
 class ThreadNumber(Struct, frozen=True):
     """The place of the hardware thread's number in ``%sr0`` (element 0) and ``%msg0``.
 
-    ``fields`` are (bits, place of the lowest), the lowest bits of the number first; the bits between them stay zero, and
-    kernels squeeze them out. Each execution unit runs ``threads`` threads, which may leave codes of the first field unused.
-    Where ``message_from`` is not zero, the bits of the number from there on are in ``%msg0`` too.
+    ``fields`` are (bits, place of the lowest), the lowest bits of the number first; the bits between them are zero, and
+    kernels remove them. Each execution unit runs ``threads`` threads, so that codes of the first field may be unused.
+    If ``message_from`` is not zero, the bits of the number from there on are in ``%msg0`` too.
     """
 
     fields: tuple[tuple[int, int], ...]
@@ -35,7 +35,7 @@ class ThreadNumber(Struct, frozen=True):
         return 1 << sum(bits for bits, _ in self.fields)
 
     def slot(self, thread: int) -> int:
-        """Return the number that a kernel finds for thread ``thread`` when it squeezes the zero bits out."""
+        """Return the number that a kernel computes for thread ``thread`` after it removes the zero bits."""
         unit, own = divmod(thread, self.threads)
         return unit << self.fields[0][0] | own
 
@@ -49,7 +49,7 @@ class ThreadNumber(Struct, frozen=True):
         return state, slot >> self.message_from if self.message_from else 0
 
 
-# Up to TGLLP texts read the number from %hw_id; %sr0 has it without gaps.
+# Up to TGLLP texts read the number from %hw_id; %sr0 has the number without gaps.
 _WHOLE: Final = ThreadNumber(((3, 0), (11, 3)))
 _XE_HP: Final = ThreadNumber(((3, 0), (2, 4), (7, 7)))
 _XE_HPC: Final = ThreadNumber(((3, 0), (2, 4), (7, 8)))
@@ -61,8 +61,8 @@ _XE3P: Final = ThreadNumber(((3, 0), (3, 4), (8, 8)), message_from=6)
 class Platform(Struct, frozen=True):
     """A platform as ``--platform`` names it.
 
-    ``generation`` orders platforms: a feature exists from one generation on, or up to one. Each of ``devices`` can be compiled
-    for; ``families`` are names for several of them, ``versions`` the first numbers of their IP versions.
+    ``generation`` orders platforms: a feature exists from a generation on, or up to one. ``devices`` are targets of the
+    compiler, ``families`` names for several devices, ``versions`` the first numbers of their IP versions.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Platform(Struct, frozen=True):
     doc: str
     thread_number: ThreadNumber = _WHOLE
     products: tuple[int, ...] = ()  # product families in the notes of a zebin
-    option: bool | None = None  # whether the text is compiled for Efficient64b, where its options say so
+    option: bool | None = None  # whether the text is compiled for Efficient64b, by its options
     families: tuple[str, ...] = ()
     versions: tuple[tuple[int, ...], ...] = ()
 
@@ -82,12 +82,12 @@ class Platform(Struct, frozen=True):
 
     @property
     def efficient64b(self) -> bool:
-        """True if texts are of the Efficient64b dialect: compilers choose it wherever it exists."""
+        """True if texts have the Efficient64b dialect, which compilers choose if it exists."""
         return self.generation >= EFFICIENT64B_SINCE and self.option is not False
 
     @property
     def variant(self) -> str:
-        """The name of the platform, with a mark where its texts are not of the dialect that compilers choose."""
+        """The name of the platform, with a mark if its texts do not have the dialect that compilers choose."""
         return self.name if self.option is not False else f"{self.name} without Efficient64b"
 
     @property
@@ -158,7 +158,7 @@ PLATFORMS: Final[tuple[Platform, ...]] = (
         "CRI", 350, 64, None, ("cri",), "Crescent Island, Xe3P", _XE3P, products=(1380,),
         families=("xe3p", "xe3p-cri", "xe3p-xpc"), versions=((35, 11),),
     ),
-    # Newer than CRI in the order of the compiler, though its numbers are lower.
+    # Newer than CRI in the order of the compiler, although its numbers are lower.
     Platform(
         "NVL", 360, 64, None, ("nvl-p",), "Nova Lake P, Xe3P", _XE3, products=(1360,), families=("xe3p-lpg",),
         versions=((35, 10),),
@@ -228,7 +228,7 @@ def register_counts(platform: Platform) -> tuple[int, ...]:
 
 
 def thread_widths(grf_bytes: int) -> tuple[int, ...]:
-    """Return the legal numbers of work items of a thread for a register size (1: the text itself is scalar)."""
+    """Return the legal numbers of work items per thread for a register size (1: a scalar text)."""
     return (1, 8, 16, 32) if grf_bytes < 64 else (1, 16, 32)
 
 
@@ -246,7 +246,7 @@ ALL: Final = frozenset(p.name for p in PLATFORMS)
 
 
 def _find_platform(name: str) -> Platform:
-    """Return the platform of this very name, else as ``platform_named``; KeyError where there is none."""
+    """Return the platform with exactly this name, else the result of ``platform_named``. Raises KeyError if there is none."""
     return next((p for p in PLATFORMS if p.name == name), None) or _BY_NAME[_key(name)]
 
 

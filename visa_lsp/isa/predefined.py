@@ -1,7 +1,7 @@
 """Predefined symbols: variables V0-V31, surfaces T0-T5, sampler S31.
 
-Sources: seed 000 "General Variables", "Sampler Variables", "Surface Variables"; names and numbers
-of the real tools, which win where they differ from the seed.
+Sources: seed 000 "General Variables", "Sampler Variables", "Surface Variables"; names and numbers of the real tools,
+which take precedence over the seed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class PredefinedVariable(Struct, frozen=True):
     """A general variable that every kernel has; ``number`` is its id in operands.
 
-    ``%r0`` has one GRF register of elements: eight dwords, sixteen where registers have 64 bytes.
+    ``%r0`` fills one GRF register: eight dwords, or sixteen if registers have 64 bytes.
     """
 
     number: int
@@ -31,7 +31,7 @@ class PredefinedVariable(Struct, frozen=True):
     writable: bool
     aliasable: bool
     doc: str
-    # The elements that can be written, with the platforms that have them; None: all of a writable variable.
+    # The writable elements, each with the platforms that have it; None: all of a writable variable.
     written: Mapping[int, frozenset[str]] | None = None
 
 
@@ -193,12 +193,12 @@ SAMPLERS: Final[tuple[PredefinedState, ...]] = (
 VARIABLE_BY_NAME: Final[dict[str, PredefinedVariable]] = {v.name: v for v in VARIABLES} | {
     f"V{v.number}": v for v in VARIABLES
 }
-# Known to today's compiler (dialect 4.2) only; it has no place in an object's string pool.
+# Only in dialect 4.2 of today's compiler; the string pool of an object has no place for it.
 SCRATCHLOC: Final = PredefinedVariable(
     21, "%scratchloc", UQ, 1, True, False, True, "Address of the scratch space (4.2)."
 )
 
-# Names that only the seed uses for the same things.
+# Names of the seed for the same variables.
 VARIABLE_ALIASES: Final[dict[str, str]] = {
     "%tm": "%tsc",
     "%implicit_arg_ptr": "%impl_arg_buf_ptr",
@@ -210,8 +210,8 @@ SURFACE_BY_NAME: Final[dict[str, PredefinedState]] = {s.name: s for s in SURFACE
 SURFACE_ALIASES: Final[dict[str, str]] = {"T252": "%bss"}
 SAMPLER_BY_NAME: Final[dict[str, PredefinedState]] = {s.name: s for s in SAMPLERS}
 
-# What an input holds that the runtime fills, by the number behind ``.implicit_UNDEFINED_``. Objects know the numbers only;
-# the newest compilers write 16 for the last, and print both 4 and 16 with its name.
+# The contents of an input that the runtime fills, by the number after ``.implicit_UNDEFINED_``. Objects have only the
+# numbers; the newest compilers write 16 for the last one, and print both 4 and 16 with its name.
 _PSEUDO: Final = ImplicitInput(4, "PSEUDO_INPUT", "An input that no caller fills: its place is only reserved.")
 IMPLICIT_INPUTS: Final[dict[int, ImplicitInput]] = {
     1: ImplicitInput(1, "LOCAL_SIZE", "Work items of a group in each dimension (3 x ud)."),
@@ -224,7 +224,7 @@ IMPLICIT_INPUTS: Final[dict[int, ImplicitInput]] = {
 # Provenances of reserved registers, which are not arguments; 5 is what assemblers write for every name of an implicit input.
 RESERVED_PROVENANCES: Final = frozenset({4, 5, 16})
 
-# The string pool of every kernel starts with these, behind the kernel's own name.
+# The string pool of every kernel starts with its name, followed by these.
 POOL_PREFIX: Final[tuple[str, ...]] = (
     *(v.name for v in VARIABLES),
     *(s.name for s in SURFACES),

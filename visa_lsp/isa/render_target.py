@@ -1,4 +1,4 @@
-"""The operands of a render target message by the bits of its mode word. Known to rows, sema and codec alike."""
+"""The operands of a render target message by the bits of its mode word, for rows, ``sema`` and ``codec``."""
 
 from __future__ import annotations
 

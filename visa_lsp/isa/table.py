@@ -1,9 +1,7 @@
 """The instruction table: all rows collected and indexed.
 
-Two rows of one key, and two of one opcode that an object cannot distinguish, are refused.
-
-The table is the one piece of module state in the product. ``InstructionTable`` is a value: tests make their own with a
-row more.
+Two rows with one key, and two rows of one opcode that an object cannot distinguish, are refused. The table is the only
+module state of the product. ``InstructionTable`` is a value: tests create their own with additional rows.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from msgspec.structs import force_setattr
 
 # isort: off
 # A new family is one line here; the table has them in this order.
-from visa_lsp.isa.rows import (  # noqa: F401 - found by being here
+from visa_lsp.isa.rows import (  # noqa: F401 - found by the function below
     mov,
     arith,
     math,
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import FlowClass, Instruction, Mark
 
 
-# Not every module that is found here is imported above: pytest puts its own into those that it rewrites.
+# Other modules are skipped, because pytest adds its own to modules that it rewrites.
 FAMILIES: Final = {
     name: module
     for name, module in globals().items()
@@ -65,13 +63,13 @@ class InstructionTable:
             if key in keys:
                 raise ValueError(f"two rows are {key}")
             keys.add(key)
-            # It follows from the fields: a copy of each row, only to have it, would take longer than making the row.
+            # Set in place, because a copy of each row would take longer than creating the row.
             force_setattr(row, "index", {f.name: i for i, f in enumerate(row.fields)})
             by_mnemonic[row.mnemonic].append(row)
             if row.opcode is not None:
                 by_opcode[row.opcode].append(row)
                 first = records.setdefault(key[1:], row)
-                # Another word for the same record is none too many: ``FILE`` and ``.file``.
+                # Several words for the same record are allowed: ``FILE`` and ``.file``.
                 if first.fields != row.fields or first.meaning != row.meaning:
                     raise ValueError(
                         f"`{first.mnemonic}` and `{row.mnemonic}` have the opcode 0x{row.opcode:02x}, and no constant field tells them apart"
@@ -86,12 +84,12 @@ class InstructionTable:
 
     @cached_property
     def by_flow(self) -> dict[FlowClass, Instruction]:
-        """The row that sends control each way; the first where several do."""
+        """The row for each effect on control flow; the first of several."""
         return {row.flow: row for row in reversed(self.rows)}
 
     @cached_property
     def foreign(self) -> dict[str, tuple[Instruction, str]]:
-        """Words of other languages: the row of the same meaning, and the text to write if that needs more."""
+        """Words of other languages: the row with the same meaning, and the text to write if a mnemonic is not enough."""
         return {word: (row, how) for row in self.rows for word, how in row.foreign.items()}
 
     def marks(self, mark: Mark) -> tuple[str, ...]:
@@ -99,11 +97,11 @@ class InstructionTable:
         return tuple(row.mnemonic for row in self.rows if row.marks_source is mark)
 
     def siblings(self, row: Instruction) -> tuple[Instruction, ...]:
-        """Return all rows with the mnemonic of a row, itself among them."""
+        """Return all rows with the mnemonic of a row, including itself."""
         return self.by_mnemonic[row.mnemonic]
 
     def lookup(self, words: Sequence[str]) -> tuple[tuple[Instruction, ...], int]:
-        """Return the rows whose mnemonic starts a dotted name, and the number of its words in the mnemonic.
+        """Return the rows whose mnemonic begins a dotted name, and the number of words in that mnemonic.
 
         ``["add3", "o"]`` gives the row ``add3.o`` and 2; an unknown name gives ``((), 0)``.
         """
@@ -115,12 +113,12 @@ class InstructionTable:
         return (), 0
 
     def with_rows(self, *rows: Instruction) -> InstructionTable:
-        """Return a table with these rows more."""
+        """Return a table with additional rows."""
         return InstructionTable((*self.rows, *rows))
 
 
 def load() -> InstructionTable:
-    """Return the product's table: the rows of all families."""
+    """Return the table of the product: the rows of all families."""
     return InstructionTable(row for family in FAMILIES.values() for row in family.ROWS)
 
 

@@ -1,6 +1,6 @@
 """Data types, execution sizes and execution masks.
 
-Sources: seed 000 "Variables", seed 001 "Execution Mask", and what the finalizer writes (type codes, exec byte).
+Sources: seed 000 "Variables", seed 001 "Execution Mask", and objects of the finalizer (type codes, exec byte).
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ class DataType(Struct, frozen=True, eq=False):
 
     @property
     def is_float(self) -> bool:
-        """A scalar floating-point type."""
+        """True for a scalar floating-point type."""
         return self.kind is TypeKind.FLOAT
 
     @property
     def is_int(self) -> bool:
-        """A scalar integer type."""
+        """True for a scalar integer type."""
         return self.kind in (TypeKind.UNSIGNED, TypeKind.SIGNED)
 
     @property
     def is_signed(self) -> bool:
-        """A signed integer type."""
+        """True for a signed integer type."""
         return self.kind is TypeKind.SIGNED
 
     @property
     def is_packed(self) -> bool:
-        """A vector type that only immediates may have."""
+        """True for a vector type, which only immediates may have."""
         return self.kind in (TypeKind.PACKED_INT, TypeKind.PACKED_FLOAT)
 
     @property
@@ -80,7 +80,7 @@ Q: Final = DataType("q", 13, 8, _S, "signed quadword, 64 bits")
 HF: Final = DataType("hf", 14, 2, _F, "half-precision float, 16 bits")
 BF: Final = DataType("bf", 15, 2, _F, "bfloat16: the upper half of a single-precision float")
 
-# Declarations of the newest text only: no object has room for their codes, and no instruction computes in them.
+# Types of declarations in the newest text only: no object has room for their codes, and no instruction computes with them.
 TF32: Final = DataType("tf32", 16, 4, TypeKind.STORED_FLOAT, "tensor float: 19 bits of precision and range in a dword")
 HF8: Final = DataType("hf8", 17, 1, TypeKind.STORED_FLOAT, "8-bit float with 4 exponent bits")
 BF8: Final = DataType("bf8", 18, 1, TypeKind.STORED_FLOAT, "8-bit float with 5 exponent bits")
@@ -99,7 +99,7 @@ MAX_LANES: Final = 32
 
 
 def type_named(name: str) -> DataType | None:
-    """Return the type of a name as text writes it, lower or upper case; None if there is none."""
+    """Return the type of a name in lower or upper case; None if there is none."""
     return TYPE_BY_NAME.get(name.lower())
 
 
@@ -120,7 +120,7 @@ class ExecControl(Struct, frozen=True):
 
     @staticmethod
     def decode(byte: int) -> ExecControl | None:
-        """Return the value of an exec byte; None where the size code is above 32 lanes."""
+        """Return the value of an exec byte; None if the size code is above 32 lanes."""
         code, control = byte & 15, byte >> 4
         if code > 5:
             return None
@@ -128,7 +128,7 @@ class ExecControl(Struct, frozen=True):
 
     @property
     def mask_name(self) -> str:
-        """The mask as text writes it: ``M1`` .. ``M8``, ``M1_NM`` .. ``M8_NM``."""
+        """The mask in text: ``M1`` .. ``M8``, ``M1_NM`` .. ``M8_NM``."""
         return f"M{self.mask_offset // 4 + 1}{'_NM' if self.no_mask else ''}"
 
     def __str__(self) -> str:

@@ -1,8 +1,9 @@
 """Expressions in launch files: a small subset of Python's expressions, parsed with ``ast`` and never executed as code.
 
 Knows operators, names and functions, no keys of launch files and no arrays: the caller supplies values of names and applies
-operations. Invariant: only the allowed operators, names and functions are ever called; a text is
-at most ``MAX_EXPRESSION_CHARS`` long and ``MAX_EXPRESSION_DEPTH`` deep, and ``number`` computes with numbers of at most 128 bits.
+operations. Invariant: only the allowed operators, names and functions are ever called; a text has at most
+``MAX_EXPRESSION_CHARS`` characters and ``MAX_EXPRESSION_DEPTH`` levels, and ``number`` computes with numbers of at most
+128 bits.
 """
 
 from __future__ import annotations

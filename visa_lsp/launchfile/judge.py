@@ -13,7 +13,7 @@ from visa_lsp.diagnostics import has_errors
 from visa_lsp.launchfile.checks import Checks
 from visa_lsp.launchfile.kernel import MeantKernel, find_kernel
 from visa_lsp.launchfile.kernel_checks import compare
-from visa_lsp.launchfile.read import read_launch
+from visa_lsp.launchfile.read_launch import read_launch
 from visa_lsp.launchfile.sweep import at_point
 from visa_lsp.launchfile.values import LaunchText, point_words
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from msgspec import Struct
 
-# Types of values in words: "KEY is ...". The suffix ``[]`` means a list, ``{}`` a map from names; ``?`` also allows null.
+# The types of values in words, as in "KEY is ...". The suffix ``[]`` means a list, ``{}`` a map from names; ``?`` also
+# allows null.
 VALUES: Final = {
     "text": "a word",
     "file": "the name of a file, relative to the launch file",
@@ -65,7 +66,7 @@ class LaunchKey(Struct, frozen=True):
         return "" if self.inner in VALUES else self.inner
 
 
-# The types of numbers or lists of numbers, for which an expression may be written; the first are of whole numbers.
+# The types of numbers or lists of numbers, which may also be expressions; the first ones are of whole numbers.
 WHOLE: Final = ("sizes", "offsets", "pair", "bytes", "axes", "seed", "channels", "places")
 NUMERIC: Final = (*WHOLE, "numbers", "tolerance")
 

@@ -92,7 +92,7 @@ def _fields(head: bytes, version: int) -> tuple[tuple[int, ...], bool, object]:
             fields = ast.literal_eval(text)
         except SyntaxError:
             fields = ast.literal_eval(_OLD_NUMBER.sub(r"\1", text))
-    except Exception as error:  # noqa: BLE001 - a header is read as Python is, which fails in a dozen ways
+    except Exception as error:  # noqa: BLE001 - a header is parsed like Python source, which raises many exceptions
         words = (str(error) or type(error).__name__).splitlines()[0]
         raise ValueError(f"{unreadable}: {words:.100}") from None
     if not isinstance(fields, dict) or set(fields) != {"descr", "fortran_order", "shape"}:

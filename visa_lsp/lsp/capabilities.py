@@ -1,8 +1,8 @@
 """The server's answer to ``initialize``: the features of its handlers (``offered``), with options.
 
-The answer follows from a few words of the client and from nothing else, so it can be given before the server is loaded
-(``greeting``), and is what the loaded server gives. Loads no library. Invariant: every method that is offered here has a
-handler, and every handler of a method that needs an offer has one; a test compares them.
+The answer depends only on a few words of the client, so that it can be sent before the server is loaded (``greeting``)
+and equals that of the loaded server. Loads no library. Invariant: every method offered here has a handler, and every
+handler of a method that must be offered is offered; a test compares them.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ WRITE_BLOCK: Final = "visa.writeBlock"
 RUN_BLOCK: Final = "visa.runBlock"
 CHECK_WITH_COMPILER: Final = "visa.checkWithCompiler"
 LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
-# A lens carries this command; the client shows the list that ``textDocument/references`` gives.
+# The command of a lens; the client shows the result of ``textDocument/references``.
 SHOW_REFERENCES: Final = "visa.showReferences"
 # A client that sends the line of its cursor gets hints for that line: ``{uri, line}``.
 DID_CHANGE_CURSOR: Final = "visa/didChangeCursor"
 
-# Options, and requests that are offered only with some; handlers do not imply them.
+# Options, and requests that need options; handlers do not imply them.
 _OPTIONS: Final[dict[str, Any]] = {
     "completionProvider": {"triggerCharacters": [".", "(", "<", ":", "%", "=", "{"], "resolveProvider": True},
     "signatureHelpProvider": {"triggerCharacters": [" ", "("], "retriggerCharacters": [" ", ","]},
@@ -65,24 +65,24 @@ _ENCODINGS: Final[dict[str, Encoding]] = {"utf-8": "utf-8", "utf-16": "utf-16", 
 
 
 def is_greeting(params: object) -> TypeGuard[dict[str, Any]]:
-    """Return whether these are parameters of ``initialize``: an object that says what the client can do."""
+    """Return whether these are parameters of ``initialize``: an object with the capabilities of the client."""
     return isinstance(params, dict) and isinstance(params.get("capabilities"), dict)
 
 
 def initialize_result(params: object, version: str) -> dict[str, Any]:
-    """Return the answer to these parameters of ``initialize``, as JSON has them; parts of a wrong type count as absent."""
+    """Return the answer to parameters of ``initialize``, as JSON values; parts of a wrong type count as absent."""
     capabilities = {
         "positionEncoding": position_encoding(params),
         **OFFERED,
         **_OPTIONS,
-        # The options may be given only to a client that knows them.
+        # The options may be sent only to a client that knows them.
         "renameProvider": {"prepareProvider": True} if _read_value(params, *_PREPARES) is True else True,
     }
     return {"capabilities": capabilities, "serverInfo": {"name": NAME, "version": version}}
 
 
 def position_encoding(params: object) -> Encoding:
-    """Return the units to count columns in: the first that the client names and we know."""
+    """Return the units of columns: the first known ones that the client names."""
     named = _read_value(params, "capabilities", "general", "positionEncodings")
     for name in named if isinstance(named, list) else ():
         if isinstance(name, str) and name in _ENCODINGS:

@@ -1,7 +1,7 @@
-"""JSON text about a chunk with the numbers of its lines in it, kept with the chunk: only lines that move are put in anew.
+"""JSON text about a chunk with line numbers in it, cached with the chunk; only the numbers of moved lines are inserted again.
 
-Knows nothing of what the text says. Invariant: text that was kept is text that would be made again, for it follows from the
-chunk, from the units of columns and from the chunk's first line, and the latter two are compared.
+Knows nothing about the contents. Invariant: cached text equals fresh text, because it depends only on the chunk, the
+units of columns and the first line of the chunk, and the latter two are compared.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LineForm(NamedTuple):
-    """A text with ``%d`` for each of some lines, which count from the first of the chunk."""
+    """A text with ``%d`` for each line number; the lines count from the first of the chunk."""
 
     text: bytes
     lines: tuple[int, ...]
@@ -27,7 +27,7 @@ class LineForm(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A form that was made for columns in such units, and its text for the line that the chunk was at last."""
+    """A form for columns in certain units, and its text for the last known line of the chunk."""
 
     encoding: Encoding
     form: LineForm
@@ -36,7 +36,7 @@ class Placed(NamedTuple):
 
 
 def place_text(memo: Memo, key: Key[Placed], encoding: Encoding, base: int, make: Callable[[], LineForm]) -> bytes:
-    """Return the text of a chunk for the line it starts at; ``make`` builds it where none is kept."""
+    """Return the text of a chunk for its first line; ``make`` creates it if none is cached."""
     kept = memo.get(key)
     if kept is None or kept.encoding != encoding:
         form = make()

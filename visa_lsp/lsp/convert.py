@@ -1,6 +1,6 @@
-"""Between the protocol's positions and ours: lines and columns in the client's units, offsets in code points.
+"""Converts between the protocol's positions and offsets: lines and columns in the client's units, offsets in code points.
 
-No other module makes offsets of a client's positions. Invariant: a position outside the text means the nearest place in it, as
+No other module converts positions of a client. Invariant: a position outside the text means the nearest place in it, as
 the protocol requires.
 """
 
@@ -24,13 +24,13 @@ class Text(Protocol):
     """The part of a document that conversion needs: its lines, and offsets from and to (line, column) in code points."""
 
     def line_text(self, line: int) -> str:
-        """Give a line without its end."""
+        """Return a line without its end."""
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Give line and column of an offset."""
+        """Return line and column of an offset."""
 
     def offset(self, line: int, column: int) -> int:
-        """Give the offset of a line and column."""
+        """Return the offset of a line and column."""
 
 
 SOURCE: Final = "visa-lsp"
@@ -72,7 +72,7 @@ def range_of(document: Text, span: Span, encoding: Encoding) -> types.Range:
 
 
 def raw_range(document: Text, span: Span, encoding: Encoding) -> dict[str, Any]:
-    """Return the client's range of a span as the JSON value that it is: long lists of them are not worth objects."""
+    """Return the client's range of a span as a JSON value, because objects would be slow for long lists."""
     line, column = document.position(span.start)
     text = document.line_text(line)
     end = column + span.end - span.start

@@ -1,7 +1,7 @@
-"""Deferred findings (``ide.deferred_findings``) found in a process of their own, so that no keystroke waits for them.
+"""Computes deferred findings (``ide.deferred_findings``) in a separate process, so that no keystroke waits for them.
 
-A thread was tried: in a text of 20,000 lines a keystroke waited up to 0.65 s for it, against 40 ms without it and
-with a process, on the same busy machine.
+With a thread, a keystroke in a text of 20,000 lines waited up to 0.65 s, against 40 ms with a process on the same busy
+machine.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _LESS_URGENT: Final = 10
 
 
 async def find_in_subprocess(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
-    """``visible(analysis, extra)``, found in a subprocess; None where that has failed.
+    """Return ``visible(analysis, extra)``, computed in a subprocess; None if that failed.
 
-    Raises OSError where no process can be started. Cancelling the call ends the process.
+    Raises OSError if no process can be started. Cancelling the call ends the process.
     """
     platform = analysis.platform.name if analysis.platform is not None else None
     process = JobProcess("visa_lsp.lsp.deferred_findings")

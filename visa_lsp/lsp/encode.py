@@ -1,7 +1,7 @@
-"""Findings as JSON values of the protocol: for all notifications and answers that have some.
+"""Converts findings to JSON values of the protocol, for all notifications and answers.
 
-The values are dicts, because making the library's objects and converting them takes ten times as long as finding 1,000 faults again
-after a keystroke. All findings of a text are encoded each time: 1,000 take 2 ms.
+The values are dicts, because making the library's objects and converting them takes ten times as long as finding 1,000
+faults again after a keystroke. All findings of a text are encoded each time: 1,000 take 2 ms.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from visa_lsp.text import Span, units
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.analysis.findings import Finding, Findings, Spot
+    from visa_lsp.analysis.chunk_findings import Finding, Findings, Spot
     from visa_lsp.diagnostics import Diagnostic, Rule
     from visa_lsp.lsp.convert import Text
     from visa_lsp.text import Encoding
 
     Value = dict[str, Any]
 
-# No editor shows more, and sending all findings of a text that is nothing but mistakes would take longer than to make them.
+# No editor shows more, and sending all findings of a text full of mistakes would take longer than computing them.
 MAX_FINDINGS: Final = 5000
 
 
@@ -46,9 +46,9 @@ def finding_value(
     related: bool = True,
     other: Callable[[str], Text | None] = lambda _path: None,
 ) -> Value:
-    """Return the client's diagnostic of a finding; ``related`` where the client can show other places.
+    """Return the client's diagnostic of a finding; ``related``: the client can show other places.
 
-    ``other`` gives the text of a related place in another document.
+    ``other`` returns the text of a related place in another document.
     """
     places = []
     for place in found.related if related else ():
@@ -59,7 +59,7 @@ def finding_value(
 
 
 def finding_values(found: Findings, view: FindingView) -> list[Value]:
-    """Return the same of all findings of a long text, whose anchors give the lines without a search."""
+    """Return the diagnostics of all findings of a long text, whose anchors give the lines without a search."""
     values = [
         _encode_anchored(found, finding, view)
         for _, findings in found.parts
@@ -82,7 +82,7 @@ def count_value(document: Text, left: int) -> Value:
 
 
 def encode_json(value: object) -> bytes:
-    """Return a value as JSON text; halves of characters, which UTF-8 has no form for, as escapes."""
+    """Return a value as JSON text; lone surrogates, which UTF-8 cannot encode, become escapes."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:

@@ -1,6 +1,6 @@
-"""The capabilities that follow from the handlers alone, as JSON has them; a test compares them with the handlers. Loads nothing.
+"""The capabilities that follow from the handlers alone, as JSON values; a test compares them with the handlers.
 
-``capabilities`` lays the options of some over these.
+Loads nothing. ``capabilities`` adds options to some of them.
 """
 
 OFFERED = {

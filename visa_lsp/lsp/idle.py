@@ -1,7 +1,7 @@
-"""Preparation of likely answers in idle time.
+"""Prepares likely answers in idle time.
 
-One timer, no task, so that the end of the server waits for nothing. A slice is short, and a message stops the work until
-the next idle period, so that a keystroke waits for one slice at most.
+One timer without a task, so that the end of the server waits for nothing. A slice is short, and a message stops the
+work until the next idle period, so that a keystroke waits for one slice at most.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from visa_lsp.lsp.transport.protocol import Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _REST: Final = 0.002
 
 
 class Idle:
-    """The work of quiet times of one server."""
+    """The idle-time work of one server."""
 
     def __init__(self, ls: VisaServer) -> None:
         self._ls = ls
@@ -46,7 +46,7 @@ class Idle:
     def _again(self, seconds: float) -> None:
         try:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._tick)
-        except RuntimeError:  # no loop: there is no server, as in tests of single handlers
+        except RuntimeError:  # without an event loop there is no server, as in tests of single handlers
             self._timer = None
 
     def _tick(self) -> None:

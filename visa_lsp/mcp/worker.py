@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import msgspec
 
-from visa_lsp.app.caches import learning
+from visa_lsp.app.caches import open_rule_caches
 from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.job_process import answer_jobs
 from visa_lsp.mcp.pages import page
@@ -28,7 +28,7 @@ _KEPT_ANSWERS: Final = 8
 
 def main() -> NoReturn:
     """Do one job after another until the parent ends."""
-    with learning():
+    with open_rule_caches():
         answer_jobs(Worker().answer)
 
 

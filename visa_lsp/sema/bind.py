@@ -17,7 +17,7 @@ from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import BOOL, UD, UW, type_named
 from visa_lsp.program.model import Attribute, Input, Inst
 from visa_lsp.sema import seed
-from visa_lsp.sema.context import BindingPass
+from visa_lsp.sema.binding_pass import BindingPass
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import (
     VARIABLE_LETTER,
@@ -30,7 +30,7 @@ from visa_lsp.sema.model import (
     Symbol,
     SymbolKind,
 )  # fmt: skip
-from visa_lsp.sema.names import is_taken
+from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span, stored
 

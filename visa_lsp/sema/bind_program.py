@@ -16,7 +16,7 @@ from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.bind import Binder, is_newest
 from visa_lsp.sema.instruction_templates import InstructionTemplates
 from visa_lsp.sema.model import Symbol
-from visa_lsp.sema.names import is_taken
+from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.parse import parse_line

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.model import Instruction as Row
     from visa_lsp.program.model import Value
-    from visa_lsp.sema.context import BindingPass
+    from visa_lsp.sema.binding_pass import BindingPass
     from visa_lsp.sema.model import Body, Symbol
 
     Maker = Callable[[Sequence[int | None]], Value]

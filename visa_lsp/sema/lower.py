@@ -15,7 +15,7 @@ from visa_lsp.program.grf import default_platform, grf_by_contents, grf_in_comme
 from visa_lsp.program.model import Kernel, LabelEntry, Module, RawOperand, StateVariable, Variable
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.bind_program import bind_program
-from visa_lsp.sema.context import HARMLESS
+from visa_lsp.sema.binding_pass import HARMLESS
 from visa_lsp.sema.model import Body, BoundModule, SymbolKind
 from visa_lsp.syntax.document import BYTE_ORDER_MARK, Document
 

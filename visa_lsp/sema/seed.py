@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.model import Modifier
     from visa_lsp.program.model import Value
-    from visa_lsp.sema.context import BindingPass
+    from visa_lsp.sema.binding_pass import BindingPass
 
 MASKS: Final = {"M0": ("M1", False), "NM": ("NoMask", True)}
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

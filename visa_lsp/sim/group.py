@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.memory import Buffer, aligned
+from visa_lsp.sim.memory import Buffer, allocate_aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ class ThreadGroup:
     def __init__(self, number: tuple[int, int, int], slm_bytes: int, threads: int) -> None:
         self.id = number
         self.threads = threads
-        self.slm = Buffer("shared local memory", aligned(slm_bytes))
+        self.slm = Buffer("shared local memory", allocate_aligned(slm_bytes))
         self.barrier = Barrier(threads)
         self.named: dict[int, Barrier] = {}
         self.signalled: dict[tuple[int, int], int] = {}  # (thread, barrier) -> generation it signalled in

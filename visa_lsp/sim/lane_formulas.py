@@ -134,7 +134,7 @@ def power(o: Operations, x: Lanes, y: Lanes) -> Lanes:
     return o.choose((o.magnitude(y) <= 0.0) | ((x >= 1.0) & (x <= 1.0)), 1.0, found)
 
 
-def _turned(o: Operations, x: Lanes, ahead: int) -> Lanes:
+def _compute_sine(o: Operations, x: Lanes, ahead: int) -> Lanes:
     """Return the sine of x plus ``ahead`` quarter turns."""
     finite = o.magnitude(x) < inf
     regular = o.choose(finite, x, 0.0)
@@ -155,12 +155,12 @@ def _turned(o: Operations, x: Lanes, ahead: int) -> Lanes:
 
 def sin(o: Operations, x: Lanes) -> Lanes:
     """Return the sine of x radians."""
-    return o.choose(o.magnitude(x) <= 0.0, x, _turned(o, x, 0))
+    return o.choose(o.magnitude(x) <= 0.0, x, _compute_sine(o, x, 0))
 
 
 def cos(o: Operations, x: Lanes) -> Lanes:
     """Return the cosine of x radians."""
-    return _turned(o, x, 1)
+    return _compute_sine(o, x, 1)
 
 
 def tanh(o: Operations, x: Lanes) -> Lanes:

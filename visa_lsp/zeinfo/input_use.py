@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec import field as member
 
-from visa_lsp.flow.accesses import accesses_of
+from visa_lsp.flow.bit_accesses import accesses_of
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.flow.storage import storage_of
-from visa_lsp.flow.values import ValueFlow
+from visa_lsp.flow.value_flow import ValueFlow
 from visa_lsp.program.model import General, Immediate, RawOperand, State
 from visa_lsp.program.traits import Trait
 

@@ -16,7 +16,7 @@ from visa_lsp.zeinfo.disagreement import Disagreement
 from visa_lsp.zeinfo.facts import uses_of
 from visa_lsp.zeinfo.input_use import has_own_memory
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.layout import CANDIDATES, PayloadLayout
+from visa_lsp.zeinfo.payload_layout import CANDIDATES, PayloadLayout
 from visa_lsp.zeinfo.placement import payload_disagreements
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.layout import Registers
+    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
     from visa_lsp.zeinfo.zebin import Zebin

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Rule
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.layout import PayloadLayout
+    from visa_lsp.zeinfo.payload_layout import PayloadLayout
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
 

@@ -22,17 +22,17 @@ from visa_lsp.app.captures.model import (
     CapturedSize,
     CapturedValue,
 )
-from visa_lsp.app.captures.programs import program_files
+from visa_lsp.app.captures.program_files import program_files
 from visa_lsp.app.captures.spirv_runner import MARK, read_runner
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.launch.defaults import element_of
 from visa_lsp.app.launch.forms import flow, write
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.children import temporary_folder
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.program.payload import KIND_WORDS
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,10 +112,10 @@ def import_capture(capture: Capture, folder: Path, compiler: CompilerWords, plat
             if os.path.lexists(target):
                 raise UserError(f"{target}: exists already, and import overwrites no file; choose another folder")
         for target, array in arrays.items():
-            with replacing(target) as stream:
+            with replace_file(target) as stream:
                 np.save(stream, array, allow_pickle=False)
         for target, data in (*files.items(), (path, text.encode("utf-8", "surrogateescape"))):
-            with replacing(target) as stream:
+            with replace_file(target) as stream:
                 stream.write(data)
     except OSError as error:
         raise UserError(f"{error.filename or folder}: cannot write: {reason(error)}") from None
@@ -219,7 +219,10 @@ class _LaunchWriter:
         raise self.problem(f"argument {self.info.described(index)}: {words}")
 
     def _as_kind(self, index: int, kind: str, arg: CapturedArg, expected: list[Spec]) -> Spec | None:
-        """Return an argument as the kind that the kernel takes, any kind if that is empty; None if it is another."""
+        """Return an argument of the ``kind`` that the kernel takes; None if it is of another kind.
+
+        An empty ``kind`` means any.
+        """
         match kind, arg:
             case "buffer" | "", CapturedBuffer():
                 dtype = arg.dtype or element_of(self.info, index)[0] or "uint8"

@@ -60,7 +60,7 @@ def _unique(fixes: Sequence[Fix]) -> list[Fix]:
 
 
 def _best(now: Mended, fixes: list[Fix], inspect: Inspect) -> Mended | None:
-    """Return the text with as many of these fixes as improve it; a set that does not is split in halves."""
+    """Apply as many of these fixes as improve the text; a set that does not improve it is split in halves."""
     if not fixes:
         return None
     text, applied = apply(now.text, fixes)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _SHARES: Final = "0123456789abcdef"  # one file per first digit of a key
 _MAX_CACHE_FILE_BYTES: Final = 4 << 20  # a file is read whole even for a text of a few lines
 _MAX_FINDINGS: Final = 2_000  # findings of a text that are worth keeping
-_MIN_TEXT_CHARS: Final = 100_000  # characters: shorter texts are looked at sooner than they are looked up
+_MIN_TEXT_CHARS: Final = 100_000  # characters: checking a shorter text is faster than looking it up
 
 
 class _Finding(Struct, frozen=True, array_like=True):
@@ -56,7 +56,7 @@ class KeptVerdicts:
         self.asked = 0
         self.found = 0
 
-    def known(self, tasks: Sequence[Task]) -> dict[int, Verdict]:
+    def find_verdicts(self, tasks: Sequence[Task]) -> dict[int, Verdict]:
         """Return the cached verdicts by the numbers of their tasks."""
         found = {}
         for number, task in enumerate(tasks):
@@ -123,7 +123,7 @@ class KeptVerdicts:
 
 
 def _rules() -> Mapping[str, Rule]:
-    from visa_lsp.app.rules import by_word  # most texts have no findings
+    from visa_lsp.app.rule_registry import by_word  # most texts have no findings
 
     return by_word()
 
@@ -136,7 +136,7 @@ def _can_be_kept(findings: Sequence[ReportedFinding]) -> bool:
     )
 
 
-def kept_verdicts(folder: str | None) -> KeptVerdicts | None:
+def open_kept_verdicts(folder: str | None) -> KeptVerdicts | None:
     """Return the verdicts in a folder, by default the user's; None if that cache is disabled."""
     if folder:
         return KeptVerdicts(Path(folder), "checked")
@@ -151,7 +151,7 @@ class KnownClean:
     """
 
     def __init__(self, text: str, platform: str | None) -> None:
-        self._kept = kept_verdicts(None) if len(text) >= _MIN_TEXT_CHARS else None
+        self._kept = open_kept_verdicts(None) if len(text) >= _MIN_TEXT_CHARS else None
         self._key = "" if self._kept is None else key_of(Task("", "", platform, Selection(), keep=True), text)
         self.is_known = self._kept is not None and self._kept.is_clean(self._key)
 

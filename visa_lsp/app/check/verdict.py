@@ -45,8 +45,9 @@ class Task(Struct, frozen=True):
 class Verdict(Struct, frozen=True):
     """All findings of a file in text order, or an error.
 
-    ``key`` identifies everything that the findings depend on; it is empty if that is more than the text. With fixes, ``before``
-    and ``after`` are the texts without and with the ``fixed`` fixes, and the findings are those of ``after``.
+    ``key`` identifies everything that the findings depend on; it is empty if they depend on other files too. With
+    fixes, ``before`` and ``after`` are the texts without and with the ``fixed`` fixes, and the findings are those of
+    ``after``.
     """
 
     findings: tuple[ReportedFinding, ...] = ()
@@ -58,7 +59,7 @@ class Verdict(Struct, frozen=True):
     internal: bool = False  # an internal error
 
 
-def outgoing(task: Task, *, whole: bool) -> Task:
+def pack_task(task: Task, *, whole: bool) -> Task:
     """Return a task for another machine, with its text if ``whole`` or if the file is not a regular file."""
     if task.source is not None or (is_regular(task.path) and not whole):
         return task

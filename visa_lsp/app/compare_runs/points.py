@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.app.launch import runner
-from visa_lsp.app.launch.comparison import difference_lines
+from visa_lsp.app.launch.expectation_words import difference_lines
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.sim.launch.config import Expectation
 from visa_lsp.sim.launch.expect import mismatch

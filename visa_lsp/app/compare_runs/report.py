@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from visa_lsp.app.launch.comparison import finite, numbers
+from visa_lsp.app.launch.expectation_words import finite, numbers
 from visa_lsp.launchfile.values import point_words
 
 if TYPE_CHECKING:

@@ -89,7 +89,7 @@ def _smallest(
 
 
 def _with_sizes(comparer: PointComparer, launch: GridLaunch, point: SweepPoint) -> SweepPoint:
-    """Return a point with the numbers of groups or work items too, if the file has them as numbers, so that they shrink too."""
+    """Add the numbers of groups or work items to a point, if the file has them as numbers, so that they shrink too."""
     root = launch_source(launch.text).root
     written: Any = root.plain() if root is not None else {}
     config = comparer.launch(point).config

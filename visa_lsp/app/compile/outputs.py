@@ -91,7 +91,7 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
     from visa_lsp.app.launch.init import write_launches
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import TextProblems
-    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.app.launch.proposal import propose_run
     from visa_lsp.sim.launch.config import LaunchError
 
     written: list[str] = []
@@ -104,7 +104,7 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
             notes.append(f"{launch} exists and is kept")
             continue
         try:
-            proposal = proposed(text.text, RunOptions(path), launch).proposal
+            proposal = propose_run(text.text, RunOptions(path), launch).proposal
             written += [str(one) for one in write_launches(launch, proposal, path)]
             assumed += [f"{launch}: {words}" for words in proposal.assumed]
         except (LaunchError, TextProblems) as error:

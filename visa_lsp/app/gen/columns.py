@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.app.gen.gen_document import GenDocument
     from visa_lsp.app.gen.highlight import Part
     from visa_lsp.app.gen.sources import TiedSource
     from visa_lsp.toolchain.finalize import FinalizedKernel
@@ -38,8 +38,9 @@ class Bar:
 class ColumnLine:
     """A line of a column. ``number`` is shown before it; ``v`` and ``s`` count from 1; ``hue`` is one of six colours.
 
-    ``kind`` is a CSS class (``error``, ``inserted``), ``title`` the tooltip of the line. ``bar`` is the register pressure at a line of the
-    text, the issue cycle of a line of Gen. ``parts_of`` are the lines of the text that it stands for, instead of ``v``.
+    ``kind`` is a CSS class (``error``, ``inserted``), ``title`` the tooltip of the line. ``bar`` is the register
+    pressure at a line of the text, the issue cycle of a line of Gen. ``parts_of`` are the lines of the text that it
+    stands for, instead of ``v``.
     """
 
     number: str
@@ -131,7 +132,7 @@ class Columns:
 
 
 def _issue_bar(issue: Issue | None, places: list[int], longest: int) -> Bar | None:
-    """Return the issue cycle of a line of Gen; the bar is as long as the cycles of waiting before it, by the longest."""
+    """Return the issue cycle of a line of Gen; its bar is the wait before it in proportion to the longest wait."""
     if issue is None or issue.cycle is None:
         return None
     wait = "" if issue.waits_for is None else f" for line {places[issue.waits_for] + 1}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp import __version__
 from visa_lsp.app.errors import printable
 from visa_lsp.app.gen.columns import Columns
-from visa_lsp.app.gen.document import own_findings
+from visa_lsp.app.gen.gen_document import own_findings
 from visa_lsp.app.gen.highlight import row_of
 from visa_lsp.app.gen.printing import figures
 from visa_lsp.app.gen.sources import source_for
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.gen.columns import Bar, ColumnLine, GenBlock
-    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.app.gen.gen_document import GenDocument
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _HELP: Final = (

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.app.gen.gen_document import GenDocument
     from visa_lsp.toolchain.finalize import FinalizedKernel, GenUnderLine
     from visa_lsp.toolchain.listing import GenLine, GenListing, Issue
 
@@ -32,7 +32,7 @@ def as_json(document: GenDocument) -> dict[str, Any]:
 
 
 def findings_json(findings: Iterable[ReportedFinding], who: str) -> list[dict[str, Any]]:
-    """Return the findings of another program with the keys of ``check --format json``; ``source`` is the program ``who``."""
+    """Return the findings of the program ``who`` with the keys of ``check --format json``."""
     return [
         {
             "path": printable(f.path), "line": f.place.line, "column": f.place.column, "end_line": f.place.end_line,

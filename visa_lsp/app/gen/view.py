@@ -13,7 +13,7 @@ from visa_lsp.app.gen.sources import source_for
 
 if TYPE_CHECKING:
     from visa_lsp.app.gen.columns import ColumnLine
-    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.app.gen.gen_document import GenDocument
 
 
 def view_columns(document: GenDocument, source: str | None = None) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Expectations of a launch file that are not arrays: expressions over arrays, and the results of a reference program.
 
-The caller runs the reference. Invariants: only functions that ``launchfile.formulas`` lists are called, no array has more
-bytes than all arrays of a launch may have, and the time of an expression is bounded by the arrays of the launch, or some
-seconds.
+The caller runs the reference. Invariants: only functions that ``launchfile.formulas`` lists are called. No array has
+more bytes than all arrays of a launch may have. An expression takes a time in proportion to the arrays of the launch,
+or some seconds.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ if TYPE_CHECKING:
 
     Key = int | str
 
-_MAX_MATRIX_PRODUCTS: Final = 1 << 33  # products of numbers in one matrix product: some ten seconds
+_MAX_MATRIX_PRODUCTS: Final = 1 << 33  # multiplications in one matrix product: some ten seconds
 _LEAST_BUDGET: Final = 1 << 26  # elements that the operations of one expression may make: half a second
-_BUDGET_PER_ELEMENT: Final = 64  # the same for each element of the launch's arrays: an expression has 400 characters
+_BUDGET_PER_ELEMENT: Final = (
+    64  # the same, per element of the launch's arrays: an expression has at most 400 characters
+)
 
 
 def _reshape(array: Array, *shape: int) -> Array:

@@ -25,10 +25,10 @@ Triple = tuple[int, int, int]
 _ROOMY_ELEMENTS: Final = 1 << 16
 _MAX_ROOMY_ELEMENTS: Final = 1 << 22
 _TEXELS: Final = 4096
-_LOCAL_BYTES: Final = 16384  # four local arguments fit into the memory of a group
+_LOCAL_BYTES: Final = 16384  # so that four local arguments fit into the memory of a group
 _SIDE: Final = 64  # texels
 _LAYERS: Final = 4
-_MIN_EXTENT: Final = 24  # with fewer elements a table cannot be distinguished from an overrun by one element
+_MIN_EXTENT: Final = 24  # because with fewer elements a table looks like an overrun by one element
 _BY_SIZE: Final = {1: "uint8", 2: "uint16", 4: "int32", 8: "int64"}
 _BYTES: Final = {"8": 1, "16": 2, "32": 4, "64": 8}
 # Names of counts, which kernels usually compare with the number of work items.
@@ -55,9 +55,9 @@ _POINTERS: Final = ("arg_bypointer", "buffer_address", "buffer_offset")
 class DefaultSizes:
     """The sizes that determine default arguments.
 
-    ``count`` is what counts are, if not as many as there are work items along x. ``bytes`` are those that a trial run
-    touches of each buffer, by argument; a buffer that is not in it is roomy. ``cycle``: the values of buffers repeat.
-    ``nameless``: integers without a name of the source count as well.
+    ``count`` is the value of counts; by default the number of work items along x. ``bytes`` has, by argument, the bytes
+    of a buffer that a trial run touches; other buffers are roomy. ``cycle``: the values of buffers repeat.
+    ``nameless``: integers without a name in the source are counts too.
     """
 
     local: Triple

@@ -18,7 +18,7 @@ from visa_lsp.program.elements import element_of
 from visa_lsp.program.model import Immediate, RawOperand, State
 from visa_lsp.program.traits import Trait
 from visa_lsp.sim.launch.args import MAX_ARGUMENTS
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

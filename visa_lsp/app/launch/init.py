@@ -12,7 +12,7 @@ import numpy as np
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.forms import flow
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.companions import stem_of
 from visa_lsp.sim.launch.config import BufferArg, ImageArg
 
@@ -34,7 +34,7 @@ def refuse_existing(path: Path) -> None:
 
 
 def launch_text(proposal: Proposal, program: str = "") -> str:
-    """Return the text of a launch file with the assumptions as comments; ``program`` is the value of ``file``, if needed."""
+    """Return the text of a launch file with the assumptions as comments; ``program``, if any, is the value of ``file``."""
     comments = "".join(f"# {line}\n" for line in ("Assumed:", *proposal.assumed))
     return comments + (f"file: {flow(program)}\n" if program else "") + proposal.written.text
 
@@ -71,9 +71,9 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
     for target in (path, *arrays):
         refuse_existing(target)
     for target, array in arrays.items():
-        with replacing(target) as stream:
+        with replace_file(target) as stream:
             np.save(stream, array, allow_pickle=False)
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(text.encode("utf-8", "surrogateescape"))
     return [path, *arrays]
 

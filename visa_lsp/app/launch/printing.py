@@ -35,7 +35,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.app.launch.comparison import base64_of, difference_lines, expectation_values, finite, index_words, numbers
+from visa_lsp.app.launch.expectation_words import (
+    base64_of,
+    difference_lines,
+    expectation_values,
+    finite,
+    index_words,
+    numbers,
+)
 from visa_lsp.app.launch.profile import profile_lines, profile_values
 from visa_lsp.sim.faults import items_text
 

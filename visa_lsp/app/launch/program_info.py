@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.launch.linking import list_names
-from visa_lsp.app.launch.program import DEFAULT, read_bytes, text_of
-from visa_lsp.app.ze_info import DescribedKernel, found_for, registers_for
+from visa_lsp.app.launch.program import DEFAULT, read_bytes
+from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, registers_for
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import PLATFORM, Arg, ImageArg, LaunchError, NullArg, ValueArg
-from visa_lsp.zeinfo.emit.document import emit_with_doubts
+from visa_lsp.text import decode_text
+from visa_lsp.zeinfo.emit.emission import emit_with_doubts
 from visa_lsp.zeinfo.emit.roles import boundary
 from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +46,7 @@ def choose_platform(launch: LaunchFile, options: RunOptions, kernels: Sequence[s
 
 
 def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform | None:
-    """Return the platform as ``choose_platform``, but None instead of the default. Raises LaunchError as it does."""
+    """Return the result of ``choose_platform``, but None instead of the default; raises the same errors."""
     chosen = options.platform or launch.platform
     platform = platform_named(chosen) if chosen else None
     if chosen and platform is None:
@@ -106,8 +107,9 @@ def kernel_info(
 ) -> tuple[KernelInfo | None, tuple[DataSection, ...]]:
     """Return the ze_info of the kernel and the data of the program; add notes to ``said``.
 
-    The launch file may name a ze_info, a zebin, or both; else those of the folder are used, first the one with the program's
-    name. Raises LaunchError if that of the launch or the program cannot be read or does not describe the kernel.
+    The launch file may name a ze_info, a zebin, or both. Otherwise files of the folder are used, preferably those with
+    the program's name. Raises LaunchError if that of the launch or the program cannot be read or does not describe the
+    kernel.
     """
     places = (options.path, launch.path)
     source = _DOCUMENT if launch.document is not None else launch.ze_info or launch.zebin
@@ -118,11 +120,11 @@ def kernel_info(
             return _info_in(text, kernel, source), sections
         zebin = launch.zebin or _zebin_beside(kernel, options.finder, places, source)
         _, sections = _program_data(zebin) if zebin is not None else ("", ())
-        return _info_in(text_of(data, source), kernel, source), sections
-    found = found_for(kernel, places, options.finder)
+        return _info_in(decode_text(data), kernel, source), sections
+    found = find_ze_info(kernel, places, options.finder)
     own = options.finder.own_documents(*(place for place in places if place is not None))
     if own and (found is None or found.path not in own):
-        # A damaged document with the program's name is an error, because the user means it.
+        # A damaged document with the program's name is an error, because it belongs to the program.
         if found is None:
             return _info_in(_ze_info_text(own[0]), kernel, own[0]), ()
         _infos(_ze_info_text(own[0]), own[0])
@@ -214,7 +216,7 @@ def _program_data(zebin: Path, data: bytes | None = None) -> tuple[str, tuple[Da
 
 def _ze_info_text(source: Path) -> str:
     data = read_bytes(source)
-    return _program_data(source, data)[0] if data[:4] == _ELF else text_of(data, source)
+    return _program_data(source, data)[0] if data[:4] == _ELF else decode_text(data)
 
 
 def _infos(text: str, source: Path) -> list[KernelInfo]:

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.app.inputs import is_object
 from visa_lsp.app.launch import forms
 from visa_lsp.app.launch.defaults import DefaultSizes, is_count
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.program import DEFAULT, decode_object, errors_of, module_of_text, refuse_errors, sources_of
 from visa_lsp.app.launch.program_info import choose_platform, kernel_info, platform_told, program_symbols, source_words
-from visa_lsp.app.ze_info import found_for, made_for
+from visa_lsp.app.ze_info import find_ze_info, infer_ze_info
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, thread_widths
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.program.text_form import module_text
@@ -28,9 +29,10 @@ from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import checkers
 from visa_lsp.sim.observers.extents import ExtentObserver
 from visa_lsp.sim.registers import is_alias
+from visa_lsp.text import decode_text
 from visa_lsp.zeinfo.emit.roles import boundary, registers_of_dump
 from visa_lsp.zeinfo.emit.slots import EmitError
-from visa_lsp.zeinfo.read import read
+from visa_lsp.zeinfo.read_kernels import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +62,7 @@ _SIDE: Final = 32  # work items along each axis of a plane
 _TRIAL_STEPS: Final = 40_000  # a second or two
 _ALL_TRIAL_STEPS: Final = 120_000
 _R0, _SECOND_GROUP_ID = 7, 4
-_R0_SECOND: Final = (_R0, 24)  # the byte of r0 that has the group's id along y
+_R0_SECOND: Final = (_R0, 24)  # the byte of r0 with the group's id along y
 _GROUP_IDS: Final = frozenset({3, _SECOND_GROUP_ID, 5, _R0})
 # Candidates if the platform is unknown: the first that fits the text.
 _LIKELY: Final = (DEFAULT_PLATFORM, "DG2", "PVCXT", "BMG", "SKL", "ICLLP", "XeHP_SDV", "PVC")
@@ -70,7 +72,7 @@ _LIKELY: Final = (DEFAULT_PLATFORM, "DG2", "PVCXT", "BMG", "SKL", "ICLLP", "XeHP
 class Proposal:
     """A generated launch: as an object, as the text of a launch file, and its assumptions, a sentence each.
 
-    ``told`` is the template of the form (``forms.template``). ``can_be_tried``: the sizes matter to the kernel and are
+    ``told`` is the template of the form, made by ``forms.template``. ``can_be_tried``: the sizes matter to the kernel and are
     guesses. With counts, ``even`` is the launch with as many elements as work items, ``uneven`` the one whose count is not
     a multiple of the group size; the proposal is one of them.
     """
@@ -90,7 +92,7 @@ class Proposal:
 
     @contextmanager
     def without_file(self, path: Path) -> Iterator[None]:
-        """Let a LaunchError name the key or argument instead of a place in ``path``, because that file does not exist."""
+        """Convert a place in ``path`` in a LaunchError to the key or argument, because that file does not exist."""
         try:
             yield
         except LaunchError as error:
@@ -140,7 +142,10 @@ class _Trial:
 
     @property
     def updates(self) -> set[tuple[str, int]]:
-        """The places that read and write data of other work items; stores alone occur in kernels that use each index once."""
+        """The places of races that involve a load.
+
+        Races of stores alone are left out, because kernels that use each index once have them too.
+        """
         return {(race.kernel, race.instruction) for race in self.races if "read" in race.message}
 
     @property
@@ -166,10 +171,10 @@ class _Proposer:
         self.given = given
         self.kernel, self.words = _kernel(module, given, str(options.path or ""))
         kernel = self.kernel
-        found = found_for(kernel, (options.path, launch_path), options.finder)
+        found = find_ze_info(kernel, (options.path, launch_path), options.finder)
         _judge_own(kernel, found, options, launch_path)
         try:
-            self.described = found or made_for([kernel], options.platform)
+            self.described = found or infer_ze_info([kernel], options.platform)
         except EmitError as error:
             raise LaunchError(f"no ze_info found, and none can be generated: {error}") from None
         # Input names of handwritten texts are meaningful; those of a dump are numbers.
@@ -257,7 +262,7 @@ class _Proposer:
                 return trials[-1]
             if sizes.local == _LOCAL_SIZES[0] and len(trials) == 1 and not trials[0].has_misfits:
                 larger = self._try(replace(sizes, local=_MAX_LOCAL_SIZE))
-                # If a larger group stays within shared local memory, the races do not depend on the sizes.
+                # Races do not depend on the sizes if a larger group also stays within shared local memory.
                 if not larger.has_misfits:
                     return trials[0]
         return min(trials, key=rank)
@@ -358,16 +363,18 @@ class ProposedRun:
     proposal: Proposal
 
 
-def proposed(
+def propose_run(
     program: str | bytes, options: RunOptions, launch_path: Path, quick: Spec | None = None, *, tries: bool = True
 ) -> ProposedRun:
-    """Load the program of a text or an object and generate its launch.
+    """Load a text, or the bytes of a text or an object, and generate its launch.
 
     Raises TextProblems for a text with errors, and LaunchError as ``propose`` does.
     """
     told = platform_told(parse_launch(_NOTHING, launch_path), options)
     # Functions of the folder are not linked here if the launch names files, because the run adds those first.
     linked = not options.files and not (quick or {}).get("files")
+    if isinstance(program, bytes) and not is_object(options.path or "", program):
+        program = decode_text(program)
     made = _program(program, options, told, linked=linked)
     text = program if isinstance(program, str) else None
     if told is not None and text is not None:
@@ -452,7 +459,7 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
     """Return the sizes to try, the likeliest first; given sizes take precedence."""
     places = _variables_in(kernel)
     variables = {var for var, _ in places}
-    # A read of local ids alone proves nothing, because they also give the index of a work item in its group.
+    # Reading only the local ids proves nothing, because they also give the index of a work item in its group.
     is_flat = not (variables & _second_ids(kernel, info) and (_R0_SECOND in places or _SECOND_GROUP_ID in variables))
     one_thread: Triple = (*told["localSize"], 1, 1)[:3]
     local = [one_thread]

@@ -120,7 +120,7 @@ class RunReport:
     expected_faults: Mapping[str, bool] = field(default_factory=dict)  # by kind: whether the run found one
 
     def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:
-        """Return the report with the assumptions, which are removed from the notes."""
+        """Return the report with the assumptions moved from the notes to ``assumed``."""
         return replace(self, assumed=assumed, notes=tuple(note for note in self.notes if note not in assumed))
 
     def excerpt(self, fault: Fault | RecordedMessages) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.inputs import is_opencl
+from visa_lsp.app.inputs import is_object, is_opencl
 from visa_lsp.app.launch.conditions import condition_reports
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.on_cpu import on_cpu
@@ -24,15 +24,11 @@ from visa_lsp.app.launch.profile import profile_of
 from visa_lsp.app.launch.program import (
     DEFAULT,
     TextProblems,
-    decode_object,
     link_variables,
     load_program,
     merge_modules,
-    module_of_text,
     read_bytes,
     refuse_errors,
-    sources_of,
-    text_of,
 )
 from visa_lsp.app.launch.program_info import kernel_info, platform_told
 from visa_lsp.app.launch.report import (
@@ -52,9 +48,10 @@ from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
-from visa_lsp.sim.observers.checkers import CHECKERS, checkers, watched_kinds
+from visa_lsp.sim.observers.checkers import CHECKERS, checkers, select_watched_kinds
 from visa_lsp.sim.observers.profile import Profiler
 from visa_lsp.sim.printf import text_of as text_printed
+from visa_lsp.text import decode_text, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -79,9 +76,7 @@ __all__ = [
     "read_bytes",
     "run_launch",
     "run_module",
-    "run_object",
     "run_text",
-    "text_of",
 ]
 
 ENGINES: Final = ("auto", "jit", "interp")
@@ -97,14 +92,15 @@ def run_launch(launch: LaunchFile, options: RunOptions, data: bytes | None = Non
 
     Raises LaunchError if there is no program, and as ``run_text``.
     """
-    path = options.path or launch.file
-    if path is None:
+    path = options.path or program_path(launch)
+    return run_ready(ready_data(read_bytes(path) if data is None else data, launch, replace(options, path=path)))
+
+
+def program_path(launch: LaunchFile) -> Path:
+    """Return the program that a launch file names. Raises LaunchError if it names none."""
+    if launch.file is None:
         raise LaunchError("no program; name it with file: NAME.visaasm", place=f"{launch.path}:1:1")
-    options = replace(options, path=path)
-    data = read_bytes(path) if data is None else data
-    if data[:4] == b"CISA" or path.suffix == ".isa":
-        return run_object(data, launch, options)
-    return run_text(text_of(data, path), launch, options)
+    return launch.file
 
 
 def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
@@ -112,17 +108,22 @@ def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -
 
     Raises TextProblems for a text with errors, and LaunchError for a launch that cannot run.
     """
-    options = options or RunOptions()
-    told = platform_told(launch, options, kernels_in(text))
+    return run_ready(ready_data(stored(text), launch, options or RunOptions()))
+
+
+def ready_data(data: bytes, launch: LaunchFile, options: RunOptions) -> ReadyRun:
+    """Prepare a launch of the bytes of a text or an object. Raises as ``run_text``."""
     notes: list[str] = []
-    module = module_of_text(text, options.path, told, notes)
-    return run_module(module, launch, options, notes, sources_of(module, text, options.path))
+    module, sources = load_for(data, launch, options, notes)
+    return ready(module, launch, options, notes, sources)
 
 
-def run_object(data: bytes, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
-    """Run an object with a launch file."""
-    options = options or RunOptions()
-    return run_module(decode_object(data, options.path), launch, options)
+def load_for(
+    data: bytes, launch: LaunchFile, options: RunOptions, notes: list[str]
+) -> tuple[Module, dict[str, BodySource]]:
+    """Load the program of a launch as ``load_program`` does, for the platform that the launch and its folder name."""
+    kernels = () if is_object(options.path or "", data) else kernels_in(decode_text(data))
+    return load_program(data, options.path, platform_told(launch, options, kernels), notes)
 
 
 def run_module(
@@ -177,15 +178,12 @@ class ReadyRun:
         launch, options, config = self.launch, self.options, self.launch.config
         data = read_bytes(path)
         if is_opencl(str(path)):
-            return on_cpu(text_of(data, path), path, self.prepared, config)
+            return on_cpu(decode_text(data), path, self.prepared, config)
         options = RunOptions(
             path, options.platform, options.engine, "none", budget=options.budget, finder=options.finder
         )
         notes: list[str] = []
-        if data[:4] == b"CISA" or path.suffix == ".isa":
-            module = decode_object(data, path)
-        else:
-            module = module_of_text(text_of(data, path), path, self.platform, notes)
+        module, _ = load_program(data, path, self.platform, notes)
         kernels = {kernel.name for kernel in module.kernels}
         same = self.prepared.dispatch.kernel.name in kernels
         config = replace(config, expect=(), kernel=self.prepared.dispatch.kernel.name if same else None)
@@ -221,7 +219,7 @@ class ReadyRun:
                 f"the run stopped at its first fault, in group {result.groups + 1} of {groups}; nothing is compared"
             )
         faults = with_sources(with_declarations(result.faults, self.texts), self.module)
-        expected = watched_kinds(self.launch.expect_faults, self.options.checks)
+        expected = select_watched_kinds(self.launch.expect_faults, self.options.checks)
         wrong: list[Fault] = []
         notes: list[Fault] = []
         for fault in faults:
@@ -269,7 +267,7 @@ def ready(
 ) -> ReadyRun:
     """Link a program with the further files of launch file and options, and prepare its launch.
 
-    ``sources`` are the texts of bodies, for the lines of reports. Raises LaunchError if the launch does not fit the
+    ``sources`` has the texts of bodies, for the lines of reports. Raises LaunchError if the launch does not fit the
     program: a wrong platform, argument or ze_info.
     """
     texts = dict(sources or {})
@@ -279,7 +277,9 @@ def ready(
     module = link_variables(module)
     defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
     for extra in (*launch.files, *options.files):
-        module = merge_modules(module, load_program(extra, told, said, texts), defined, str(extra))
+        more, lines = load_program(read_bytes(extra), extra, told, said)
+        texts |= lines
+        module = merge_modules(module, more, defined, str(extra))
     if options.path is not None or launch.file is not None:
         module = _with_callees(module, launch, options, told, said, texts)
     _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
@@ -408,9 +408,9 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
 def _check_instructions(
     module: Module, launch: LaunchFile, where: Platform, notes: list[str], chosen: str | None
 ) -> None:
-    """Report instructions that the platform lacks: as LaunchError if the user ``chosen`` the platform, else as a note.
+    """Report instructions that the platform lacks, or a number of lanes that its threads cannot have.
 
-    The same for a number of lanes that its threads cannot have.
+    Raises LaunchError if the user has ``chosen`` the platform; otherwise adds a note.
     """
     kernel = _find_kernel(module, launch)
     lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
@@ -459,9 +459,9 @@ def makings() -> Makings:
 
 
 def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
-    """Return an engine by name; auto is the compiled one if llvmlite is installed.
+    """Return an engine by name; ``auto`` is the compiled one if llvmlite is installed.
 
-    ``budget`` is that of the command line, which also applies when the interpreter takes over.
+    ``budget`` is the step limit of the command line; it also applies when the interpreter takes over.
     """
     if name not in ENGINES:
         raise LaunchError(f"unknown engine '{name}'; known engines: {', '.join(ENGINES)}")

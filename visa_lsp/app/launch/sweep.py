@@ -1,6 +1,6 @@
 """``visa-lsp run --sweep``: runs a launch at every point of its sweep and makes a row for each.
 
-``row_of`` runs one point in any process: ``unit.perform`` without its arrays. Loads no NumPy itself.
+``row_of`` runs one point in any process, like ``unit.perform``, but drops the arrays. Does not load NumPy itself.
 Invariant: rows are in the order of the points.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.clusters import ClusterWork, as_it_is
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_USAGE
-from visa_lsp.app.launch.comparison import difference_lines
+from visa_lsp.app.launch.expectation_words import difference_lines
 from visa_lsp.app.launch.unit import LaunchJob, perform
 from visa_lsp.app.parallel import in_processes, processors
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.launchfile.values import Sweep, SweepPoint
 
-_WORTH_A_PROCESS: Final = 4  # points, each some tens of milliseconds: as long as a process takes to load NumPy
+_WORTH_A_PROCESS: Final = (
+    4  # points, each some tens of milliseconds: fewer take less time than a process needs to load NumPy
+)
 _GUESS: Final = 0.03  # seconds for a point
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.launch.comparison import finite
+from visa_lsp.app.launch.expectation_words import finite
 from visa_lsp.app.launch.printing import duration
 from visa_lsp.launchfile.values import value_words
 

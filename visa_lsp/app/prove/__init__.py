@@ -1,1 +1,1 @@
-"""Proof of kernels: no race, in bounds, for every launch, or a launch that shows otherwise."""
+"""Proofs that kernels have no race and no access out of bounds in any launch, or a launch with the fault."""

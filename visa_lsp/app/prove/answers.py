@@ -30,16 +30,16 @@ PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
 PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0
-MAX_MISSES: Final = 3  # questions about a counterexample without an answer
+MAX_MISSES: Final = 3  # unanswered questions about one counterexample
 LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
 MAX_MODEL_BYTES: Final = 1 << 16
 MAX_MODEL_SHARED: Final = 1 << 12
 MAX_MODEL_GROUPS: Final = 4
 MAX_MODEL_VALUE: Final = 4096
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
-MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
+MAX_CANDIDATES: Final = 40  # candidates for the assumed size of a buffer
 MAX_STRIDE_BYTES: Final = 1024
-TILE: Final = 16  # work items along an axis of a tile: compilers and programmers use multiples of it
+TILE: Final = 16  # work items along an axis of a tile, of which compilers and programmers use multiples
 _STAYS: Final = "accesses of shared local memory stay in their arrays, as the answers for bounds say or not"
 _ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
@@ -72,7 +72,7 @@ _Contract = list[tuple[str, "Claim"]]
 
 @dataclass(slots=True)
 class _Group:
-    """Accesses that differ in their instructions alone."""
+    """Accesses that differ only in their instructions."""
 
     access: ItemAccess
     lines: list[int] = field(default_factory=list)
@@ -103,14 +103,14 @@ class Prover:
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
         self.facts = [condition for _, condition in given] + list(self.symbols.facts)
-        self.axes = [0, 1, 2]  # those that the kernel uses
+        self.axes = [0, 1, 2]  # the properties that the kernel uses
         self._flat_axes()
         self.cap: list[tuple[str, Claim]] = []
         with suppress(OutOfTime):
             self._cap_groups()
 
     def results(self, properties: Sequence[str]) -> list[Result]:
-        """Return the answers of some properties, in the order of the lines."""
+        """Return the answers for properties, in the order of the lines."""
         found: list[Result] = []
         if not self._is_possible(TRUE):
             return [Result(one, 1, UNKNOWN_ANSWER, reason="the assumptions allow no launch") for one in properties]
@@ -169,7 +169,7 @@ class Prover:
                     break
                 at += 1
             if at == len(caps):
-                at = 0  # no size helps this one
+                at = 0  # no group size suffices for this property
         if at:
             self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._cap_size(caps[at]))]
 
@@ -229,7 +229,7 @@ class Prover:
         self, items: Sequence[SymbolicItem], build: Callable[[Question], list[object]], path: Callable[[Question], list[object]],
         wraps: Sequence[tuple[str, Claim]], access: ItemAccess,
     ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
-        """Decide with as few assumptions as suffice: the parts of a contract one after the other, the plainest first."""
+        """Decide with as few assumptions as suffice: add the parts of a contract one by one, the simplest first."""
         assumed: _Contract = []
         word, needs = "unknown", tuple[str, ...]()
         for part in self._contract(access):
@@ -243,7 +243,7 @@ class Prover:
     def _model(
         self, items: Sequence[SymbolicItem], build: Callable[[Question], list[object]], assumed: Sequence[Claim]
     ) -> Iterator[Mapping[str, int]]:
-        """Yield values of small launches in which some conditions hold."""
+        """Yield values of small launches in which the conditions hold."""
         misses = 0
         fixed = set(atoms_of(*(condition for _, condition in self.given)))
         free = [one for part in self.symbols.local for one, _ in part.factors if one not in fixed]
@@ -312,7 +312,7 @@ class Prover:
         return None
 
     def _contract(self, access: ItemAccess) -> tuple[_Contract, ...]:
-        """Return the candidates for assumptions: sizes by arguments, by products of them, and by other values of launches."""
+        """Return candidates for assumptions: sizes by arguments, by products of them, or by other values of a launch."""
         kind, index = access.space
         if kind == SHARED and index < 0:
             return (self.cap,)
@@ -343,7 +343,7 @@ class Prover:
         return frozenset(guarded)
 
     def _axes_of(self, atoms: Collection[Atom]) -> frozenset[int]:
-        """Return the axes whose ids are among some values."""
+        """Return the axes whose ids occur in the values."""
         pairs = enumerate(zip(self.symbols.ids, self.symbols.groups, strict=True))
         return frozenset(axis for axis, ids in pairs if any(atom in atoms for part in ids for atom, _ in part.factors))
 
@@ -377,7 +377,8 @@ class Prover:
         products = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(values, 2)]
         products += [(f"{a} * {a}", self.pool.product(x, x)) for a, x in values]
         totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
-        # No size by the work items of a guarded axis, because it would be a proof of a guard that is off by one.
+        # The number of work items of a guarded axis is not assumed as a size, because that would prove a guard that is
+        # off by one.
         unguarded = [one for axis, one in zip(self.axes, totals, strict=True) if axis not in guarded]
         mixed = [(f"{a} * {b}", self.pool.product(x, y)) for a, x in values for b, y in unguarded]
         constants = [(f"{name} has at least {one} bytes", at_most(number(one), size)) for one in fixed]
@@ -396,14 +397,14 @@ class Prover:
             local = [(f"local_size_{AXES[axis]}", self.symbols.local[axis]) for axis in self.axes]
             others += sizes([*totals, *whole, *groups, *local])
         for a, x in values:
-            # Of a width of rows only, because the relation of other arguments to sizes is what a proof is about.
+            # Only for a width of rows, because the proof itself is about the relation of other arguments to sizes.
             numbered = [axes for atom, axes in pitches if any(atom is one for one, _ in x.factors)]
             if not numbered:
                 continue
             others += [
                 (f"{a} is the number of {b.removeprefix('the ')}", equal(x, y))
                 for axis, (b, y) in zip(self.axes, totals, strict=True)
-                if not any(axis in axes for axes in numbered)  # the width that it steps over is along another axis
+                if not any(axis in axes for axes in numbered)  # the width of its step is along another axis
             ]
             rest = x - self.pool.quotient(x, TILE) * TILE
             others.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
@@ -522,7 +523,7 @@ class Prover:
         return Result("race", a.line, PROVED, tuple(needs))
 
     def _find_unfenced_items(self, a: ItemAccess, b: ItemAccess) -> tuple[SymbolicItem, SymbolicItem] | None:
-        """Return two work items of a group between whose accesses no fence and barrier may lie; None where they do."""
+        """Return two work items of a group that may have no fence and barrier between their accesses; None if there are none."""
         at = memory_of(a.space)
         carried = [self._find_carried(one.fences.pending, at) for one in (a, b)]
         if a.fences.now & carried[1] or b.fences.now & carried[0]:
@@ -533,7 +534,7 @@ class Prover:
         return None
 
     def _find_carried(self, pending: frozenset[int], memory: int) -> frozenset[int]:
-        """Return the stretches of earlier rounds among pending ones."""
+        """Return the stretches of earlier rounds that the pending ones stand for."""
         found: set[int] = set()
         work = [one for one in pending if one in self.walker.carried]
         while work:
@@ -591,7 +592,7 @@ class Prover:
     # ---- uninitialised registers
 
     def _definedness(self) -> Iterator[Result]:
-        """Yield for each line that reads variables of the kernel whether all that it reads is written before."""
+        """Yield, for each line that reads variables of the kernel, whether everything that it reads is written before."""
         kernel = self.walker.kernel
         effects = Effects(kernel, self.walker.platform.grf_bytes)
         given: dict[int, int] = {}
@@ -668,7 +669,7 @@ _ORDER: Final = (PROVED, UNKNOWN_ANSWER, REFUTED)
 
 
 def _worst(results: Sequence[Result]) -> list[Result]:
-    """Return one answer for each property and line: the worst, with the assumptions of all."""
+    """Return one answer for each property and line: the worst one, with the assumptions of all."""
     found: dict[tuple[str, int], Result] = {}
     for one in results:
         key = (one.property, one.line)

@@ -1,6 +1,7 @@
-"""Words of the instruction table on terms, as an integer lane computes them.
+"""Applies the lane words of the instruction table to terms of integers.
 
-Other results than sums, products, quotients and masks of terms are new symbols: the proof then holds for any value.
+A result other than a sum, product, quotient or mask of terms becomes a new symbol, so that the proof holds for any
+value of it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ _ALL_ONES: Final = -1
 
 
 class Arithmetic:
-    """Evaluates the expression of an instruction in its execution type. ``line`` is where, for symbols of what is not modelled."""
+    """Evaluates the expression of an instruction in its execution type.
+
+    ``line`` is the line of symbols for values that are not modelled.
+    """
 
     def __init__(self, pool: SumPool, exec_type: DataType, line: int, *, wide_count: bool) -> None:
         self.pool, self.type, self.line = pool, exec_type, line
@@ -28,7 +32,7 @@ class Arithmetic:
         self.bits = exec_type.bits
 
     def value(self, expr: Expr, sources: Sequence[Sum]) -> Sum:
-        """Return the value of an expression, not yet cut to a type."""
+        """Return the value of an expression before it is truncated to a type."""
         if expr.word == "src":
             at = expr.args[0]
             return sources[at if isinstance(at, int) else 0]
@@ -60,11 +64,11 @@ class Arithmetic:
                 if word == "shl":
                     return args[0] * (1 << count)
                 signed = word == "asr" and self.type.is_signed
-                # The sign, as a conversion to unsigned has it: the two then cancel in addresses of halves.
+                # The sign is represented as in a conversion to unsigned, because the two then cancel in addresses of halves.
                 count += signed and count == self.bits - 1
                 return pool.quotient(pool.wrap(args[0], self.bits, signed=signed), 1 << count)
             case "shl" if args[0].is_constant and args[0].constant >= 0:
-                # A power of two: positive, and doubled when the count grows by one.
+                # A power of two is positive, and doubles when the count grows by one.
                 low, high = pool.limits(args[1])
                 if low >= 0 and high < self.bits:
                     return pool.fresh(
@@ -88,7 +92,7 @@ class Arithmetic:
     def bitwise(self, table: int, args: Sequence[Sum]) -> Sum:
         """Return a Boolean function of terms, bit by bit; bit i of ``table`` is its value for inputs with the bits of i."""
         pool = self.pool
-        # Masks of all ones or zeros are comparisons: each case has a function of fewer terms.
+        # A mask of all ones or zeros is a comparison, so that each case is a function of fewer terms.
         for at, one in enumerate(args):
             if one.is_constant and one.constant in (0, _ALL_ONES, (1 << self.bits) - 1):
                 rest = [*args[:at], *args[at + 1 :]]
@@ -110,7 +114,7 @@ class Arithmetic:
         if len(args) == 2:
             return self._of_two(table, args[0], args[1])
         for at in range(3):
-            # A function of three that is one of two, of an argument and a function of the other two.
+            # A function of three inputs that combines one input with a function of the other two.
             rest = [args[i] for i in range(3) if i != at]
             halves = [_half(table, 3, at, set_=bool(v)) for v in (0, 1)]
             for outer in (8, 14, 6, 2, 4):
@@ -121,7 +125,7 @@ class Arithmetic:
         return self.unknown("bitwise logic", *args)
 
     def _of_two(self, table: int, one: Sum, other: Sum) -> Sum:
-        if table in (3, 5, 10, 12):  # of one of the two
+        if table in (3, 5, 10, 12):  # depends on one of the two
             found = one if table in (5, 10) else other
             return found if table in (10, 12) else found * -1 + -1
         if table in (1, 7, 9, 11, 13):  # the complement of a function below
@@ -148,7 +152,7 @@ class Arithmetic:
                 found = pool.mask_bits(value, mask.constant, self.bits)
                 if found is not None:
                     return found
-            # Bits that one of the two cannot have: they are a multiple of 2^k, and less than 2^k.
+            # The two have no common bits if one is a multiple of 2^k and the other less than 2^k.
             low, high = pool.limits(mask)
             if low >= 0:
                 power = 1 << high.bit_length()

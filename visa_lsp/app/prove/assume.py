@@ -1,7 +1,7 @@
 """Assumptions of the user: ``n <= groups * local_size``, ``len(y) >= n``, ``n % 16 == 0`` and such, as conditions.
 
-Names are those of arguments (``argN`` where ze_info has none), ``groups``, ``local_size``, ``global_size`` and ``offset``, which
-are along x unless ``_y`` or ``_z`` follows, and ``len(NAME)``, the elements of a buffer.
+Names are those of arguments (``argN`` where ze_info has none), ``groups``, ``local_size``, ``global_size`` and
+``offset``, which are along x unless ``_y`` or ``_z`` follows, and ``len(NAME)``, the elements of a buffer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _VECTOR: Final = {"2": 2, "3": 4, "4": 4, "8": 8, "16": 16}
 
 
 def assumption(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Claim:
-    """Return the condition of an assumption. Raises UserError where it is none."""
+    """Return the condition of an assumption. Raises UserError if the text is not an assumption."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body if len(text) <= MAX_CHARS else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -36,7 +36,7 @@ def assumption(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Claim:
 
 
 def element_size(info: KernelInfo, index: int) -> int:
-    """Return the bytes of an element of a buffer argument; one where its type is not known."""
+    """Return the number of bytes of an element of a buffer argument; 1 if its type is unknown."""
     words = info.type_of(index).replace("*", "").strip()
     base = words.rstrip("0123456789")
     element = cl_element(f"{base};4")

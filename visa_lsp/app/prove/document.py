@@ -1,7 +1,7 @@
 """The proof of a text or object, as the command prints it.
 
-The work is done in a process of its own, whose memory and time are limited, because a hostile text may need any amount
-of both. A process that is ended by its limits leaves every answer unknown.
+The work is done in a separate process with limited memory and time, because a hostile text may need any amount of both.
+When a limit ends the process, every answer is unknown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from msgspec import Struct, structs
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import OBJECT_MAGIC, decode
+from visa_lsp.app.inputs import decode, is_object
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.companions import Beside
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
 DEFAULT_SECONDS: Final = 60.0
-GRACE_SECONDS: Final = 15.0  # for loading and for runs of counterexamples
+GRACE_SECONDS: Final = 15.0  # additional seconds, for loading and for runs of counterexamples
 MEMORY_BYTES: Final = 3 << 30
 _MODULE: Final = "visa_lsp.app.prove.document"
 _COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
@@ -41,7 +41,8 @@ _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
 class ProofResult(Struct, frozen=True):
     """The answer for a property and a line of the text, from 1.
 
-    ``answer`` is proved, refuted, unknown, or bounded: proved for the first rounds of loops. ``launch`` is the text of a launch file that shows the fault.
+    ``answer`` is proved, refuted, unknown, or bounded (proved for the first rounds of loops only). ``launch`` is the
+    text of a launch file that shows the fault.
     """
 
     property: str
@@ -65,7 +66,7 @@ class ProofOptions(Struct, frozen=True):
 
 
 class ProvedFile(Struct, frozen=True):
-    """The answers for a file, and what its reader says of it."""
+    """The answers for a file, and the messages of its reader."""
 
     name: str
     results: tuple[ProofResult, ...]
@@ -86,22 +87,24 @@ def check_properties(names: Iterable[str]) -> tuple[str, ...]:
 def prove_data(
     name: str, path: Path | None, data: bytes, options: ProofOptions, *,
     opened: Mapping[str, str] | None = None, is_wanted: Callable[[], bool] = lambda: True,
+    process: ProofProcess | None = None,
 ) -> ProvedFile:  # fmt: skip
     """Prove the kernels of a text or object, in a process of its own, which ends as soon as it is not wanted.
 
-    ``opened`` are texts of an editor by path, which stand for the files. Raises UserError where Z3 is missing, the file is neither
+    ``opened`` are texts of an editor by path, which stand for the files; ``process`` serves several calls. Raises UserError where Z3 is missing, the file is neither
     text nor object, or an assumption has a mistake.
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
-    if not data.startswith(OBJECT_MAGIC):
+    if not is_object(name, data):
         decode(name, data)  # raises for other data than text, without a process
     job = {
         "name": name, "path": str(path) if path else None, "data": b64encode(data).decode(), "opened": dict(opened or {})
     }  # fmt: skip
-    child = _ProofProcess(options, is_wanted)
+    child = process or ProofProcess()
+    seconds = options.seconds + GRACE_SECONDS
     try:
-        found = child.ask({**job, "options": structs.asdict(options), "names": True})
+        found = child.ask({**job, "options": structs.asdict(options), "names": True}, seconds, is_wanted)
         if "lost" in found:
             return ProvedFile(name, tuple(_unknown("", options, found["lost"])))
         if found["broken"]:
@@ -110,7 +113,8 @@ def prove_data(
         for kernel in found["names"]:
             if not is_wanted():
                 break
-            answer = child.ask({**job, "options": structs.asdict(structs.replace(options, kernel=kernel))})
+            asked = {**job, "options": structs.asdict(structs.replace(options, kernel=kernel))}
+            answer = child.ask(asked, seconds, is_wanted)
             if "lost" in answer:
                 results += _unknown(kernel, options, answer["lost"])
             else:
@@ -118,25 +122,22 @@ def prove_data(
                     ProofResult(**{**one, "assumptions": tuple(one["assumptions"])}) for one in answer["results"]
                 ]
     finally:
-        child.end()
+        if process is None:
+            child.end()
     return ProvedFile(name, tuple(results))
 
 
-class _ProofProcess:
-    """The process that does the work; a new one after one that its limits have ended."""
+class ProofProcess:
+    """The process that does the work; replaced by a new one when a limit has ended it."""
 
-    def __init__(self, options: ProofOptions, is_wanted: Callable[[], bool]) -> None:
-        self._seconds = options.seconds + GRACE_SECONDS
-        self._is_wanted = is_wanted
+    def __init__(self) -> None:
         self._process: JobProcess | None = None
 
-    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a job; ``lost`` with the reason where there is none. Raises UserError for one about mistakes."""
+    def ask(self, job: dict[str, Any], seconds: float, is_wanted: Callable[[], bool]) -> dict[str, Any]:
+        """Return the answer to a job, or the result of ``lost`` with the reason. Raises UserError for a mistake of the user."""
         self._process = self._process or JobProcess(_MODULE)
         try:
-            found: dict[str, Any] = json.loads(
-                self._process.ask(json.dumps(job).encode(), self._seconds, self._is_wanted)
-            )
+            found: dict[str, Any] = json.loads(self._process.ask(json.dumps(job).encode(), seconds, is_wanted))
         except JobLost as lost:
             self.end()
             return {"lost": str(lost)}
@@ -159,7 +160,7 @@ def _unknown(kernel: str, options: ProofOptions, why: str) -> list[ProofResult]:
 
 
 def main() -> NoReturn:
-    """Take a job, do it, answer."""
+    """Read a job, do it, and send the answer."""
     _limit_memory()
     answer_jobs(_answer)
 
@@ -209,7 +210,7 @@ def _module(name: str, data: bytes, platform: str | None) -> tuple[Module | None
     """Return the program of a text or object, and the problems of the text."""
     from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 
-    if data.startswith(OBJECT_MAGIC):
+    if is_object(name, data):
         return module_of_object(data, name, platform), ()
     program = program_of_text(decode(name, data).text, platform)
     return program.module, tuple(problem_lines(name, program))
@@ -229,17 +230,17 @@ def prove_kernel(
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
     from visa_lsp.app.read.structure import reading_of
-    from visa_lsp.app.ze_info import described
+    from visa_lsp.app.ze_info import find_or_infer_ze_info
     from visa_lsp.sim.launch.config import LaunchError
     from visa_lsp.zeinfo.emit.slots import EmitError
-    from visa_lsp.zeinfo.read import ZeInfoError, read
+    from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     end = monotonic() + options.seconds
     finder = finder or Beside()
     try:
         run = RunOptions(path, options.platform, finder=finder)
         platform = propose(module, run, path or Path(name), {"kernel": kernel.name}, tries=False).platform
-        found = described(kernel, [path], finder, platform.name)
+        found = find_or_infer_ze_info(kernel, [path], finder, platform.name)
         info = next(one for one in read(found.text) if one.name == kernel.name)
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
         return _unknown(kernel.name, options, f"its arguments are not known: {error}")
@@ -258,7 +259,13 @@ def prove_kernel(
         except (TooLong, RecursionError) as error:
             return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply")
         confirmer = Confirmer(
-            walker, path or Path(name), data, finder, named=found.path is None, item_races=options.item_races
+            walker,
+            path or Path(name),
+            data,
+            finder,
+            named=found.path is None,
+            item_races=options.item_races,
+            deadline=end + GRACE_SECONDS / 2,
         )
         left = max(1.0, deadline - monotonic())
         prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races)
@@ -272,7 +279,7 @@ def prove_kernel(
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if not open_ or not any(has_loop(routine.body) for routine in reading_of(kernel).routines):
         return results
-    # A launch that the simulator confirms refutes, however it was found.
+    # A launch that the simulator confirms is a refutation, however it was found.
     bounded = {(one.property, one.line): one for one in answers(unroll_loop, open_, end) if one.answer != "unknown"}
     for at, one in enumerate(results):
         other = bounded.get((one.property, one.line))
@@ -286,7 +293,7 @@ def prove_kernel(
 def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]]) -> list[ProofResult]:
     """Return the answers with each line refuted by a launch that has the fault at this very line, or unknown.
 
-    Instructions for other lanes of one statement have one answer, but a launch may fault in some of the lanes alone.
+    Instructions for different lanes of one statement share an answer, but a launch may fault in some of the lanes only.
     """
     launches: dict[tuple[str, int], str] = {}
     for (property_, launch), lines in shown.items():

@@ -1,9 +1,9 @@
 """Loops: a state that stands for the beginning of any round.
 
-What a round leaves alone keeps its value. What it moves by a fixed amount is the value before the loop plus that amount times
-the number of the round. Anything else that it changes is a new symbol, tied to the round before. Where the loop has a barrier,
-the work items of a group are in the same round between two barriers, so that the number of the round, and all that is the
-same for a group, is shared.
+A register that a round does not change keeps its value. A register that each round increases by a fixed amount has its
+value before the loop plus that amount times the number of the round. Any other changed register is a new symbol with a
+relation to the round before. In a loop with a barrier, the work items of a group are in the same round between two
+barriers, so that they share the number of the round and all values that are equal in a group.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove.terms import Atom, Claim
     from visa_lsp.app.read.model import Repeat
 
-BOUNDED_ROUNDS: Final = 4  # of a loop without a proof; its body is walked as often for each loop around it
+BOUNDED_ROUNDS: Final = 4  # of a loop without a proof; the walks multiply with each loop around it
 MAX_TRIPS: Final = (1 << 31) - 1
 _Key = tuple[int, LanePlace]
 
 
 def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
-    """Walk a loop; return the way behind it."""
+    """Walk a loop; return the way after it."""
     places = places_in(loop.body, walker.reading)
     instructions = [walker.kernel.instructions[place] for place in places]
     has_barrier = any(i.row.has(Trait.BARRIER) for i in instructions)
     line = min((walker.line(place) for place in (*places, *loop.first_places, *loop.last_places)), default=0)
     if has_barrier and not walker.ignores_barriers and _may_pass_none(walker, loop, way):
-        # Work items may be in different rounds between two barriers: all of the loop is one stretch.
+        # Because work items may be in different rounds between two barriers, all of the loop is one stretch.
         walker.ignores_barriers = True
         found = walk_loop(walker, loop, way)
         walker.ignores_barriers = False
@@ -54,7 +54,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
         end = _round(walker, loop, start, exits)
         _carry(walker, mark, end)
         return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
-    # Accesses before the loop meet those of its first round, those at the end of a round the beginning of the next one.
+    # Accesses before the loop meet those of the first round; accesses at the end of a round meet the beginning of the next one.
     outer = walker.stops_at_barrier
     walker.stops_at_barrier = True
     repeated: list[Way] = []
@@ -78,7 +78,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
 
 
 def unroll_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
-    """Walk the first rounds of a loop one after the other; what would need more rounds is left out."""
+    """Walk the first rounds of a loop one after the other, and no further rounds."""
     exits: list[Way] = []
     before = walker.departures
     end = way.copy()
@@ -89,7 +89,7 @@ def unroll_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
 
 
 def _carry(walker: Walker, stretch: int, end: Way) -> None:
-    """Keep what is pending behind a round: the accesses of earlier rounds that any round may meet."""
+    """Record the stretches that are pending after a round, because accesses of later rounds may meet them."""
     if not end.is_dead:
         walker.carried[stretch] = tuple([one.pending for one in end.order.memories])
 
@@ -107,11 +107,11 @@ def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
 
 
 def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_leave: bool) -> Way:
-    """Return the way behind a loop; with ``all_leave`` all work items that came to it also come there."""
+    """Return the way after a loop; with ``all_leave`` every work item that enters the loop also leaves it."""
     if not exits:
         return replace(way, path=(*way.path, FALSE), known=())
     for one in exits:
-        # Lanes that left earlier see what the thread goes on to compute for all lanes.
+        # Lanes that left earlier see the values that the thread later computes for all lanes.
         if any(part.level > Level.THREAD for part in one.path[len(way.path) :]):
             walker.forget_shared(loop.body, one.registers)
     found = walker.join(exits)
@@ -122,7 +122,7 @@ def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_lea
 
 
 def _round(walker: Walker, loop: Repeat, start: Way, exits: list[Way]) -> Way:
-    """Walk one round; return the way to the next one, and add to ``exits`` those that leave."""
+    """Walk one round; return the way to the next one, and add the ways that leave to ``exits``."""
     way = start
     if loop.first is not None:
         stay = walker.test(loop.first, way, walker.line(loop.first_places[0]))
@@ -160,7 +160,7 @@ class _Head:
         self.constant: set[_Key] = set()
 
     def any_round(self) -> tuple[ItemRegisters, tuple[Claim, ...]]:
-        """Return the registers at the beginning of any round, and what holds of them."""
+        """Return the registers at the beginning of any round, and the facts about them."""
         with self.walker.trial():
             head, symbols, end = self._attempt()
             for _ in range(MAX_ROUNDS):
@@ -168,7 +168,7 @@ class _Head:
                     break
                 head, symbols, end = self._attempt()
             else:
-                # The classes do not settle: every value is a symbol of its own.
+                # The classes do not converge, so that every value is a new symbol.
                 self.steps.clear()
                 self.constant.clear()
                 self.levels = dict.fromkeys(self.levels, Level.ITEM)
@@ -229,7 +229,7 @@ class _Head:
         return {var for var, was in self.way.registers.surfaces.items() if probe.surfaces.get(var) != was}
 
     def _refine(self, symbols: dict[_Key, Sum], head: ItemRegisters, end: Way) -> bool:
-        """Put values into better or weaker classes by what a round did to them; return whether any moved."""
+        """Reclassify values by the changes of a round; return whether the class of any value changed."""
         moved = False
         if end.is_dead:
             return False
@@ -271,13 +271,13 @@ class _Head:
         return moved
 
     def _step(self, before: Sum, after: Sum, size: int) -> Sum | None:
-        """Return the amount that a round adds, without multiples of what the register can hold."""
+        """Return the amount that a round adds, modulo the range of the register."""
         step = after - before
         kept = [(atom, factor) for atom, factor in step.factors if factor % (1 << 8 * size)]
         return Sum(tuple(kept), step.constant) if len(kept) <= 2 else None
 
     def _facts(self, symbols: dict[_Key, Sum], end: Way) -> tuple[Claim, ...]:
-        """Return the facts at the beginning of a round: it is the first, or the round before continued."""
+        """Return the facts at the beginning of a round: either it is the first, or the round before it continued."""
         if end.is_dead:
             return (equal(self.trip, 0),)
         earlier = self._round_before(symbols)
@@ -336,7 +336,7 @@ class _Head:
                         continue
                     candidates.append((test(value, bound), test(after, bound)))
         if not end.is_dead:
-            # The round before went on by whole numbers: arithmetic of all rounds so far has not wrapped around.
+            # The round before continued without wrapping, which means that no arithmetic of earlier rounds has wrapped around.
             plain = self.pool.replace_in(self._get_continuation(end), self._drop_wrap, {})
             earlier = self.pool.replace_in(plain, self._round_before(symbols), {})
             candidates.append((either(equal(self.trip, 0), earlier), plain))

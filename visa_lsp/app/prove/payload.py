@@ -1,6 +1,6 @@
 """The registers of a work item when its thread starts: ids, sizes and arguments as symbols.
 
-Knows the launch by ze_info alone. Invariant: what a launch may put into a register is a value of its symbol.
+Knows the launch only through ze_info. Invariant: the symbol of a register covers every value that a launch may put there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_BYTES: Final = (1 << 32) - 1  # of a buffer
 MAX_ADDRESS: Final = (1 << 47) - 1
 _R0: Final = 7
 _GROUP_WORDS: Final = (1, 6, 7)  # elements of r0
-_GROUP_VARIABLES: Final = (3, 4, 5)  # %group_id_x and those behind it
+_GROUP_VARIABLES: Final = (3, 4, 5)  # %group_id_x and the ids after it
 _SURFACE: Final = 2  # the class of an input
 
 
@@ -41,21 +41,21 @@ class LaunchSymbols:
     groups: list[Sum] = field(default_factory=list)
     ids: list[Sum] = field(default_factory=list)
     offsets: list[Sum] = field(default_factory=list)
-    values: dict[int, Sum] = field(default_factory=dict)  # argument -> a whole number by value
-    opaque: set[int] = field(default_factory=set)  # arguments by value of other types than whole numbers
+    values: dict[int, Sum] = field(default_factory=dict)  # argument -> its value, a whole number
+    opaque: set[int] = field(default_factory=set)  # arguments by value that are not whole numbers
     pointers: dict[int, Sum] = field(default_factory=dict)  # argument -> its address
     handles: dict[int, Sum] = field(default_factory=dict)  # argument -> the handle of its surface
     shared: dict[int, Sum] = field(default_factory=dict)  # argument -> its offset in shared local memory
     sizes: dict[int, Sum] = field(default_factory=dict)  # argument -> the bytes of its buffer
-    facts: list[Claim] = field(default_factory=list)  # of every launch and every work item
+    facts: list[Claim] = field(default_factory=list)  # facts about every launch and every work item
 
     def totals(self, axis: int) -> Sum:
-        """Return the work items of the launch along an axis."""
+        """Return the number of work items of the launch along an axis."""
         return self.pool.product(self.counts[axis], self.local[axis])
 
 
 def symbols_of(pool: SumPool, info: KernelInfo, simd: int) -> LaunchSymbols:
-    """Return the symbols of a launch of a kernel, with what holds of them."""
+    """Return the symbols of a launch of a kernel, and the facts about them."""
     found = LaunchSymbols(pool, simd)
     required = info.env.required_work_group_size
     for at, axis in enumerate(AXES):
@@ -82,7 +82,7 @@ def symbols_of(pool: SumPool, info: KernelInfo, simd: int) -> LaunchSymbols:
 def initial_registers(
     kernel: Kernel, info: KernelInfo, platform: Platform, symbols: LaunchSymbols
 ) -> tuple[ItemRegisters, Storage]:
-    """Return the registers of a work item when its thread starts, and where variables lie."""
+    """Return the registers of a work item when its thread starts, and the storage of variables."""
     pool, simd, grf = symbols.pool, symbols.simd, platform.grf_bytes
     storage = storage_of(kernel, grf)
     lane = pool.symbol("lane", Level.ITEM, 0, simd - 1) if simd > 1 else number(0)
@@ -104,7 +104,7 @@ def initial_registers(
         end = entry.offset + entry.size
         for axis in range(layout.id_dimensions):
             first = grf + axis * layout.geometry.id_stride
-            # An input holds a part of the ids of an axis: of the lanes from the one on that lies at its start.
+            # An input holds the ids of an axis for the lanes from its start on.
             low, high = max(first, entry.offset), min(first + 2 * simd, end)
             if low < high:
                 begin, lanes = (low - first) // 2, (high - low) // 2
@@ -161,14 +161,14 @@ def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) ->
 def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Sum]]:
     pool, index = symbols.pool, entry.arg_index
     type_ = info.element_of(index)
-    name = f"argument {index}"  # apart from all other symbols, whatever the source calls it
+    name = f"argument {index}"  # different from all other symbols, whatever name the source has
     if type_.startswith(("int", "uint")) and entry.source_offset <= 0:
         signed = type_.startswith("int")
         low, high = limits(entry.size, signed=signed)
         value = symbols.values.setdefault(index, pool.symbol(name, Level.LAUNCH, low, high))
         return [(0, entry.size, value)]
     symbols.opaque.add(index)
-    # A float, a vector, a struct: dwords about which nothing is known, the same for all work items.
+    # A float, a vector or a struct: unknown dwords, the same for all work items.
     size = 4 if entry.size % 4 == 0 else entry.size
     low, high = limits(size, signed=False)
     return [
@@ -178,5 +178,5 @@ def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) 
 
 
 def size_of(symbols: LaunchSymbols, index: int) -> Sum:
-    """Return the bytes of the buffer of an argument."""
+    """Return the number of bytes of the buffer of an argument."""
     return symbols.sizes.setdefault(index, symbols.pool.symbol(f"bytes_{index}", Level.LAUNCH, 0, MAX_BYTES))

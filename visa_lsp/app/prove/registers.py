@@ -1,9 +1,9 @@
-"""The registers of a symbolic work item: what its own lane reads and writes, as terms.
+"""The registers of a symbolic work item: the values that its own lane reads and writes, as terms.
 
-A cell is what one instruction wrote: for some lanes an element each, side by side or in strides, or one element for the
-thread. The item's lane is a symbol, so that a value written for all lanes is one term. What a lane reads that another lane
-wrote is known only where all lanes have the same value; anything else is a new symbol. Invariant: a read value is the
-register's, or a symbol that may be anything.
+A cell has the values that one instruction wrote: an element for each of its lanes, contiguous or strided, or one
+element for the thread. The item's lane is a symbol, so that a value written for all lanes is one term. The value that
+another lane wrote is known only if all lanes have the same value; otherwise it is a new symbol. Invariant: a read value
+is that of the register, or a symbol without restrictions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class LanePlace:
     """The place of the elements of lanes: lane ``l`` of ``lanes`` from ``first`` on has ``size`` bytes at ``base + l * stride``.
 
-    Without stride there is one element, whatever the lane is.
+    With stride 0 there is one element for all lanes.
     """
 
     root: int
@@ -55,7 +55,7 @@ class Cell:
 
 
 def all_lanes_of(place: LanePlace, lane: Sum) -> Claim:
-    """Return the condition that the item's lane is one of a place."""
+    """Return the condition that the item's lane is one of the lanes of a place."""
     if not place.stride:
         return TRUE
     return both(at_most(lane * -1 + place.first, 0), less(lane, place.first + place.lanes))
@@ -63,7 +63,7 @@ def all_lanes_of(place: LanePlace, lane: Sum) -> Claim:
 
 @dataclass(slots=True)
 class ItemRegisters:
-    """The cells of each root variable, the latest last; the conditions that predicates hold; the surfaces of state variables.
+    """The cells of each root variable, the latest last; the conditions in predicates; the surfaces of state variables.
 
     A surface is a number of the binding table, or the complement of the number of its argument.
     """
@@ -75,7 +75,7 @@ class ItemRegisters:
     surfaces: dict[int, int | None] = field(default_factory=dict)
 
     def copy(self) -> ItemRegisters:
-        """Return registers that change apart from these."""
+        """Return a copy that changes independently."""
         return ItemRegisters(self.pool, self.lane, dict(self.cells), dict(self.flags), dict(self.surfaces))
 
     # ---- values
@@ -89,7 +89,7 @@ class ItemRegisters:
         return self.pool.fresh("a register", Level.ITEM if place.stride else Level.THREAD, low, high, line)
 
     def find(self, place: LanePlace, *, signed: bool) -> Sum | None:
-        """Return the value of the item's lane; None where it is not known."""
+        """Return the value of the item's lane; None if it is unknown."""
         need = place.bits
         parts: list[tuple[LanePlace, Sum]] = []
         for cell in reversed(self.cells.get(place.root, ())):
@@ -113,13 +113,13 @@ class ItemRegisters:
         return found
 
     def _from(self, cell: Cell, place: LanePlace, need: int) -> Sum | None:
-        """Return the value of a place as a cell has it, before its sign; None where the two do not fit."""
+        """Return the value of a place from a cell, before sign extension; None if the cell does not give it."""
         at = cell.place
         inside = place.base - at.base
         value = cell.value
         if at.stride == place.stride and inside >= 0 and inside + place.size <= at.size:
             return self._piece(value, inside, place.size, at.size)
-        # Another lane's element, which is known where all have the same value and have written it.
+        # The element of another lane is known if all lanes have the same value and have written it.
         if need & ~cell.bits or not cell.by_all or not at.stride:
             return None
         if value.level <= Level.THREAD:
@@ -127,7 +127,7 @@ class ItemRegisters:
             if within >= 0 and within + place.size <= at.size:
                 return self._piece(value, within, place.size, at.size)
         if not place.stride and 0 <= inside % at.stride <= at.size - place.size:
-            # The lane is named: the value is that of another lane, where it follows from the lane alone.
+            # A single lane is read: its value is known if it depends on the number of the lane only.
             other = inside // at.stride
             if at.first <= other < at.first + at.lanes and all(a in self._lane_atoms() for a, _ in value.factors):
                 moved = self.pool.replace_atoms(
@@ -157,7 +157,7 @@ class ItemRegisters:
         return self.pool.wrap(found, 8 * place.size, signed=signed)
 
     def write(self, place: LanePlace, value: Sum, *, signed: bool, by_all: bool) -> None:
-        """Replace what a place holds."""
+        """Replace the value of a place."""
         bits = place.bits
         kept = [cell for cell in self.cells.get(place.root, ()) if cell.bits & ~bits]
         self.cells[place.root] = (*kept, Cell(place, value, signed, by_all, bits))
@@ -169,7 +169,7 @@ class ItemRegisters:
     # ---- predicates
 
     def flag(self, var: int, first: int, lanes: int, *, whole: bool) -> Claim | None:
-        """Return a predicate's bit for the item's lane, or with ``whole`` the bit ``first`` as all lanes see it; None if unknown."""
+        """Return a predicate's bit for the item's lane, or with ``whole`` bit ``first`` for all lanes; None if unknown."""
         need = 1 if whole else lanes
         wanted = ((1 << need) - 1) << first
         found: list[tuple[int, int, Claim]] = []
@@ -202,7 +202,7 @@ class ItemRegisters:
     # ---- joins
 
     def merge(self, other: ItemRegisters, test: Claim) -> ItemRegisters:
-        """Return the registers behind a branch: these where the test holds, the others elsewhere."""
+        """Return the registers after a branch: these if the test holds, otherwise the others."""
         if test == TRUE:
             return self
         if test == FALSE:

@@ -1,9 +1,4 @@
-"""Questions about terms, put to Z3: whether a launch and two work items exist in which some conditions hold.
-
-Terms become linear integer arithmetic. A product of two symbols is a symbol of its own with what monotony says of it, because
-non-linear arithmetic does not answer in time; to find a launch its sizes are fixed, which makes most products linear. Each
-question has a limit of time, and the memory of Z3 is limited. Nothing else imports Z3.
-"""
+"""Questions about terms for Z3: is there a launch with two work items for which the conditions hold? Terms become linear integer arithmetic. A product of two symbols becomes a new symbol with the facts that follow from monotony, because Z3 does not decide non-linear arithmetic in time. To find a launch, its sizes are fixed, which makes most products linear. The time of each question and the memory of Z3 are limited. No other module imports Z3."""
 
 from __future__ import annotations
 
@@ -23,11 +18,11 @@ if TYPE_CHECKING:
 
 MAX_MEMORY_MB: Final = 1500
 MAX_PRODUCT_PAIRS: Final = 400
-STEPS_PER_SECOND: Final = 3_000_000  # of Z3's own count, measured on an idle core: answers do not depend on other work
-SLOWEST: Final = 10  # times slower than that a machine may be
-MAX_CHOICES: Final = (
-    24  # as expressions: Z3 simplifies 100 that are nested in one another for minutes, whatever its limits
+STEPS_PER_SECOND: Final = (
+    3_000_000  # in units of Z3, measured on an idle core, so that answers do not depend on the load of the machine
 )
+SLOWEST: Final = 10  # how many times slower a machine may be
+MAX_CHOICES: Final = 24  # as expressions, because Z3 simplifies 100 that are nested for minutes, whatever its limits
 
 
 class OutOfTime(Exception):  # noqa: N818 - a limit, not an error
@@ -36,7 +31,7 @@ class OutOfTime(Exception):  # noqa: N818 - a limit, not an error
 
 @dataclass(frozen=True, slots=True)
 class SymbolicItem:
-    """A work item of a question: its number and that of its group; items of different moments may be in different rounds."""
+    """A work item of a question: its number and that of its group. Items of different moments may be in different rounds."""
 
     number: int
     group: int
@@ -54,10 +49,10 @@ class SolverAnswer:
 
 @dataclass(slots=True)
 class Question:
-    """The conditions of one question, as Z3 has them."""
+    """The conditions of one question, as values of Z3."""
 
     pool: SumPool
-    exact: bool = False  # products are what they are
+    exact: bool = False  # products are non-linear
     made: dict[tuple[Atom, str], Any] = field(default_factory=dict)
     sides: list[Any] = field(default_factory=list)
     products: list[tuple[Any, Any, Any]] = field(default_factory=list)
@@ -74,7 +69,7 @@ class Question:
         return z3.Sum(parts) if len(parts) > 1 else parts[0]
 
     def atom(self, atom: Atom, item: SymbolicItem) -> Any:
-        """Return an atom of a work item, with what holds of it among the sides."""
+        """Return an atom of a work item; add the facts about it to the sides."""
         suffix = (
             ""
             if atom.level is Level.LAUNCH
@@ -153,12 +148,12 @@ class Question:
 
 
 def has_moment(atom: Atom) -> bool:
-    """Return whether the value of an atom may be another one in another round of a loop."""
+    """Return whether the value of an atom may differ between rounds of a loop."""
     return any(one.line and one.level is Level.GROUP for one in atoms_of(Sum(((atom, 1),), 0)))
 
 
 class Solver:
-    """Answers questions within a time. ``deadline`` is that of all of them, by ``time.monotonic``."""
+    """Answers questions until ``deadline``, by ``time.monotonic``."""
 
     def __init__(self, pool: SumPool, deadline: float, seconds: float) -> None:
         self.pool, self.deadline, self.seconds = pool, deadline, seconds
@@ -167,11 +162,11 @@ class Solver:
 
     @property
     def left(self) -> float:
-        """The seconds that are left."""
+        """The remaining seconds."""
         return self.deadline - time.monotonic()
 
     def question(self, *, exact: bool = False) -> Question:
-        """Return an empty question. Raises OutOfTime where no time is left."""
+        """Return a question without conditions. Raises OutOfTime where no time is left."""
         if self.left <= 0:
             raise OutOfTime
         return Question(self.pool, exact)
@@ -185,7 +180,7 @@ class Solver:
         minimal: bool = False,
         seconds: float | None = None,
     ) -> SolverAnswer:
-        """Answer whether all of some conditions can hold, with assumptions that a ``no`` names if it needs them."""
+        """Answer whether all conditions can hold; a ``no`` names the assumptions that it needs."""
         limit = self.seconds if seconds is None else seconds
         self.asked += 1
         solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
@@ -213,7 +208,7 @@ class Solver:
 
 
 def exclusion(pool: SumPool, facts: Sequence[Claim], deadline: float) -> Callable[[Sequence[Claim]], bool]:
-    """Return a function that tells whether conditions of one work item certainly exclude one another."""
+    """Return a function that is true if conditions of one work item certainly exclude one another."""
     solver = Solver(pool, deadline, 0.5)
     item = SymbolicItem(1, 0)
 
@@ -227,5 +222,5 @@ def exclusion(pool: SumPool, facts: Sequence[Claim], deadline: float) -> Callabl
 
 
 def wraps_of(pool: SumPool, conditions: Iterable[Claim | Sum]) -> list[tuple[Claim, int]]:
-    """Return for each place where arithmetic may wrap around the condition that it does not, and its line."""
+    """Return, for each place where arithmetic may wrap around, its line and the condition that it does not wrap."""
     return [pool.wraps[atom] for atom in atoms_of(*conditions) if atom in pool.wraps]

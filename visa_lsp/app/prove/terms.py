@@ -1,9 +1,9 @@
 """Integer terms and conditions of a symbolic work item, in a normal form.
 
-A term is a linear sum of atoms. An atom is a symbol, or a product, a quotient, or a choice of two terms; equal ones are one
-object. ItemRegisters wrap around exactly: a value of 32 bits is its sum less 2^32 times the quotient, so that what wraps
-twice, or comes in halves, cancels. Knows neither registers nor a solver. Invariant: a level says which work items share
-the value of an atom, and that of a term is the highest of its atoms.
+A term is a linear sum of atoms. An atom is a symbol, or a product, quotient or choice of two terms; equal atoms are one
+object. Registers wrap around exactly: a value of 32 bits is its sum minus 2^32 times the quotient, so that wrapping
+twice, or in two halves, cancels. Knows neither registers nor a solver. Invariant: the level of an atom says which work
+items share its value; the level of a term is the highest of its atoms.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 UNLIMITED: Final = 1 << 70  # beyond any value of a register
-MAX_MASK_RUNS: Final = 3  # of one bits in a constant that is and-ed
+MAX_MASK_RUNS: Final = 3  # of ones in the constant of an ``and``
 
 
 class Level(IntEnum):
@@ -31,10 +31,12 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atom:
-    """A value other than a sum. ``parts`` are those of a product, of a quotient by ``divisor``, of a choice by ``test``.
+    """A value other than a sum.
 
-    ``low`` and ``high`` always hold. ``line`` is the place of a value that is not modelled, from 1; 0 for others.
-    ``why`` says what such a value is.
+    ``parts`` are the operands of a product, of a quotient by ``divisor``, or of a choice by ``test``.
+
+    ``low`` and ``high`` are bounds that always hold. ``line`` is the line, from 1, of a value that is not modelled,
+    else 0; ``why`` describes such a value.
     """
 
     number: int
@@ -67,7 +69,7 @@ class Sum:
         return max((atom.level for atom, _ in self.factors), default=Level.LAUNCH)
 
     def limits(self) -> tuple[int, int]:
-        """Return bounds of the value by those of the atoms."""
+        """Return bounds of the value, derived from those of the atoms."""
         low = high = self.constant
         for atom, factor in self.factors:
             low += factor * (atom.low if factor > 0 else atom.high)
@@ -107,7 +109,7 @@ def number(value: int) -> Sum:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A condition: ``le`` and ``eq`` compare ``term`` with zero, ``fact`` is a symbol that is true where it is one; others join conditions."""
+    """A condition: ``le`` and ``eq`` compare ``term`` with 0, a ``fact`` holds if its symbol is 1, others join conditions."""
 
     word: str
     term: Sum = ZERO
@@ -157,7 +159,7 @@ def equal(left: Sum, right: Sum | int) -> Claim:
 
 
 def negation(one: Claim) -> Claim:
-    """Return the opposite of a condition."""
+    """Return the negation of a condition."""
     match one.word:
         case "true":
             return FALSE
@@ -230,7 +232,7 @@ class SumPool:
         return atom
 
     def product(self, one: Sum, other: Sum, limit: tuple[int, int] | None = None) -> Sum:
-        """Return the product of two terms, constants among their summands multiplied out; ``limit`` bounds a new one."""
+        """Return the product of two terms with constant summands multiplied out; ``limit`` bounds a new symbol."""
         if one.is_constant or other.is_constant:
             return other * one.constant if one.is_constant else one * other.constant
         rest = number(0)
@@ -317,7 +319,7 @@ class SumPool:
         return Sum(((found, 1),), 0)
 
     def wrap(self, term: Sum, bits: int, *, signed: bool, line: int = 0) -> Sum:
-        """Return the value that ``bits`` of a register hold; with a line, wrapping there is counted as a mistake of the kernel."""
+        """Return the value in ``bits`` of a register; with a line, wrapping there counts as a mistake of the kernel."""
         low = -(1 << bits - 1) if signed else 0
         times = self.quotient(term - low, 1 << bits)
         found = term - times * (1 << bits)
@@ -331,12 +333,12 @@ class SumPool:
         return found
 
     def keep_limits(self, term: Sum, low: int, high: int) -> None:
-        """Keep bounds of a sum that those of its atoms do not show."""
+        """Record bounds of a sum that do not follow from those of its atoms."""
         least, greatest = self.limits(term)
         self.known[term.factors] = (max(low, least) - term.constant, min(high, greatest) - term.constant)
 
     def limits(self, term: Sum) -> tuple[int, int]:
-        """Return bounds of the value by those of the atoms, and by what a register holds."""
+        """Return bounds of the value, derived from those of the atoms and the range of a register."""
         low, high = term.limits()
         known = self.known.get(term.factors)
         if known is None:
@@ -344,7 +346,7 @@ class SumPool:
         return max(low, known[0] + term.constant), min(high, known[1] + term.constant)
 
     def mask_bits(self, term: Sum, mask: int, bits: int) -> Sum | None:
-        """Return ``term & mask`` for a constant; None where the mask has many runs of ones."""
+        """Return ``term & mask`` for a constant mask; None if the mask has many runs of ones."""
         runs: list[tuple[int, int]] = []
         at = 0
         limit = bits if mask >= 0 else bits + 1
@@ -372,7 +374,7 @@ class SumPool:
     # ---- substitution
 
     def replace_atoms(self, term: Sum, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
-        """Return a term with some of its atoms exchanged; ``known`` keeps what was exchanged."""
+        """Replace atoms of a term; ``known`` caches the results."""
         found = number(term.constant)
         for atom, factor in term.factors:
             found = found + self._exchange(atom, exchange, known) * factor
@@ -398,7 +400,7 @@ class SumPool:
         return found
 
     def replace_in(self, one: Claim, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Claim:
-        """Return a condition with some of its atoms exchanged."""
+        """Replace atoms of a condition."""
         match one.word:
             case "le":
                 return at_most(self.replace_atoms(one.term, exchange, known), 0)
@@ -417,7 +419,7 @@ class SumPool:
 
 
 def atoms_of(*things: Sum | Claim) -> Iterator[Atom]:
-    """Yield every atom of terms and conditions, and of the parts of atoms, once."""
+    """Yield each atom of terms and conditions, and of the parts of atoms, once."""
     seen: set[Atom] = set()
     work: list[Sum | Claim] = list(things)
     while work:

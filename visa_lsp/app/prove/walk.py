@@ -1,9 +1,9 @@
 """One symbolic work item on its way through a kernel: the accesses, barriers and conditions that it meets.
 
-Follows the structured statements of ``app/read``. A branch is walked both ways and joined by its condition. A loop is walked
-from a state that stands for any round of it (``loops``). ItemRegisters that other lanes or threads may have changed are new
-symbols. Invariant: whatever a work item can do in some launch is among the accesses, with a condition that then holds; what
-is not modelled is one with a reason.
+Follows the structured statements of ``app/read``. Both sides of a branch are walked and joined by its condition. A loop
+is walked from a state that stands for any of its rounds (``loops``). Registers that other lanes or threads may have
+changed are new symbols. Invariant: every access of a work item in any launch is recorded, with a condition that then
+holds; an access that is not modelled has a reason.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ from visa_lsp.program.model import Combine, General, Immediate, Indirect, Predic
 from visa_lsp.sim.lanes import words_of
 from visa_lsp.sim.messages import SLM_MASK
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
-from visa_lsp.sim.values import execution_type, extended_type, immediate, unpacked
+from visa_lsp.sim.values import execution_type, extend_type, immediate, unpack_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -77,8 +77,8 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
 
 MAX_CALL_DEPTH: Final = 8
-MAX_STATEMENTS: Final = 60_000  # walked in all, loops several times
-MAX_ROUNDS: Final = 6  # until the values of a loop are classified
+MAX_STATEMENTS: Final = 60_000  # statements walked in all, those of loops several times
+MAX_ROUNDS: Final = 6  # rounds until the values of a loop are classified
 Space = tuple[str, int]
 SHARED: Final = "shared"
 BUFFER: Final = "buffer"
@@ -94,15 +94,15 @@ FENCES: Final = frozenset({"fence", "fence_global", "fence_shared"})
 
 
 class TooLong(Exception):  # noqa: N818 - a limit, not an error
-    """The kernel is larger than a proof may be."""
+    """The kernel is too large for a proof."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemAccess:
-    """An access of the work item: ``size`` bytes at ``offset`` of a memory, where ``path`` holds.
+    """An access of the work item: ``size`` bytes at ``offset`` of a memory, if ``path`` holds.
 
     ``intervals`` are the stretches between barriers that it may lie in, ``fences`` those between fences of its memory.
-    ``why``: its place or effect is not modelled.
+    ``why`` is the reason if its place or effect is not modelled.
     """
 
     instruction: int
@@ -120,7 +120,7 @@ class ItemAccess:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meeting:
-    """A barrier: its instruction, its line, and the conditions that the work item has passed before it."""
+    """A barrier: its instruction, its line, and the conditions on the way to it."""
 
     instruction: int
     line: int
@@ -130,9 +130,9 @@ class Meeting:
 
 @dataclass(slots=True)
 class Way:
-    """A way of the work item: its registers, the conditions that it has passed, the intervals that it may be in.
+    """A way of the work item: its registers, the conditions on the way, and the intervals that it may be in.
 
-    ``known`` also holds, but excludes no work item: it relates symbols of loops to one another.
+    ``known`` also holds, but excludes no work item; it relates symbols of loops to one another.
     """
 
     registers: ItemRegisters
@@ -142,13 +142,13 @@ class Way:
     order: FenceOrder = field(default_factory=FenceOrder)
 
     def copy(self, *passed: Claim) -> Way:
-        """Return the same way behind further conditions."""
+        """Return the way with further conditions."""
         more = tuple([one for one in passed if one != TRUE and one not in self.path])
         return Way(self.registers.copy(), (*self.path, *more), self.intervals, self.known, self.order)
 
     @property
     def is_dead(self) -> bool:
-        """Return whether no work item goes this way."""
+        """Return whether no work item takes this way."""
         return FALSE in self.path
 
 
@@ -186,7 +186,7 @@ class Walker:
         self.stops_at_barrier = False
         self.ignores_barriers = False
         self.never: Callable[[Sequence[Claim]], bool] = lambda _: False  # whether conditions exclude one another
-        self.carried: dict[int, tuple[frozenset[int], ...]] = {}  # stretch of any round -> pending ones behind it
+        self.carried: dict[int, tuple[frozenset[int], ...]] = {}  # stretch of any round -> those pending at its end
         self._interval = 0
         self._steps = 0
         self._depth = 0
@@ -199,7 +199,7 @@ class Walker:
         self.lane = self._start.lane
 
     def walk(self) -> None:
-        """Walk the kernel from its start. Raises TooLong where it is larger than a proof may be."""
+        """Walk the kernel from its start. Raises TooLong if it is too large for a proof."""
         self._routine(0, Way(self._start, (), frozenset({0})))
 
     def line(self, place: int) -> int:
@@ -273,7 +273,7 @@ class Walker:
         return way
 
     def body(self, code: Sequence[Statement], way: Way) -> tuple[Way, list[Way]]:
-        """Walk the body of a loop; return the way at its end, with those that continue, and the ways that leave the loop."""
+        """Walk the body of a loop; return the way to its next round, and the ways that leave the loop."""
         loop = _Loop()
         self._loops.append(loop)
         end = self._list(code, way)
@@ -286,7 +286,7 @@ class Walker:
         other = way.copy(negation(test))
         shared = test.level > Level.THREAD
         if shared:
-            # Lanes on the other side have executed what the branch does for all lanes.
+            # Lanes on the other side also see the values that the branch writes for all lanes.
             self.forget_shared(statement.then, other.registers)
         other = self._list(statement.otherwise, other)
         if shared:
@@ -324,7 +324,7 @@ class Walker:
             self._parked = parked
 
     def join(self, ways: Sequence[Way]) -> Way:
-        """Return the way behind several that meet."""
+        """Return the way after several ways meet."""
         return self._join(ways)
 
     def _invoke(self, statement: Invoke, way: Way) -> Way:
@@ -338,7 +338,7 @@ class Walker:
         return self._join([done, other]) if not other.is_dead else done
 
     def forget_shared(self, code: Sequence[Statement], registers: ItemRegisters) -> None:
-        """Forget what statements write for all lanes of the thread, whatever their own lanes are."""
+        """Forget the variables that statements write for all lanes of the thread, active or not."""
         for place in places_in(code, self.reading):
             inst = self.kernel.instructions[place]
             control = inst.get("exec")
@@ -347,7 +347,7 @@ class Walker:
             self.forget_writes(inst, registers)
 
     def forget_writes(self, inst: Inst, registers: ItemRegisters) -> None:
-        """Forget what an instruction writes."""
+        """Forget the variables that an instruction writes."""
         for slot in inst.row.slots:
             value = inst.get(slot.name)
             if slot.role is Role.READ:
@@ -447,7 +447,7 @@ class Walker:
         if isinstance(operand, General):
             return self.kernel.variable_type(operand.var) or ty.UD
         if isinstance(operand, Immediate):
-            return unpacked(operand.type)
+            return unpack_type(operand.type)
         if isinstance(operand, Calc | Choose | Lanes | Indirect):
             return operand.type
         return ty.UD
@@ -473,7 +473,7 @@ class Walker:
         return self.pool.fresh("a register", Level.ITEM, low, high, line)
 
     def _immediate(self, operand: Immediate, control: ExecControl, line: int, *, signed: bool) -> Sum:
-        type_ = unpacked(operand.type)
+        type_ = unpack_type(operand.type)
         if type_.is_float:
             return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), line)
         lanes = [int(one) for one in immediate(operand, control.exec_size)]
@@ -518,7 +518,7 @@ class Walker:
     def _value(
         self, value: Expr, control: ExecControl, registers: ItemRegisters, target: DataType, line: int
     ) -> Sum | None:
-        """Return the value of an expression for a target type, cut to it; None for other than an integer."""
+        """Return the value of an expression, truncated to a target type; None if that is not an integer."""
         if isinstance(value, Choose):
             types = [self.type_of(one) for one in (value.yes, value.no)]
             exec_type = execution_type(types)
@@ -534,10 +534,10 @@ class Walker:
         if not exec_type.is_int or not target.is_int or value.saturate:
             return None
         used = words_of(value.meaning)
-        extended = extended_type(used, exec_type, target)
+        extended = extend_type(used, exec_type, target)
         sources = [self.source(one, control, extended, registers, line) for one in value.args]
         found = Arithmetic(self.pool, exec_type, line, wide_count=target.size == 8).value(value.meaning, sources)
-        # Signed sums and all products are index arithmetic that programmers take for whole numbers.
+        # Signed sums and all products are index arithmetic, in which programmers expect no wrapping.
         counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
         return self.pool.wrap(
             found, target.bits, signed=target.is_signed, line=line if counts and target.size == 4 else 0
@@ -561,7 +561,7 @@ class Walker:
         self.assign(target, found, guard, control, way, line)
 
     def assign(self, target: Value, value: Sum | None, guard: Claim, control: ExecControl, way: Way, line: int) -> None:
-        """Write a value, or what is not known, to a destination, where a guard holds."""
+        """Write a value, or None for an unknown one, to a destination if a guard holds."""
         registers = way.registers
         if not isinstance(target, General) or target.var in self._taken:
             if isinstance(target, Indirect):
@@ -591,7 +591,7 @@ class Walker:
         """Write a value to a place."""
         registers = way.registers
         if control.exec_size == 1 and not control.no_mask and not self._is_common(way):
-            value = None  # whether lane 0 is active is not known
+            value = None  # because lane 0 may be inactive
         if value is None:
             registers.forget(place.root, place.bits)
             return
@@ -743,17 +743,17 @@ class Walker:
         self, place: int, line: int, *, write: bool, atomic: bool, space: Space, offset: Sum, size: int, guard: Claim,
         way: Way, why: str = "",
     ) -> None:  # fmt: skip
-        """Keep an access of the work item."""
+        """Record an access of the work item."""
         path = both(*way.path, *way.known, guard)
         if self.records and path != FALSE:
-            # What is walked as far as the next barrier is part of any round, which knows the fences of all rounds.
+            # A walk up to the next barrier belongs to any round, so that the fences of all rounds apply.
             fences = _REPEATED if self.stops_at_barrier else way.order.memories[memory_of(space)]
             self.accesses.append(
                 ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why)
             )
 
     def _space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
-        """Return the memory of an access, the offset in it, and the reason where it is not known."""
+        """Return the memory of an access, the offset in it, and the reason if it is unknown."""
         if memory.shared:
             return self._find_shared(address)
         surface: int | None = None
@@ -803,7 +803,7 @@ class Walker:
             atom = symbol.factors[0][0]
             if any(one is atom and factor == 1 for one, factor in address.factors):
                 rest = address - symbol
-                # Addresses have 64 bits: multiples of 2^64 make no difference to an offset of less than 2^63.
+                # Addresses have 64 bits, so that multiples of 2^64 do not change an offset of less than 2^63.
                 kept = tuple([(one, factor) for one, factor in rest.factors if factor % (1 << 64)])
                 rest = Sum(kept, rest.constant)
                 low, high = rest.limits()
@@ -970,7 +970,7 @@ _MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "sampler", "medi
 
 
 def memory_of(space: Space) -> int:
-    """Return the memory that a fence has to cover for accesses of a space."""
+    """Return the memory that a fence must cover for accesses of a space."""
     return SHARED_MEMORY if space[0] == SHARED else GLOBAL_MEMORY
 
 
@@ -982,7 +982,7 @@ def _integer(inst: Inst, name: str, default: int = 0) -> int:
 
 
 def replace_lanes(control: ExecControl) -> ExecControl:
-    """Return the control of the first lane alone."""
+    """Return the control of only the first lane."""
     return ExecControl(1, control.mask_offset, no_mask=True)
 
 
@@ -1011,7 +1011,7 @@ def _relation(code: int, left: Sum, right: Sum) -> Claim:
 
 
 def has_loop(code: Sequence[Statement]) -> bool:
-    """Return whether statements have a loop among them."""
+    """Return whether there is a loop among statements."""
     return any(
         isinstance(one, Repeat) or (isinstance(one, If) and (has_loop(one.then) or has_loop(one.otherwise)))
         for one in code
@@ -1019,7 +1019,7 @@ def has_loop(code: Sequence[Statement]) -> bool:
 
 
 def places_in(code: Sequence[Statement], reading: Reading) -> set[int]:
-    """Return the instructions of statements, of those within them, and of the subroutines that they call."""
+    """Return the instructions of statements, of nested statements, and of the subroutines that they call."""
     found: set[int] = set()
     called: set[int] = set()
     work = list(code)
@@ -1038,7 +1038,7 @@ def places_in(code: Sequence[Statement], reading: Reading) -> set[int]:
 
 
 def _address_taken(kernel: Kernel) -> frozenset[int]:
-    """Return the variables that an address operand names, with all that lie over the same storage."""
+    """Return the variables that an address operand names, with all variables in the same storage."""
     from visa_lsp.flow.storage import storage_of
     from visa_lsp.program.model import AddressOf
 

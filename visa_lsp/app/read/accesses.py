@@ -1,4 +1,4 @@
-"""Messages that load and store elements of memory, as accesses: by the effects that their rows name."""
+"""Converts messages that load and store elements of memory to accesses, by the effects that their rows name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OWORDS = {
 
 
 def access_of(inst: Inst, place: int) -> Transfer | None:
-    """Return the access that a message is; None where it is none of this form."""
+    """Return the access of a message; None if the message does not have this form."""
     meaning, control = inst.row.meaning, inst.get("exec")
     if not isinstance(meaning, Effect):
         return None

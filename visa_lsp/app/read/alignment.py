@@ -1,7 +1,7 @@
-"""The powers of two that divide what integer variables hold: an address is an element's index times its size by them.
+"""Powers of two that divide integer variables; they show that an address is an index times the size of an element.
 
-A variable is divided by what divides all that is written into it, and from an assignment to the next join of ways by what divides
-that value.
+The divisor of a variable divides every value written to it. Between an assignment and the next join of control flow, it
+is the divisor of the assigned value.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel
 
 _ZERO: Final = 64  # zero is divided by every power of two
-_MAX_ROUNDS: Final = 8  # a variable that is not settled then counts as odd
+_MAX_ROUNDS: Final = 8  # a variable without a result by then counts as odd
 
 
 class Alignment:
-    """The divisor of each variable: of all instructions that write it, by the divisors of their sources."""
+    """The divisor of each variable, computed from the sources of all instructions that write it."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
@@ -52,9 +52,9 @@ class Alignment:
         self._known = {}
 
     def of(self, value: Expr, *, recent: bool = True) -> int:
-        """Return the power of two that divides an integer value; ``recent``: in the lanes that are active.
+        """Return the power of two that divides an integer value.
 
-        The last assignment leaves other lanes as they were.
+        ``recent`` uses the last assignments, which hold for active lanes only.
         """
         if not recent:
             kept, self._recent = self._recent, {}
@@ -73,7 +73,7 @@ class Alignment:
         return 0
 
     def note(self, statement: Set | Transfer | NamedCall) -> None:
-        """Note what a statement writes, for those that follow it."""
+        """Record the divisors of the values that a statement writes."""
         if isinstance(statement, NamedCall):
             self._recent.clear()
         elif isinstance(statement, Transfer):
@@ -94,7 +94,7 @@ class Alignment:
         return dict(self._recent)
 
     def leave(self, known: dict[int, int]) -> None:
-        """Know what was known at another place, or nothing."""
+        """Restore the divisors of another place, or none."""
         self._recent = dict(known)
 
     def _of_variable(self, var: int) -> int:
@@ -140,7 +140,7 @@ class Alignment:
 
 
 def _list_other_writes(inst: Inst) -> Iterator[int]:
-    """Yield the variables that an instruction may write beside an operand ``dst`` of a value for each lane."""
+    """Yield the variables that an instruction may write, except a destination with one value per lane."""
     for slot in inst.row.slots:
         value = inst.get(slot.name)
         if isinstance(value, AddressOf) or (
@@ -151,7 +151,7 @@ def _list_other_writes(inst: Inst) -> Iterator[int]:
 
 
 def _source(node: lane.Expr | int, args: Sequence[Expr]) -> Expr:
-    """Return the argument that a node is; None for any other node."""
+    """Return the argument that a node names; None for any other node."""
     number = node.args[0] if not isinstance(node, int) and node.word == "src" else None
     return args[number] if isinstance(number, int) else None
 

@@ -1,4 +1,4 @@
-"""The bits of variables that statements read and write, on which folding relies."""
+"""The bits of variables that statements read and write, for folding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import structs
 
 from visa_lsp.app.read.accesses import access_of
 from visa_lsp.app.read.model import Lanes, Transfer
-from visa_lsp.flow.accesses import accesses_of, exec_control_of
+from visa_lsp.flow.bit_accesses import accesses_of, exec_control_of
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.liveness import Liveness
 from visa_lsp.flow.masks import address_taken, reads_of
@@ -31,7 +31,7 @@ _CLOCK: Final = variable_key(Space.GENERAL, 6)
 
 
 class Effects:
-    """The steps of a body with exact bytes of messages, and what is live behind each."""
+    """The steps of a body with exact bytes of messages, and the live bits after each."""
 
     def __init__(self, kernel: Kernel, grf_bytes: int) -> None:
         self.kernel, self.grf_bytes = kernel, grf_bytes
@@ -80,7 +80,7 @@ class Effects:
         return found
 
     def live_behind(self, place: int, key: int) -> int:
-        """Return the bits of a variable that may be read behind an instruction."""
+        """Return the bits of a variable that may be read after an instruction."""
         if place not in self._behind:
             block = self._graph.block_of[place]
             for found, at in ((self._strict, 0), (self._loose, 1)):
@@ -91,7 +91,7 @@ class Effects:
         return (strict if key in self._shared else loose).get(key, 0)
 
     def live_at_start(self) -> Bits:
-        """Return the bits of each variable that may be read before anything has written them."""
+        """Return the bits of each variable that may be read before they are written."""
         strict, loose = (found.at_entry(0) for found in (self._strict, self._loose))
         return {key: found for key in strict if (found := (strict if key in self._shared else loose).get(key, 0))}
 
@@ -100,7 +100,7 @@ class Effects:
         return key & 7 == Space.GENERAL and key >> 3 >= FIRST_VARIABLE and key not in self.taken
 
     def place_bytes(self, value: General, lanes: int) -> tuple[int, list[int], int] | None:
-        """Return the variable that an operand lies in, the first byte of each lane in it, and the bytes of an element."""
+        """Return the root variable of an operand, the first byte of each lane in it, and the size of an element."""
         here = self.storage.general.get(value.var)
         if here is None or not value.var:
             return None
@@ -112,7 +112,7 @@ class Effects:
         return variable_key(Space.GENERAL, here.root), [start + e * here.element for e in elements], here.element
 
     def raw_bytes(self, value: RawOperand, size: int, lanes: int) -> tuple[int, list[int], int] | None:
-        """Return the same of contiguous elements of a raw operand."""
+        """Return the same for contiguous elements of a raw operand."""
         here = self.storage.general.get(value.var)
         if here is None or not value.var:
             return None
@@ -120,7 +120,7 @@ class Effects:
         return variable_key(Space.GENERAL, here.root), [start + n * size for n in range(lanes)], size
 
     def _find_crossing(self) -> frozenset[int]:
-        """Return the variables through which lanes may exchange values: one reads what another has written."""
+        """Return the variables through which lanes may exchange values, because one reads the elements of another."""
         owners: dict[int, dict[int, int]] = {}
         crossing: set[int] = set(self.taken)
         seen: set[object] = set()
@@ -152,7 +152,7 @@ class Effects:
         return frozenset(crossing)
 
     def _by_lane(self, inst: Inst) -> bool:
-        """Return whether each active lane reads its own bit of the predicates of an instruction, and no other."""
+        """Return whether each active lane reads only its own bit of the predicates of an instruction."""
         control, pred = exec_control_of(inst), inst.get("pred")
         if (
             control.no_mask
@@ -188,7 +188,7 @@ class Effects:
 
 
 def data_bytes(access: Transfer, grf_bytes: int) -> int | None:
-    """Return the bytes of registers that an access moves; None where they do not lie side by side."""
+    """Return the bytes of registers that an access moves; None if they are not contiguous."""
     count = len(access.elements)
     if access.single:
         return count * access.cell
@@ -197,7 +197,7 @@ def data_bytes(access: Transfer, grf_bytes: int) -> int | None:
 
 
 def mask_of(bytes_: Iterable[int], size: int) -> int:
-    """Return the bits of some elements."""
+    """Return the bits of elements."""
     found = 0
     for first in bytes_:
         found |= (1 << size) - 1 << first

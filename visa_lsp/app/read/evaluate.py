@@ -1,8 +1,8 @@
-"""Run pseudo-code on the simulator's memory and groups: the proof that it says what the program does.
+"""Runs pseudo-code on the simulator's memory and groups, to prove that it equals the program.
 
-Values, places, masks and the way of the lanes are those of the statements; no instruction that became an assignment, a
-condition or a loop is looked at again. The words of the instruction table, conversions and messages have the same bodies as
-in a run (``sim.lanes``, ``sim.effects``).
+Values, places, masks and control flow are those of the statements; an instruction that became an assignment, a
+condition or a loop is not read again. The words of the instruction table, conversions and messages have the same bodies
+as in a run (``sim.lanes``, ``sim.effects``).
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import Combine, PredicateOperand
 from visa_lsp.sim import messages
-from visa_lsp.sim.effects.flow import resume
+from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.effects.moves import chosen, same_bits, store_relation
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
 from visa_lsp.sim.lanes import lane_plan, predicate_logic
-from visa_lsp.sim.lsc_messages import fixed, open_model
+from visa_lsp.sim.lsc_messages import open_fixed_surface, open_model
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import Op, Site, predicate_bits
 from visa_lsp.sim.registers import SLM_SURFACE
@@ -65,12 +65,12 @@ if TYPE_CHECKING:
 def evaluate(
     dispatch: Dispatch, reading_of: Callable[[Kernel], Reading], observers: Sequence[Observer] = ()
 ) -> RunResult:
-    """Run a launch by the pseudo-code of its kernel and functions."""
+    """Run a launch with the pseudo-code of its kernel and functions."""
     return ReadingMachine(dispatch, reading_of, observers).run()
 
 
 class ReadingMachine(Machine):
-    """A machine whose threads follow pseudo-code."""
+    """A machine whose threads execute pseudo-code."""
 
     def __init__(
         self, dispatch: Dispatch, reading_of: Callable[[Kernel], Reading], observers: Sequence[Observer] = ()
@@ -81,22 +81,22 @@ class ReadingMachine(Machine):
         self._ops: dict[tuple[int, int], Any] = {}
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        """Return a thread that follows the pseudo-code of its frame's body."""
+        """Return a thread that executes the pseudo-code of its frame's body."""
         return _Follower(self, group, number, frame)
 
     def get_reading(self, kernel: Kernel) -> Reading:
-        """Return the pseudo-code of a body, made once."""
+        """Return the pseudo-code of a body; created once."""
         found = self._readings.get(id(kernel))
         if found is None:
             found = self._readings[id(kernel)] = self._reading_of(kernel)
         return found
 
     def get_compiled(self, code: Code, key: object, make: Callable[[], Any]) -> Any:
-        """Return the compiled form of a statement or condition, made once for each body."""
+        """Return the compiled form of a statement or condition; created once per body."""
         at = (id(code), id(key))
         found = self._ops.get(at)
         if found is None:
-            with code.growing():
+            with code.let_grow():
                 found = self._ops[at] = make()
         return found
 
@@ -109,7 +109,7 @@ class _Into(Struct, frozen=True):
 
 
 class _Fields(Struct, frozen=True):
-    """The fields that a statement has instead of an instruction's."""
+    """The fields of a statement, in place of those of an instruction."""
 
     guard: Predicate | None
 
@@ -160,7 +160,7 @@ class _Expressions(Site):
         return False
 
     def value(self, operand: Calc | Choose) -> Fetch:
-        """Return the lanes of an expression, converted to its type but for bits above it."""
+        """Return the lanes of an expression, converted to its type; bits above the type are undefined."""
         into: Any = _Into(operand.type, OperandModifier.SAT if operand.saturate else OperandModifier.NONE)
         if isinstance(operand, Choose):
             return chosen(self, operand.condition, operand.yes, operand.no, into)  # type: ignore[arg-type]
@@ -195,7 +195,7 @@ def _access(code: Code, statement: Transfer) -> Op:
     memory, single, size, cell = statement.memory, statement.single, statement.size, statement.cell
     base: Callable[[Frame], int] = lambda _f: 0  # noqa: E731
     if memory.shared:
-        open_ = fixed(SLM_SURFACE)
+        open_ = open_fixed_surface(SLM_SURFACE)
     elif memory.variable >= 0:
         open_ = messages.surface_variable(site, memory.variable)
     else:
@@ -249,7 +249,7 @@ def _access(code: Code, statement: Transfer) -> Op:
 
 
 def _compile_test(code: Code, condition: BranchTest, place: int) -> Enable:
-    """Return the active lanes that a condition holds for."""
+    """Return the active lanes for which a condition holds."""
     control, pred = condition.control, condition.predicate
     at, full = control.mask_offset, (1 << control.exec_size) - 1
     taken: Enable
@@ -271,16 +271,14 @@ class _ThreadEnded(Exception):  # noqa: N818 - a message has ended the thread
 
 
 class _Follower(Thread):
-    """A thread that follows statements: every list of them takes the lanes of the frame and leaves those that come to its end."""
+    """A thread that executes statements: a list starts with the lanes of the frame and leaves those that reach its end."""
 
     machine: ReadingMachine
 
     def __init__(self, machine: ReadingMachine, group: ThreadGroup, number: int, frame: Frame) -> None:
         super().__init__(machine, group, number, frame)
-        self._parked: dict[int, int] = {}  # label -> lanes that wait there
-        self._left: list[
-            list[int]
-        ] = []  # for each open loop the lanes that left it, and those that begin its next round
+        self._parked: dict[int, int] = {}  # label -> lanes waiting there
+        self._left: list[list[int]] = []  # for each open loop, the lanes that left it, and the lanes of its next round
         self._steps = 0
         self._quantum = 0
 
@@ -294,7 +292,7 @@ class _Follower(Thread):
         self.machine.spend(self._steps)
 
     def _routine(self, routine: Routine) -> Iterator[Wait | None]:
-        """Run a routine to its end, in the lanes that are active."""
+        """Run a routine to its end, in the active lanes."""
         parked, self._parked = self._parked, {}
         left, self._left = self._left, []
         yield from self._list(routine.body)
@@ -302,7 +300,7 @@ class _Follower(Thread):
         self.frame.emask = 0
 
     def _list(self, code: tuple[Statement, ...]) -> Iterator[Wait | None]:
-        """Go through a list; where it has labels, on at the lowest place that has lanes."""
+        """Execute a list; in one with labels, always continue at the lowest place with lanes."""
         labels = {s.label: at for at, s in enumerate(code) if isinstance(s, JumpLabel)}
         f = self.frame
         if not labels:
@@ -389,7 +387,7 @@ class _Follower(Thread):
         )
         if not condition.tests:
             return taken(f)
-        # A predicate that the text does not show keeps what it had.
+        # A predicate that the pseudo-code omits keeps its value.
         kept = list(f.preds)
         for test in condition.tests:
             for one in test.parts if isinstance(test, Both) else (test,):
@@ -435,7 +433,7 @@ class _Follower(Thread):
         f.emask, f.call_mask = kept
 
     def _function(self) -> Iterator[Wait | None]:
-        """Run the function that a call has made a frame for, and come back."""
+        """Run the called function in its frame, and return to the caller."""
         f = self.frame
         yield from self._routine(self.machine.get_reading(f.code.kernel).routines[0])
         resume(f)

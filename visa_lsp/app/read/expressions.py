@@ -1,6 +1,7 @@
-"""Expressions as C-like text. Each says no more and no less than the expression that the evaluator computes.
+"""Prints expressions as C-like text that means exactly what the evaluator computes.
 
-``lane`` is the number of the lane in the thread. A name alone is the lane's own element, ``name[lane]``, or the only one of its variable.
+``lane`` is the number of the lane in the thread. A bare name is the lane's own element, ``name[lane]``, or the only
+element of its variable.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from visa_lsp.program.model import (
     State,
 )
 from visa_lsp.program.operand_text import vector
-from visa_lsp.sim.values import execution_type, immediate, unpacked
+from visa_lsp.sim.values import execution_type, immediate, unpack_type
 from visa_lsp.sim.words import RING
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType, ExecControl
     from visa_lsp.program.model import Predicate
 
-# The words that C has an operator for, with its rank; all others are functions of their own name.
+# The lane words with an operator in C, and its rank; every other word is a function of the same name.
 _OPERATORS: Final = {
     "mul": ("*", 8), "div": ("/", 8), "mod": ("%", 8), "add": ("+", 7), "add3": ("+", 7), "sub": ("-", 7),
     "shl": ("<<", 6), "and": ("&", 4), "xor": ("^", 3), "or": ("|", 2),
@@ -52,8 +53,8 @@ _FUNCTIONS: Final = {
 }  # fmt: skip
 _UNSIGNED: Final = {2: ty.UW, 4: ty.UD, 8: ty.UQ}
 _GROWING: Final = RING | {"shl"}
-_INVERSE: Final = (1, 0, 5, 4, 3, 2)  # of each relation, by its code
-# The sum that OpenCL calls so, of the launch's numbers for one dimension; in a longer sum its first two terms are in brackets.
+_INVERSE: Final = (1, 0, 5, 4, 3, 2)  # the operator of each relation, by code
+# The sum that OpenCL calls ``get_global_id``, for one dimension; in a longer sum its first two terms are in brackets.
 _GLOBAL_ID: Final = re.compile(
     r"(?P<before>^|\+ (?=\())(?P<open>\()?enqueued_local_size\[(?P<axis>(?=0.*?local_id_x\b|1.*?local_id_y\b|2.*?local_id_z\b)\d)\]"
     r" \* group_id\[(?P=axis)\] \+ local_id_[xyz](?(open)\)) \+ global_id_offset\[(?P=axis)\](?! [*/%])"
@@ -62,7 +63,7 @@ _SUM: Final = 7  # the rank of a sum
 _MAX_COMPONENTS: Final = 16
 _UNEQUAL: Final = 1  # the code of a relation
 _ATOM, _UNARY, _RELATION, _CHOICE = 10, 9, 5, 1
-_EXACT_HEX: Final = 0xFFFF  # integers above are shown in hexadecimal
+_EXACT_HEX: Final = 0xFFFF  # larger integers are shown in hexadecimal
 
 
 class RankedText(NamedTuple):
@@ -72,7 +73,7 @@ class RankedText(NamedTuple):
     rank: int
 
     def within(self, rank: int) -> str:
-        """Return the text as an operand: in brackets where its operator binds less."""
+        """Return the text as an operand: in brackets if its operator binds less tightly."""
         return self.text if self.rank >= rank else f"({self.text})"
 
 
@@ -81,9 +82,9 @@ class Printer:
 
     def __init__(self, names: ReadingNames) -> None:
         self.names = names
-        self.computed: dict[int, RankedText] = {}  # predicate -> what a condition computes it as
-        self.names_sums = True  # what OpenCL has a function for is called by that
-        self.overlaid: dict[int, int] = {}  # variable of other elements -> the one that it lies over
+        self.computed: dict[int, RankedText] = {}  # predicate -> the test that computes it
+        self.names_sums = True  # print OpenCL functions instead of sums
+        self.overlaid: dict[int, int] = {}  # alias with other elements -> its variable
 
     def type_of(self, value: Expr) -> DataType:
         """Return the element type of a value."""
@@ -92,13 +93,13 @@ class Printer:
         if isinstance(value, General | AddressOf):
             return self.names.text.types.get(value.var, ty.UD)
         if isinstance(value, Immediate):
-            return unpacked(value.type)
+            return unpack_type(value.type)
         return ty.UW if isinstance(value, Address) else ty.UD
 
     # ---- values
 
     def value(self, value: Expr, control: ExecControl, *, bare: bool = False) -> RankedText:
-        """Return the text of a value; ``bare`` leaves its modifier out."""
+        """Return the text of a value; ``bare`` omits its modifier."""
         found = self._plain(value, control)
         modifier = OperandModifier.NONE if bare else getattr(value, "modifier", OperandModifier.NONE)
         match modifier:
@@ -155,7 +156,7 @@ class Printer:
         return f"registers<{C_TYPES.get(value.type, value.type.name)}>[{plain}]{value.region}"
 
     def element(self, var: int, first: int, elements: list[int], control: ExecControl) -> str:
-        """Return a variable with the index that each lane has; ``elements`` count from ``first``."""
+        """Return a variable with the index for each lane; ``elements`` count from ``first``."""
         name = self.names.variable(var)
         row = self._row(var, first, elements, control)
         if row is not None:
@@ -165,7 +166,7 @@ class Printer:
         return name if only or index == "lane" else f"{name}[{index}]"
 
     def _row(self, var: int, first: int, elements: list[int], control: ExecControl) -> str | None:
-        """Return the component of a vector for each lane: of a variable with several elements for each lane of the kernel."""
+        """Return a component of a vector; a vector is a variable with several elements for each lane of the kernel."""
         lanes, count = control.exec_size, self.names.elements(var)
         if lanes == 1 or lanes != self.names.simd or elements != list(range(elements[0], elements[0] + lanes)):
             return None
@@ -178,7 +179,7 @@ class Printer:
         return component(number, count // lanes) if whole else None
 
     def place(self, var: int, byte: int, elements: list[int], control: ExecControl) -> tuple[str, DataType, DataType]:
-        """Return a place by the name of the variable that holds it, with its own type and that of the variable."""
+        """Return the text of a place, its type, and the type of the variable."""
         own = self.names.text.types.get(var, ty.UD)
         root, at = self.names.root(var, byte) or (var, byte)
         if own.size == ty.D.size and own.is_int and len(set(elements)) == 1:
@@ -190,13 +191,13 @@ class Printer:
         return self.element(root, at // own.size, elements, control), own, held
 
     def note_alias(self, var: int) -> None:
-        """Note a variable that is shown by its own name although it lies over another one."""
+        """Record an alias that is shown by its own name."""
         declared = self.names.kernel.variable(var)
         if declared is not None and (declared.alias_index or declared.alias_offset) and not declared.alias_scope:
             self.overlaid[var] = declared.alias_index
 
     def print_stored(self, var: int, byte: int, elements: list[int], control: ExecControl) -> RankedText:
-        """Return the contents of a variable, in the variable's own type."""
+        """Return the value of a variable, in the variable's own type."""
         text, own, held = self.place(var, byte, elements, control)
         if own is held:
             return RankedText(text, _ATOM)
@@ -207,7 +208,7 @@ class Printer:
         )
 
     def assign(self, target: Expr, control: ExecControl, text: str) -> tuple[str, str, DataType]:
-        """Return the place that an assignment writes, the value with what the place's own type needs, and that type."""
+        """Return the place of an assignment, its value converted for the type of the place, and that type."""
         if isinstance(target, General):
             if target.var == 0:
                 return "null", text, ty.UD
@@ -222,7 +223,7 @@ class Printer:
         return self.value(target, control, bare=True).text, text, self.type_of(target)
 
     def raw(self, operand: RawOperand, type_: DataType | None, control: ExecControl) -> RankedText:
-        """Return a raw operand; with a type the lane's own element of it."""
+        """Return a raw operand; with a type, the lane's own element of it."""
         if operand.var == 0:
             return RankedText("0" if type_ is not None else "null", _ATOM)
         own = self.names.text.types.get(operand.var)
@@ -294,7 +295,7 @@ class Printer:
         return f"!{text.within(_UNARY)}"
 
     def _is_ordered(self, test: Compare) -> bool:
-        """Return whether one of a relation and its inverse always holds: there is no NaN."""
+        """Return whether a relation or its inverse always holds, because there is no NaN."""
         return not any(self.type_of(value).is_float for value in (test.left, test.right))
 
     # ---- operations
@@ -320,7 +321,7 @@ class Printer:
         return RankedText(f"{one} {RELATIONS[relation]} {other}", _RELATION)
 
     def _test(self, condition: Predicate, control: ExecControl) -> RankedText:
-        """Return a predicate, or what a condition computes it as."""
+        """Return a predicate, or the test that computes it."""
         known = self.computed.get(condition.var) if condition.combine is Combine.NONE else None
         if known is None:
             return self.predicate(condition, control)
@@ -338,11 +339,11 @@ class Printer:
         return found if same else self._convert(found, exec_type, value.type, saturate=value.saturate)
 
     def argument(self, value: Expr, wanted: DataType, control: ExecControl, *, exact: bool) -> RankedText:
-        """Return an argument with the conversion to a type where C would not do the same; ``exact``: its sign counts."""
+        """Return an argument with a conversion if C would not convert it in the same way; ``exact``: its sign matters."""
         own = self.type_of(value)
         text = self.value(skip_widening(value, self) if own is ty.D and wanted.is_int else value, control)
         if exact and own.size < ty.D.size and (inner := self._other_sign_of(value)) is not None:
-            # C extends a narrow value by its sign.
+            # C extends narrow values according to their sign.
             if isinstance(inner, Calc) and not inner.saturate and inner.modifier is OperandModifier.NONE:
                 text = self.value(replace(inner, type=own), control)
             else:
@@ -390,7 +391,7 @@ class Printer:
             return self._convert(self.value(args[0], control), types[0], value.type, saturate=False)
         if value.meaning.word == "src":
             return self._convert(self.value(args[0], control), types[0], value.type, saturate=value.saturate)
-        # What may need more bits than the sources have is computed in as many as the result takes.
+        # Operations whose result may need more bits than the sources are computed in the bits of the result.
         ring = _words(value.meaning) <= _GROWING
         wanted = exec_type
         if value.meaning.word == "shr" and not exec_type.is_float:
@@ -402,7 +403,7 @@ class Printer:
                 wanted = ty.Q
         texts = []
         for one, own in zip(args, types, strict=True):
-            # A product in a qword takes each dword with its own sign, other sums all with that of the execution type.
+            # A product in a qword extends each dword by its own sign; other operations use the sign of the execution type.
             text = self.argument(one, wanted, control, exact=not ring)
             widened = wanted.size > exec_type.size and own.size == exec_type.size
             if widened and exec_type.is_signed and not own.is_signed and not {"mul", "mad"} & _words(value.meaning):
@@ -415,7 +416,7 @@ class Printer:
         return self._convert(found, wanted, value.type, saturate=value.saturate)
 
     def by_global_ids(self, text: str) -> str:
-        """Return the text of a sum of integers by what OpenCL has a function for."""
+        """Replace sums of integers that are an OpenCL function by a call of it."""
         return _GLOBAL_ID.sub(r"\g<before>global_id(\g<axis>)", text) if self.names_sums else text
 
     def _convert(self, text: RankedText, from_: DataType, to: DataType, *, saturate: bool) -> RankedText:
@@ -454,7 +455,7 @@ class Printer:
 
 
 def _carry_of(value: Calc) -> tuple[str, list[Expr]] | None:
-    """Return the word for the 33rd bit of a sum or difference, and the two dwords."""
+    """Return the function for the 33rd bit of a sum or difference, and the two dwords."""
     if value.meaning.word != "shr" or not isinstance(value.args[1], Immediate) or not isinstance(value.args[0], Calc):
         return None
     total, bit = value.args[0], value.args[1].bits
@@ -483,7 +484,7 @@ def _is_zero(value: Expr) -> bool:
 
 
 def _drop_sign(value: Expr) -> Expr:
-    """Return a value that is zero where another is, without its sign."""
+    """Drop the sign of a value that is only compared with zero."""
     sign = getattr(value, "modifier", OperandModifier.NONE) in (
         OperandModifier.NEG,
         OperandModifier.ABS,
@@ -502,7 +503,7 @@ def component(number: int, count: int) -> str | None:
 
 
 def _join(sign: str, rank: int, parts: list[RankedText]) -> RankedText:
-    """Join operands; whatever mixes with shifts and bits gets brackets, as few readers know their ranks."""
+    """Join operands; operands of shifts and bit operations get brackets, because few readers know their precedence."""
     strict = 7 if rank >= 7 else _UNARY
     text = parts[0].within(
         max(rank, strict if rank < 7 else rank) if parts[0].rank != rank or sign in ("<<", ">>") else rank
@@ -527,7 +528,7 @@ def _cast(to: DataType, text: RankedText) -> RankedText:
 
 
 def skip_widening(value: Expr, printer: Printer) -> Expr:
-    """Return the operand of a conversion to int that C does implicitly, else the value."""
+    """Return the operand of a conversion to int that is implicit in C, else the value."""
     if isinstance(value, Calc) and value.meaning == S0 and value.type is ty.D and not value.saturate:
         own = printer.type_of(value.args[0])
         if value.modifier is OperandModifier.NONE and own.is_int and own.size < ty.D.size:
@@ -536,13 +537,13 @@ def skip_widening(value: Expr, printer: Printer) -> Expr:
 
 
 def _same(one: DataType, other: DataType) -> bool:
-    """Return whether values keep their bits between two types and C needs no word for it."""
+    """Return whether C converts between two types implicitly and without a change of bits."""
     return one.is_int and other.is_int and one.size == other.size
 
 
 def _fits(value: Immediate, wanted: DataType) -> bool:
     """Return whether an integer constant has the same value in a type."""
-    if not unpacked(value.type).is_int:
+    if not unpack_type(value.type).is_int:
         return False
     number = int(immediate(value, 1)[0])
     low = -(1 << wanted.bits - 1) if wanted.is_signed else 0
@@ -550,7 +551,7 @@ def _fits(value: Immediate, wanted: DataType) -> bool:
 
 
 def constant(value: Immediate) -> str:
-    """Return an immediate as C writes it."""
+    """Return an immediate in the syntax of C."""
     lanes = immediate(value, 8)
     if value.type.is_packed:
         return "{" + ", ".join(str(v) for v in lanes.tolist()) + "}[lane % 8]"
@@ -567,7 +568,7 @@ def constant(value: Immediate) -> str:
 
 
 def index_text(elements: list[int], offset: int) -> str:
-    """Return an index of ``lane`` that gives these elements for the lanes from ``offset`` on."""
+    """Return the index, as an expression in ``lane``, of these elements for the lanes from ``offset`` on."""
     first, lanes = elements[0], len(elements)
     steps = {b - a for a, b in pairwise(elements)}
     if steps <= {0}:

@@ -1,7 +1,8 @@
-"""Folding for reading: values that are used once move to their use, constants and copies to all of them.
+"""Folding for readers: a value that is used once moves to its use, constants and copies to all of their uses.
 
-A statement goes only where the data flow proves that nothing else reads what it wrote. Within a run, the statements of one list up
-to the next branch, the active lanes are the same, so that what a statement writes in them a later one of the same lanes overwrites.
+A statement is removed only if the data flow proves that no other statement reads its result. The statements of one list
+up to the next branch are a run. In a run the active lanes are the same, so that a later write of the same lanes
+overwrites an earlier one completely.
 """
 
 from __future__ import annotations
@@ -48,21 +49,21 @@ if TYPE_CHECKING:
 
     Plain = Set | Transfer | NamedCall
 
-MAX_DISTANCE: Final = 48  # statements between two halves; compilers put them side by side, or by the dozen
+MAX_DISTANCE: Final = 48  # statements between two halves; compilers emit them side by side, or a dozen apart
 _TOKEN: Final = re.compile(r"[A-Za-z_]\w*(?:\[(?:\d+ \* )?lane(?: [+-] \d+)?\])?|.")
 _ELEMENT: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?P<index>\[(?:(?P<step>\d+) \* )?lane(?: (?P<sign>[+-]) (?P<first>\d+))?\])?"
 )
 _SUMS: Final = frozenset({"src", "add", "add3", "sub", "mul", "mad", "shl"})
 MAX_SUM: Final = 4  # operations of an address that may be repeated
-MAX_OPERATIONS: Final = 6  # of a value that moves, so that a line stays short
-MAX_STATEMENT: Final = 12  # of all that moved into one statement
+MAX_OPERATIONS: Final = 6  # operations of a moved value, so that lines stay short
+MAX_STATEMENT: Final = 12  # operations of all values moved into one statement
 _CONTROL: Final = variable_key(Space.GENERAL, 14)  # rounding and denormals
 _CLOCK: Final = variable_key(Space.GENERAL, 6)
 
 
 def fold_reading(reading: Reading, kernel: Kernel, names: ReadingNames) -> Reading:
-    """Return the same program in fewer statements. ``names`` tell which halves have the same text."""
+    """Return the same program in fewer statements. ``names`` is used to compare the texts of halves."""
     found = _Folder(kernel, names)
     routines = [replace(routine, body=found.code(routine.body)) for routine in reading.routines]
     return Reading(tuple(routines), tuple([(low, high) for (low, _), high in found.halves.pairs.items()]))
@@ -70,7 +71,7 @@ def fold_reading(reading: Reading, kernel: Kernel, names: ReadingNames) -> Readi
 
 @dataclass(slots=True)
 class _Item:
-    """A statement of a run with what it reads and writes."""
+    """A statement of a run with the bits that it reads and writes."""
 
     statement: Plain | Both
     reads: Bits
@@ -92,7 +93,7 @@ class _Definition:
 
 
 class _Uses:
-    """The statements of a run by the variables that they read and write; what an edit of a run costs does not grow with its length."""
+    """The statements of a run by the variables that they read and write, so that edits of long runs stay cheap."""
 
     def __init__(self, run: list[_Item]) -> None:
         self._run = run
@@ -105,17 +106,17 @@ class _Uses:
                 self._writing.setdefault(key, []).append(number)
 
     def first_writer(self, key: int, mask: int, at: int, last: int | None = None) -> int | None:
-        """Return the first statement behind one, up to a last one, that writes bits of a variable."""
+        """Return the first statement after ``at``, up to ``last``, that writes bits of a variable."""
         found = _behind(self._writing.get(key, []), at, last)
         return next((number for number in found if self._run[number].writes.get(key, 0) & mask), None)
 
     def readers(self, key: int, mask: int, at: int, last: int | None) -> list[int]:
-        """Return the statements behind one, up to a last one, that read bits of a variable."""
+        """Return the statements after ``at``, up to ``last``, that read bits of a variable."""
         found = _behind(self._reading.get(key, []), at, last)
         return [number for number in found if self._run[number].reads.get(key, 0) & mask]
 
     def move(self, at: int, readers: Sequence[int]) -> None:
-        """Note that what a statement reads is read by those that take its value."""
+        """Record that the readers of a moved value also read the inputs of that value."""
         for key in self._run[at].reads:
             numbers = self._reading[key]
             for number in readers:
@@ -125,7 +126,7 @@ class _Uses:
 
 
 def _behind(numbers: Sequence[int], at: int, last: int | None) -> Iterator[int]:
-    """Yield the numbers above one, up to a last one."""
+    """Yield the numbers above ``at``, up to ``last``."""
     for place in range(bisect_right(numbers, at), len(numbers)):
         if last is not None and numbers[place] > last:
             return
@@ -143,7 +144,7 @@ class _Folder:
         self.last_tests: tuple[Set | Both, ...] = ()
 
     def code(self, code: Sequence[Statement], last_test: tuple[BranchTest, int] | None = None) -> tuple[Statement, ...]:
-        """Fold a list and those within it; ``last_test`` is the condition that follows it, and its place."""
+        """Fold a list and the lists inside it; ``last_test`` is the condition after it, and its place."""
         out: list[Statement] = []
         run: list[_Item] = []
         last = -1
@@ -177,7 +178,7 @@ class _Folder:
         return tuple(out)
 
     def _writes(self, statement: Plain, place: int) -> Bits:
-        """Return the bits that a statement writes; an instruction with two results has a statement for each."""
+        """Return the bits that a statement writes; an instruction with two results has two statements."""
         if isinstance(statement, Set) and effect_of(self.kernel.instructions[place].row.meaning) in CARRIES:
             found = (
                 self.effects.place_bytes(statement.target, statement.control.exec_size)
@@ -198,7 +199,7 @@ class _Folder:
         )
 
     def _loop(self, loop: Repeat) -> Repeat:
-        """Fold a loop; a test that its body only computes is part of its condition."""
+        """Fold a loop; a test that ends its body becomes part of its condition."""
         self.last_tests = ()
         body = self.code(loop.body, (loop.last, loop.last_places[0]) if loop.last is not None else None)
         if loop.last is not None and self.last_tests:
@@ -215,12 +216,12 @@ class _Folder:
     # ---- halves and tests
 
     def _merge(self, run: list[_Item]) -> None:
-        """Make one of statements that do the same in lanes and in as many lanes behind them: quarters, then halves."""
+        """Merge equal statements for neighbouring lanes into one: first quarters, then halves."""
         while self._merge_once(run):
             pass
 
     def _merge_once(self, run: list[_Item]) -> bool:
-        """Merge neighbouring lanes; true where that made parts that may be merged again."""
+        """Merge neighbouring lanes once; return whether the results may be merged again."""
         at, again = 0, False
         while at < len(run):
             low = run[at]
@@ -244,7 +245,7 @@ class _Folder:
         return again
 
     def _tests(self, run: list[_Item], condition: BranchTest, place: int) -> tuple[Set | Both, ...]:
-        """Take from the end of a run what computes the predicate of a condition, where nothing else reads it."""
+        """Remove from a run the statements that compute the predicate of a condition, if nothing else reads it; return them."""
         predicate, control = condition.predicate, condition.control
         if predicate is None or condition.index is not None:
             return ()
@@ -282,7 +283,7 @@ class _Folder:
             needed = (needed - {key}) | read
             if not needed:
                 break
-        # The first one that the condition's own predicate needs must be there, and nothing may be left half computed.
+        # The last test must write the predicate of the condition, and the first one must not depend on its old value.
         target = variable_key(Space.PREDICATE, predicate.var)
         if not tests or target not in tests[-1].writes:
             return ()
@@ -295,7 +296,7 @@ class _Folder:
     # ---- surfaces
 
     def _name_surfaces(self, run: list[_Item], last: int) -> None:
-        """Name the surface itself where a variable holds a constant, and drop the constant where nothing else reads it."""
+        """Replace surface variables that hold a constant by the surface; remove their assignment if nothing else reads it."""
         known: dict[int, Immediate] = {}
         for item in run:
             statement = item.statement
@@ -323,7 +324,7 @@ class _Folder:
     # ---- values
 
     def _move(self, run: list[_Item], uses: _Uses, at: int, last: int) -> bool:
-        """Move the value of an assignment to where it is read; false where it has to stay."""
+        """Move the value of an assignment to its uses; return False if it must stay."""
         definition = self._definition(run[at])
         if definition is None:
             return False
@@ -378,13 +379,13 @@ class _Folder:
         return _Definition(key, bytes_, size, mask, value.type, value, control, _is_cheap(value))
 
     def _is_launch_value(self, definition: _Definition) -> bool:
-        """Return whether a definition is a variable itself, as it is or widened: its name says more than that of a copy."""
+        """Return whether a definition is a plain or widened copy of a variable, whose name is clearer than that of the copy."""
         source = definition.value.args[0] if definition.is_cheap and isinstance(definition.value, Calc) else None
         own = self.kernel.variable_type(source.var) if isinstance(source, General) else None
         return own is not None and own.is_int and definition.type.is_int and own.size <= definition.type.size
 
     def _overwrites(self, item: _Item, definition: _Definition) -> bool:
-        """Return whether a statement writes all that a definition wrote, in every lane in which that did."""
+        """Return whether a statement overwrites a definition completely, in all of its lanes."""
         statement = item.statement
         if isinstance(statement, NamedCall | Both) or statement.guard is not None:
             return False
@@ -403,7 +404,7 @@ class _Folder:
         return not self.effects.live_behind(last, key) & mask
 
     def _with_value(self, item: _Item, definition: _Definition) -> Plain | None:
-        """Return a statement that reads the value itself; None where it reads the elements in another way."""
+        """Return a statement that uses the value itself; None if it reads the elements in another way."""
         statement = item.statement
         if isinstance(statement, NamedCall | Both):
             return None
@@ -466,7 +467,7 @@ class _Folder:
                         size = max(size, _operations(stored))
         except _Unfit:
             return None
-        # Whatever else reads the elements, a guard or another region, keeps the definition where it is.
+        # The definition stays if a guard, or an operand with another region, also reads the elements.
         if (
             seen != definition.mask
             or (count > 1 and not definition.is_cheap)
@@ -477,7 +478,7 @@ class _Folder:
         return found if self._reads_no_more(found, definition) else None
 
     def _reads_no_more(self, statement: Plain, definition: _Definition) -> bool:
-        """Return whether no operand beside its expressions reads what a definition wrote."""
+        """Return whether only the expressions of a statement read a definition, and no other operand."""
         if not isinstance(statement, Transfer):
             return True
         others = [v for v in (statement.memory.operand, statement.offset) if isinstance(v, General)]
@@ -493,27 +494,29 @@ class _Folder:
 
 
 class _Halves:
-    """The variables that hold the upper half of the lanes of others, as far as is known."""
+    """Pairs of variables of which one holds the upper half of the other's lanes, as far as known."""
 
     def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
-        self.pairs: dict[tuple[str, int], str] = {}  # a name and the lanes between: the other name
+        self.pairs: dict[
+            tuple[str, int], str
+        ] = {}  # (name of the lower half, number of lanes) -> name of the upper half
         self.simd = names.simd
         self._names = names
         self._lines = CodePrinter(kernel, names, ())
         self._numbers = {name: number for number, name in names.variables.items()}
 
     def lanes(self, statement: Set | Transfer | Both) -> tuple[int, int]:
-        """Return the first lane of a statement, and how many it is for."""
+        """Return the first lane and the number of lanes of a statement."""
         parts = statement.parts if isinstance(statement, Both) else (statement,)
         return parts[0].control.mask_offset, parts[0].control.exec_size * len(parts)
 
     def is_low(self, statement: Set | Transfer | Both) -> bool:
-        """Return whether there may be a statement for as many lanes behind those of a statement."""
+        """Return whether another statement may continue this one for the next lanes."""
         first, count = self.lanes(statement)
         return count > 1 and 2 * count <= self.simd and first % (2 * count) == 0
 
     def is_high(self, statement: Set | Transfer | Both, low: Set | Transfer | Both) -> bool:
-        """Return whether a statement is for the lanes behind those of another, and of its kind."""
+        """Return whether a statement continues another of its kind for the next lanes."""
         one, other = _first(statement), _first(low)
         (first, count), (first_low, count_low) = self.lanes(statement), self.lanes(low)
         return (
@@ -522,7 +525,7 @@ class _Halves:
         )  # fmt: skip
 
     def same(self, low: Set | Transfer | Both, high: Set | Transfer | Both) -> bool:
-        """Return whether two statements have the same text but for variables that are parts of one another, and note these."""
+        """Return whether the texts of two statements differ only in names of halves, and record those names."""
         one, other = (_TOKEN.findall(self._lines.bare(_first(s))) for s in (low, high))
         if len(one) != len(other):
             return False
@@ -541,7 +544,7 @@ class _Halves:
         return True
 
     def _pair(self, low: str, high: str, apart: int, lanes: int) -> tuple[str, str] | None:
-        """Return the names of elements of two variables; the second has the same elements for the later lanes."""
+        """Return the names of two variables if the second has the same elements for the later lanes."""
         a, b = _ELEMENT.fullmatch(low), _ELEMENT.fullmatch(high)
         if a is None or b is None:
             return None
@@ -562,7 +565,7 @@ def _first(statement: Set | Transfer | Both) -> Set | Transfer:
 
 
 def _index(found: re.Match[str]) -> tuple[int, int]:
-    """Return the factor of the lane and the first element of a name with its index."""
+    """Return the step and the first element of an indexed name."""
     first = int(found["first"] or 0)
     return int(found["step"] or 1), -first if found["sign"] == "-" else first
 
@@ -576,7 +579,7 @@ def _union(one: Bits, other: Bits) -> Bits:
 
 
 def _may_pass(item: _Item, other: _Item) -> bool:
-    """Return whether two statements may change places."""
+    """Return whether two statements may be swapped."""
     if _meet(item.reads, other.writes) or _meet(item.writes, other.writes) or _meet(item.writes, other.reads):
         return False
     if _CONTROL in item.writes or _CONTROL in other.writes or _CLOCK in item.reads:
@@ -586,7 +589,7 @@ def _may_pass(item: _Item, other: _Item) -> bool:
 
 
 def _memory(statement: Plain | Both) -> int:
-    """Return 0 for what touches no memory, 1 for loads, 2 for all that may write or wait."""
+    """Return 0 for a statement without memory, 1 for a load, 2 for one that may write or wait."""
     match statement:
         case Set():
             return 0
@@ -598,7 +601,7 @@ def _memory(statement: Plain | Both) -> int:
 
 
 class _Unfit(Exception):  # noqa: N818 - a way out of a walk
-    """An operand reads a part of the elements, or in another type."""
+    """An operand reads only a part of the elements, or reads them in another type."""
 
 
 def _fits(made: ExecControl, read: ExecControl) -> bool:
@@ -634,7 +637,7 @@ def _leaves(value: Expr) -> Iterator[Expr]:
 
 
 def _map_leaves(value: Expr, exchange: Callable[[Expr], Expr | None]) -> Expr:
-    """Return a value with some of its leaves exchanged."""
+    """Replace leaves of a value."""
     match value:
         case Calc():
             return replace(value, args=tuple(_map_leaves(one, exchange) for one in value.args))
@@ -667,7 +670,7 @@ def _operations(value: Expr) -> int:
 
 
 def _is_offset(value: Expr) -> bool:
-    """Return whether a value is a short sum, as addresses have; such sums may be repeated."""
+    """Return whether a value is a short sum, as in addresses; such sums may be repeated."""
     match value:
         case Calc(meaning, args, type_):
             return (
@@ -677,7 +680,7 @@ def _is_offset(value: Expr) -> bool:
 
 
 def _is_address(before: Plain | Both, after: Plain) -> bool:
-    """Return whether a statement takes a sum into an address, or into a sum for one."""
+    """Return whether a statement moves a sum into an address, or into another sum."""
     if isinstance(before, Transfer) and isinstance(after, Transfer):
         return before.value == after.value
     return isinstance(after, Set) and _is_offset(after.value)

@@ -55,25 +55,25 @@ _ASSIGNING: Final = frozenset({"+", "-", "*", "/", "<<", ">>", "&", "|", "^"})
 
 
 class Line(Struct, frozen=True):
-    """A line of pseudo-code: its text, and the numbers of the instructions that it stands for."""
+    """A line of pseudo-code: its text, and the numbers of its instructions."""
 
     text: str
     places: tuple[int, ...] = ()
 
 
 def is_expressed(inst: Inst) -> bool:
-    """Return whether an instruction has a meaning that pseudo-code can name."""
+    """Return whether pseudo-code can show an instruction as a named operation."""
     meaning = inst.row.meaning
     return isinstance(meaning, Lane) or (isinstance(meaning, Effect) and meaning.name in EFFECTS)
 
 
 def lines_of(kernel: Kernel, reading: Reading, names: ReadingNames, texts: Sequence[str] = ()) -> list[Line]:
-    """Return the lines of a body; ``texts`` are those of the text, for what stays as it is there."""
+    """Return the lines of a body; ``texts`` has the lines of the vISA text, for instructions that are shown unchanged."""
     return list(CodePrinter(kernel, names, texts).body(reading))
 
 
 class CodePrinter:
-    """Prints one body, from the top to the bottom."""
+    """Prints one body."""
 
     def __init__(self, kernel: Kernel, names: ReadingNames, texts: Sequence[str]) -> None:
         self.kernel, self.names, self.texts = kernel, names, texts
@@ -81,7 +81,7 @@ class CodePrinter:
         self._alignment: Alignment | None = None
         self.declared: set[str] = set()
         self.plain = False
-        self.wide: ExecControl | None = None  # of a statement that stands for two
+        self.wide: ExecControl | None = None  # the lanes of a merged statement
 
     @property
     def alignment(self) -> Alignment:
@@ -208,10 +208,10 @@ class CodePrinter:
         else:
             yield Line(f"}} while ({self.printer.condition(loop.last)});", loop.last_places)
 
-    # ---- statements without others in them
+    # ---- simple statements
 
     def _prefix(self, control: ExecControl, guard: Predicate | None) -> str:
-        """Return the words for the lanes of an assignment; empty for all active lanes."""
+        """Return the text that restricts an assignment to lanes; empty for all active lanes."""
         if self.plain:
             return self.printer.predicate(guard, control).text if guard is not None else ""
         control = self.wide or control
@@ -244,7 +244,7 @@ class CodePrinter:
         return text
 
     def bare(self, statement: Set | Transfer) -> str:
-        """Return an assignment or access without its type and the lanes that it is for."""
+        """Return an assignment or access without its type and its lanes."""
         self.plain, self.printer.names_sums = True, False
         text = self._assignment(statement) if isinstance(statement, Set) else self._access(statement)
         self.plain, self.printer.names_sums = False, True
@@ -270,7 +270,7 @@ class CodePrinter:
         return f"{prefix}{self._declaration(place, C_TYPES.get(type_, type_.name), prefix)}{place} = {text};"
 
     def _declaration(self, place: str, word: str, prefix: str) -> str:
-        """Return the type in front of a name at its first use, and mark the name."""
+        """Return the type before the first use of a name, and mark the name as declared."""
         if self.plain or place in self.declared:
             return ""
         self.declared.add(place)
@@ -310,7 +310,7 @@ class CodePrinter:
         return held if held is not None and held.size == access.size == access.cell else _UNSIGNED[access.size]
 
     def _type_held(self, access: Transfer) -> DataType | None:
-        """Return the element type of the variable that the data lies in; None where it has other elements."""
+        """Return the element type of the variable with the data; None if it has other elements."""
         data = access.data
         own = self.names.text.types.get(data.var)
         if data.var == 0 or own is None or own.size != access.cell or data.offset % own.size:
@@ -319,7 +319,7 @@ class CodePrinter:
         return self.names.text.types.get(root[0]) if root is not None else own
 
     def _data(self, access: Transfer) -> tuple[str, str]:
-        """Return the registers of an access, and their type where they are an element or a vector for each lane."""
+        """Return the registers of an access, and their type if each lane has one element or vector."""
         data, count, held = access.data, len(access.elements), self._type_held(access)
         if data.var == 0:
             return ("0" if access.write else "null"), ""
@@ -344,7 +344,7 @@ class CodePrinter:
         return (f"elements({name}, {count})" if access.single else f"rows({name}, {count})"), ""
 
     def _index(self, access: Transfer, word: str, size: int) -> str | None:
-        """Return an access as an element of an argument; None where its address is not a sum of whole elements."""
+        """Return an access as an element of an argument; None if its address is not a sum of whole elements."""
         memory, known = access.memory, None
         flat = memory.variable < 0 and not memory.shared and memory.model == codes.ADDRTYPE_FLAT
         if flat and isinstance(memory.operand, General):
@@ -477,7 +477,7 @@ class CodePrinter:
 
 
 class _Copy(Struct, frozen=True):
-    """A line that copies elements of one variable to another in their order, from the first on."""
+    """A line that copies ``count`` successive elements of one variable to another."""
 
     first: Line
     places: tuple[int, ...]
@@ -488,12 +488,12 @@ class _Copy(Struct, frozen=True):
     count: int
 
     def is_followed_by(self, other: _Copy) -> bool:
-        """Return whether another copy is of the next element."""
+        """Return whether another copy continues this one."""
         after = (self.to, self.from_, self.at + self.count, self.source + self.count)
         return after == (other.to, other.from_, other.at, other.source)
 
     def line(self) -> Line:
-        """Return the line of all of them."""
+        """Return the line for all copied elements."""
         if self.count == 1:
             return self.first
         last, source = self.at + self.count - 1, self.source + self.count - 1
@@ -501,7 +501,7 @@ class _Copy(Struct, frozen=True):
 
 
 def _join_copies(lines: Iterable[Line]) -> Iterator[Line]:
-    """Make one line of those that copy one element each, side by side."""
+    """Join lines that copy successive elements."""
     known: _Copy | None = None
     for line in lines:
         found = _ONE_COPY.fullmatch(line.text)
@@ -521,7 +521,7 @@ def _join_copies(lines: Iterable[Line]) -> Iterator[Line]:
         yield known.line()
 
 
-# Pairs of types that C converts into each other without a change of bits.
+# Pairs of types between which C converts without a change of bits.
 _ALIKE: Final = frozenset(
     {
         (a, b)
@@ -538,7 +538,7 @@ def _to_signed(value: Immediate) -> int:
 
 
 def _terms(value: Expr, factor: int) -> Iterator[tuple[Expr, int]]:
-    """Yield the terms of a sum with their factors, conversions between integers looked through."""
+    """Yield the terms of a sum with their factors; conversions between integers are skipped."""
     match value:
         case Calc(meaning, args, type_, False, OperandModifier.NONE) if type_.is_int and type_.size >= 4:
             flat = all(not isinstance(a, int) and a.word == "src" for a in meaning.args)
@@ -559,7 +559,7 @@ def _terms(value: Expr, factor: int) -> Iterator[tuple[Expr, int]]:
 
 
 def _words(inst: Inst) -> str:
-    """Return the words behind a mnemonic but those of caches, which change no value."""
+    """Return the modifiers of a mnemonic, except those of caches, which do not change values."""
     cached = any(m.field in ("l1", "l3", "l2") for m in inst.row.modifiers)
     text = modifiers(inst)
     if not cached:
@@ -577,7 +577,7 @@ def _always(condition: BranchTest) -> bool:
 
 
 def source_marks(kernel: Kernel) -> list[tuple[str, int] | None]:
-    """Return for each instruction the source file and line that the marks before it name; None where there are none."""
+    """Return, for each instruction, the source file and line of the marks before it, or None."""
     file, found, out = "", None, []
     for inst in kernel.instructions:
         if inst.row.marks_source is Mark.FILE:

@@ -1,4 +1,4 @@
-"""Instructions to statements, by the meaning that their rows have."""
+"""Converts instructions to statements, by the meaning in their rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel, Value
 
 
-# By effect: the field of the second result, the whole sum, and the bit of the sum that this result is.
+# By effect: the field of the second result, the whole sum, and the bit of the sum in the second result.
 CARRIES: Final = {"addc": ("carry", lane.S0 + lane.S1, 32), "subb": ("borrow", lane.S0 - lane.S1, 63)}
 
 
@@ -30,7 +30,7 @@ def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfe
 
 
 def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
-    """Return the assignments of the carry and of the sum; none where the first could change what the second reads."""
+    """Return the assignments of the carry and of the sum; empty if the first could change an input of the second."""
     name, meaning, bit = CARRIES.get(lane.effect_of(inst.row.meaning), ("", lane.S0, 0))
     control, target, carry, guard = inst.get("exec"), inst.get("dst"), inst.get(name), inst.get("pred")
     sources = operands_of(inst)
@@ -61,7 +61,7 @@ def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
 
 
 def root_of(kernel: Kernel, var: int) -> int:
-    """Return the variable that an alias lies in."""
+    """Return the root variable of an alias."""
     for _ in range(len(kernel.variables)):
         declared = kernel.variable(var)
         if declared is None or not (declared.alias_index or declared.alias_offset) or declared.alias_scope:
@@ -71,7 +71,7 @@ def root_of(kernel: Kernel, var: int) -> int:
 
 
 def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | NamedCall:
-    """Return an assignment where the row's meaning is a value per lane, an access of memory, else a named operation."""
+    """Return an assignment if the row computes a value per lane, an access for a memory message, else a named operation."""
     control, target = inst.get("exec"), inst.get("dst")
     value = _value(kernel, inst, target)
     if value is None or not isinstance(control, ExecControl):
@@ -82,7 +82,7 @@ def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | Nam
 
 
 def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
-    """Return the value of each lane; None for what is more than that."""
+    """Return the value of each lane; None if the instruction does more than compute it."""
     meaning, sources = inst.row.meaning, operands_of(inst)
     if isinstance(target, PredicateOperand):
         type_: DataType | None = ty.BOOL
@@ -113,7 +113,7 @@ def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
     return None
 
 
-_ROW_BYTES: Final = 32  # of a register at least
+_ROW_BYTES: Final = 32  # at least one register
 RELATIONS = ("==", "!=", ">", ">=", "<", "<=")
 
 

@@ -1,7 +1,7 @@
 """The statements and expressions of pseudo-code.
 
-Operands of the program (``program.model``) are the leaves of expressions. ``places`` are the numbers of the instructions that a
-statement stands for. Nothing here prints or computes.
+Operands of the program (``program.model``) are the leaves of expressions. ``places`` are the numbers of the
+instructions of a statement. Nothing here prints or computes.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Lanes(Struct, frozen=True):
 
 
 class Set(Struct, frozen=True):
-    """Put a value into a place, in the enabled lanes whose guard holds."""
+    """An assignment of a value to a place, in the enabled lanes for which the guard holds."""
 
     target: Value
     value: Expr
@@ -72,7 +72,7 @@ class Set(Struct, frozen=True):
 
 
 class MemoryPlace(Struct, frozen=True):
-    """The memory of an access: shared local memory, the surface of a variable, or an address model of ``isa.lsc_codes``."""
+    """The memory of an access: shared local memory, the surface in a variable, or an address model of ``isa.lsc_codes``."""
 
     shared: bool = False
     variable: int = -1
@@ -83,8 +83,9 @@ class MemoryPlace(Struct, frozen=True):
 class Transfer(Struct, frozen=True):
     """A load or store of ``elements`` of ``size`` bytes each at the addresses of lanes, in bytes: (address * scale) + offset.
 
-    Element k of all lanes fills row k of ``data``, a cell of ``cell`` bytes for each lane, from ``high`` on; with ``single`` there is
-    one address, and the elements lie side by side. ``wraps``: addresses have 32 bits. ``value`` stands for the data of a store that moves one element a lane.
+    Element k of all lanes fills row k of ``data``, a cell of ``cell`` bytes for each lane, from ``high`` on. With
+    ``single`` there is one address, and the elements are contiguous. ``wraps``: addresses have 32 bits. ``value``
+    replaces the data of a store of one element per lane.
     """
 
     write: bool
@@ -106,7 +107,7 @@ class Transfer(Struct, frozen=True):
 
 
 class Both(Struct, frozen=True):
-    """A statement for lanes and as many lanes behind them, with equal texts except for the registers."""
+    """Equal statements for neighbouring lanes, which differ only in their registers."""
 
     low: Set | Transfer | Both
     high: Set | Transfer | Both
@@ -114,14 +115,14 @@ class Both(Struct, frozen=True):
 
     @property
     def parts(self) -> tuple[Set | Transfer, ...]:
-        """The statements for the lanes, from the lowest on."""
+        """The statements, from the lowest lanes on."""
         return tuple(
             [part for half in (self.low, self.high) for part in (half.parts if isinstance(half, Both) else (half,))]
         )
 
 
 class NamedCall(Struct, frozen=True):
-    """A named operation on operands: a message, a barrier, an instruction of several results."""
+    """A named operation on operands: a message, a barrier, or an instruction with several results."""
 
     inst: Inst
     places: tuple[int, ...]
@@ -130,9 +131,9 @@ class NamedCall(Struct, frozen=True):
 class BranchTest(Struct, frozen=True):
     """The active lanes that a branch takes.
 
-    Without predicate and index all of its lanes; ``whole`` takes all lanes of the thread or none, by the first bit of the predicate.
-    ``index`` is compared with ``case`` for the whole thread. ``negated`` are the lanes that the branch leaves.
-    ``tests`` compute the predicate right before, for this condition alone.
+    Without predicate and index, these are all of its lanes. ``whole`` takes all lanes of the thread or none, by the
+    first bit of the predicate. ``index`` is compared with ``case`` for the whole thread. ``negated``: the lanes that do
+    not take the branch. ``tests`` compute the predicate, which only this condition reads.
     """
 
     predicate: Predicate | None
@@ -154,7 +155,7 @@ class If(Struct, frozen=True):
 
 
 class Repeat(Struct, frozen=True):
-    """Repeat ``body`` while lanes stay in it; ``first`` is tested before each round, ``last`` after it."""
+    """A loop: ``body`` repeats while lanes stay in it; ``first`` is tested before each round, ``last`` after it."""
 
     body: tuple[Statement, ...]
     first: BranchTest | None = None
@@ -164,19 +165,19 @@ class Repeat(Struct, frozen=True):
 
 
 class Break(Struct, frozen=True):
-    """Leave the innermost loop."""
+    """An exit from the innermost loop."""
 
     places: tuple[int, ...]
 
 
 class Continue(Struct, frozen=True):
-    """Begin the next round of the innermost loop."""
+    """A jump to the next round of the innermost loop."""
 
     places: tuple[int, ...]
 
 
 class Goto(Struct, frozen=True):
-    """Go on at a label of this statement's list, or of one around it."""
+    """A jump to a label of this list of statements, or of an enclosing one."""
 
     label: int
     places: tuple[int, ...]
@@ -189,13 +190,13 @@ class JumpLabel(Struct, frozen=True):
 
 
 class Return(Struct, frozen=True):
-    """Leave the routine."""
+    """An exit from the routine."""
 
     places: tuple[int, ...]
 
 
 class Invoke(Struct, frozen=True):
-    """Run a routine of the same body in the lanes of the condition."""
+    """A call of a routine of the same body, in the lanes of the condition."""
 
     routine: int
     condition: BranchTest
@@ -219,7 +220,7 @@ class Routine(Struct, frozen=True):
 class Reading(Struct, frozen=True):
     """A kernel or function as pseudo-code.
 
-    ``halves`` are names whose variables hold the lower lanes, with those of the variables that hold the upper lanes.
+    ``halves`` has the names of variables with the lower lanes, each with the name for the upper lanes.
     """
 
     routines: tuple[Routine, ...]

@@ -1,4 +1,4 @@
-"""ReadingNames of variables and arguments, and types as C writes them."""
+"""Names of variables and arguments, and types in the syntax of C."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ C_TYPES: dict[DataType, str] = {
 
 _R0: Final = next(number for number, one in enumerate(predefined.VARIABLES) if one.name == "%r0")
 _GROUP_IDS: Final = (1, 6, 7)  # dwords of r0
-_TRIPLES: Final = (4, 8, 12)  # bytes: numbers of the launch, one for each dimension
+_TRIPLES: Final = (4, 8, 12)  # bytes: values of the launch, one per dimension
 
 
 class PointerArgument(Struct, frozen=True):
-    """A pointer argument: its name, the C type of its elements (empty where it is not known)."""
+    """A pointer argument: its name, and the C type of its elements (empty if unknown)."""
 
     name: str
     element: str = ""
 
 
 class ReadingNames(Struct, frozen=True):
-    """The names that pseudo-code uses for a body: those of the text, and those that ze_info has for what a launch fills."""
+    """The names in the pseudo-code of a body: those of the text, and those of ze_info for variables that a launch fills."""
 
     kernel: Kernel
     text: OperandNames
@@ -51,15 +51,17 @@ class ReadingNames(Struct, frozen=True):
     surfaces: Mapping[int, PointerArgument]  # binding table index -> argument
     pointers: Mapping[int, PointerArgument]  # general variable with an address -> argument
     parameters: tuple[str, ...]
-    parts: Mapping[tuple[int, int], str] = {}  # (general variable, byte) -> the value that a launch puts there
-    unsigned: frozenset[int] = frozenset()  # variables of shorts that hold no negative number
+    parts: Mapping[
+        tuple[int, int], str
+    ] = {}  # (general variable, byte) -> the name of the value that a launch puts there
+    unsigned: frozenset[int] = frozenset()  # variables of type w without negative values
 
     def variable(self, number: int) -> str:
         """Return the name of a general variable."""
         return self.variables.get(number) or f"V{number}"
 
     def root(self, number: int, byte: int) -> tuple[int, int] | None:
-        """Return the variable that an alias lies in, and the byte there; None where their elements have different sizes."""
+        """Return the root variable of an alias, and the byte in it; None if their elements have different sizes."""
         size = self.text.types[number].size if number in self.text.types else 0
         for _ in range(len(self.kernel.variables)):
             declared = self.kernel.variable(number)
@@ -79,7 +81,7 @@ class ReadingNames(Struct, frozen=True):
 
 
 def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> ReadingNames:
-    """Return the names of a body; ``info`` is what ze_info says of it."""
+    """Return the names of a body; ``info`` is its description in ze_info."""
     text = names_of(kernel, platform)
     taken: set[str] = set()
     variables = {number: _identifier(name, taken) for number, name in text.general.items()}
@@ -137,7 +139,7 @@ def _argument_names(
     pointers: dict[int, PointerArgument],
     parts: dict[tuple[int, int], str],
 ) -> dict[int, str]:
-    """Return names of the variables that a launch fills, by where they lie in the payload; ``parts`` gets those of elements."""
+    """Return names of the variables that a launch fills, by their place in the payload; add names of elements to ``parts``."""
     simd = kernel.int_attribute("SimdSize") or info.env.simd_size
     layout = LaunchLayout.of(info, Geometry(simd, platform.grf_bytes, (1, 1, 1), (1, 1, 1)), platform)
     if not layout.holds(kernel, info):

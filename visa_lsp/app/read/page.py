@@ -1,4 +1,4 @@
-"""Pseudo-code as an HTML page: its lines beside those of the vISA, and of the source if there is one, in one file."""
+"""Pseudo-code as one HTML file: its lines beside those of the vISA, and of the source if there is one."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from visa_lsp.app.gen.sources import source_for
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.read.document import ReadFile, ReadKernel
+    from visa_lsp.app.read.pseudo_code import ReadFile, ReadKernel
 
 
 def page(files: Sequence[ReadFile], platform: str | None) -> str:
-    """Return the page of some files."""
+    """Return the page of files."""
     return page_of("pseudo-code", [(file.name, _file(file, platform or "")) for file in files])
 
 

@@ -1,11 +1,11 @@
-"""Blocks and edges to loops and conditions.
+"""Converts blocks and edges to loops and conditions.
 
 The algorithm is that of N. Ramsey, "Beyond Relooper: Recursive Translation of Unstructured Control Flow to Structured
-Control Flow" (ICFP 2022): a walk of the dominator tree, in which a block that several edges lead forward to follows the
-code of its immediate dominator, and a loop is what edges back to its header run through. Two things are changed for C, which has no
-labelled ``break``: the target of a loop's exit is placed behind the loop, and a jump that is neither the way on, nor ``break``,
-nor ``continue`` is a ``goto`` to a label further down. A body whose loops have several entries keeps its blocks in order, with a
-``goto`` for each jump.
+Control Flow" (ICFP 2022). It walks the dominator tree: a block with several forward edges to it follows the code of its
+immediate dominator, and the back edges to a header define its loop. Two things differ because C has no labelled
+``break``: the target of a loop exit is placed after the loop, and a jump that is neither ``break``, ``continue`` nor
+the next statement is a ``goto`` to a later label. A body whose loops have several entries keeps its blocks in order,
+with a ``goto`` for each jump.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from visa_lsp.app.read.model import (
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.solve import closure
-from visa_lsp.flow.structure import structure_of
+from visa_lsp.flow.structured_words import structure_of
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import Predicate
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.read.model import Statement
     from visa_lsp.flow.graph import Block, Graph
-    from visa_lsp.flow.structure import Structure
+    from visa_lsp.flow.structured_words import Structure
     from visa_lsp.program.model import Inst, Kernel
 
     Code = tuple[Statement, ...]
@@ -63,7 +63,7 @@ def reading_of(kernel: Kernel) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A way out of a block: its condition, None for all lanes that are left, and the block; None leaves the routine."""
+    """A way out of a block: its condition (None for all remaining lanes) and its target (None leaves the routine)."""
 
     condition: BranchTest | None
     target: int | None
@@ -72,7 +72,7 @@ class _Way:
 
 @dataclass(frozen=True, slots=True)
 class _BlockCode:
-    """A block: its statements, and its ways out in the order in which they are tried; the last has no condition."""
+    """A block: its statements, and its ways out in the order of their tests; the last has no condition."""
 
     code: Code
     ways: tuple[_Way, ...]
@@ -127,7 +127,7 @@ def _ways(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> It
         if always:
             return
     elif nested:
-        # Of `if` the lanes jump that its predicate leaves out, of all others those that it takes.
+        # At an `if` the lanes without the predicate jump; elsewhere the lanes with it.
         jumping = replace(condition, negated=True) if flow is FlowClass.IF else condition
         target = graph.block_of[nested[0]] if nested[0] < len(graph.steps) else None
         if flow is FlowClass.ELSE or (always and flow is not FlowClass.IF):
@@ -154,13 +154,13 @@ def _routine(graph: Graph, blocks: Sequence[_BlockCode], entry: int) -> Routine:
     label = first.label if isinstance(first.label, int) and first.flow is FlowClass.SUBROUTINE else None
     found = _Structurer(blocks, entry, sorted(inside), ahead, graph.order)
     if found.reducible:
-        with suppress(RecursionError):  # conditions within hundreds of others are as hard to read as jumps
+        with suppress(RecursionError):  # hundreds of nested conditions are as hard to read as jumps
             return Routine(entry, label, found.code())
     return Routine(entry, label, tuple(_flat(blocks, sorted(inside), entry)), structured=False)
 
 
 def _flat(blocks: Sequence[_BlockCode], order: Sequence[int], entry: int) -> Iterator[Statement]:
-    """Yield the blocks in order, with a jump for each way that does not lead to the next one."""
+    """Yield the blocks in order, with a jump for each way that does not lead to the next block."""
     if order[0] != entry:
         yield Goto(entry, ())
     for number, following in zip(order, (*order[1:], None), strict=True):
@@ -176,7 +176,7 @@ def _flat(blocks: Sequence[_BlockCode], order: Sequence[int], entry: int) -> Ite
 
 @dataclass
 class _Where:
-    """The surroundings of a jump: the next block without one, the innermost loop, and the block behind the loop."""
+    """The context of a jump: the next block, the innermost loop, and the block after the loop."""
 
     next: int | None
     loop: int | None = None
@@ -185,7 +185,7 @@ class _Where:
 
 @dataclass
 class _Structurer:
-    """The walk of the dominator tree of one routine."""
+    """Walks the dominator tree of one routine."""
 
     blocks: Sequence[_BlockCode]
     entry: int
@@ -196,15 +196,15 @@ class _Structurer:
     rank: dict[int, int] = field(default_factory=dict)
     above: dict[int, int] = field(default_factory=dict)
     loops: dict[int, set[int]] = field(default_factory=dict)  # header -> the blocks of the loop
-    children: dict[int, list[int]] = field(default_factory=dict)  # blocks placed behind the code of another
-    behind: dict[int, list[int]] = field(default_factory=dict)  # blocks placed behind a loop
+    children: dict[int, list[int]] = field(default_factory=dict)  # blocks placed after the code of another
+    behind: dict[int, list[int]] = field(default_factory=dict)  # blocks placed after a loop
     labelled: set[int] = field(default_factory=set)  # targets of ``goto``
 
     def __post_init__(self) -> None:
         reachable = set(self.inside)
         by_flow = [b for b in self.preferred if b in reachable]
         self.above = self._dominators(by_flow)
-        # In the order of the text lanes meet as they do on the machine.
+        # In the order of the text, because lanes then join as they do on the machine.
         if not self._rank_blocks(self.inside) and not self._rank_blocks(by_flow):
             self.reducible = False
             return
@@ -248,7 +248,7 @@ class _Structurer:
         return one == other
 
     def _rank_blocks(self, order: Sequence[int]) -> bool:
-        """Rank the blocks; return whether each edge back leads to a block that dominates its source."""
+        """Rank the blocks; return whether the target of each back edge dominates its source."""
         self.rank = {block: at for at, block in enumerate(order)}
         if self.rank[self.entry] != 0:
             return False
@@ -276,7 +276,7 @@ class _Structurer:
                 self.loops[block] = members
 
     def _place(self) -> None:
-        """Place each block that does not belong to a branch of another one."""
+        """Find the place of each block that is not part of a branch of another one."""
         edges: dict[int, int] = {}
         for block in self.inside:
             for way in self.blocks[block].ways:
@@ -302,7 +302,7 @@ class _Structurer:
         return _drop_labels(self._tree(self.entry, _Where(None)), self.labelled)
 
     def _tree(self, block: int, where: _Where) -> Code:
-        """Return the code of a block and of all blocks placed behind it."""
+        """Return the code of a block and of all blocks placed after it."""
         if block not in self.loops:
             return self._sequence(block, self.children.get(block, []), where)
         behind = self.behind.get(block, [])
@@ -361,7 +361,7 @@ def _continue_label(block: int) -> int:
 
 
 def _if(condition: BranchTest, then: Code, otherwise: Code, places: tuple[int, ...]) -> Code:
-    """Return a condition: in the order of the text, but for a branch that leaves, behind which nothing is nested."""
+    """Return a condition with its branches in the order of the text; code after a branch that leaves is not nested."""
     if not then and not otherwise:
         return ()
     if not then or (otherwise and not _leaves(then)):
@@ -372,7 +372,7 @@ def _if(condition: BranchTest, then: Code, otherwise: Code, places: tuple[int, .
 
 
 def _leaves(code: Code) -> bool:
-    """Return whether no lane comes to the end of some statements."""
+    """Return whether no lane reaches the end of the code."""
     if not code:
         return False
     last = code[-1]
@@ -382,7 +382,7 @@ def _leaves(code: Code) -> bool:
 
 
 def shape_loop(body: Code) -> Repeat:
-    """Return a loop, with its test at the beginning or the end where it has one there."""
+    """Return a loop with the test at the beginning or the end of its body, if there is one."""
     first, last = body[0] if body else None, body[-1] if body else None
     if isinstance(first, If) and _breaks(first):
         return Repeat(body[1:], first=_inverse(first.condition), first_places=first.places)
@@ -400,7 +400,7 @@ def _inverse(condition: BranchTest) -> BranchTest:
 
 
 def _inside(code: Iterable[Statement]) -> Iterator[Statement]:
-    """Yield statements, and those of branches within them, but not those of inner loops."""
+    """Yield statements, including those in branches but not those in inner loops."""
     for statement in code:
         yield statement
         if isinstance(statement, If):

@@ -1,6 +1,6 @@
 """Two sets of native dumps side by side: A and B, kernel by kernel.
 
-Invariant: every dump of both sides is in exactly one pair; one without a counterpart is alone.
+Invariant: every dump of both sides is in exactly one pair; without a counterpart its pair has one dump.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class DumpPair(Struct, frozen=True):
 
 
 def pair_dumps(a: Mapping[str, DumpFigures], b: Mapping[str, DumpFigures]) -> list[DumpPair]:
-    """Pair the dumps of two sides, given by their paths in the folders: by path, the others by kernel in order.
+    """Pair the dumps of two sides, given by their paths in the folders.
+
+    Equal paths are paired first, the others by kernel in order.
 
     The compiler names its dumps after a digest of the source, so that most paths differ between two builds.
     """
@@ -50,7 +52,7 @@ def pair_dumps(a: Mapping[str, DumpFigures], b: Mapping[str, DumpFigures]) -> li
 
 
 def pairs_json(pairs: Sequence[DumpPair]) -> dict[str, Any]:
-    """Return both sides of each pair; null where a side lacks the kernel."""
+    """Return both sides of each pair; null for a side without the kernel."""
     return {
         "pairs": [
             {"name": printable(pair.name), **{side: one and dump_json(one) for side, one in _sides(pair).items()}}

@@ -1,7 +1,7 @@
 """Figures of native dumps: the compiler's or finalizer's listings of machine code (``.asm``).
 
-Every figure is that of the listing's header, or a count of its lines; nothing is computed from vISA. None is a figure that the
-release does not write.
+Every figure is from the header of the listing, or a count of its lines; nothing is computed from vISA. None means that
+the release does not write the figure.
 """
 
 from __future__ import annotations
@@ -19,11 +19,6 @@ DUMP_SUFFIX: Final = ".asm"
 def is_dump(data: bytes) -> bool:
     """Return whether a file is a listing of machine code; ``data`` may be its start."""
     return data.startswith(DUMP_MAGIC)
-
-
-def decode_dump(data: bytes) -> str:
-    """Return the text of a listing."""
-    return data.decode("utf-8", "surrogateescape")
 
 
 class DumpFigures(Struct, frozen=True):

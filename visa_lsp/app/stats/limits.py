@@ -1,7 +1,8 @@
 """Limits of register pressure and of spills: a number, and a baseline with the earlier figure of each kernel.
 
-The figure of a text or object is its pressure, that of a dump its spilled bytes. A kernel is identified by its input and name; with
-equal names the n-th is compared with the n-th. Invariant: a kernel that is not in the baseline is not worse.
+The figure of a text or object is its pressure, that of a dump its spilled bytes. A kernel is identified by its input
+and name; kernels of equal names are compared by their order. Invariant: a kernel that is not in the baseline is not
+worse.
 """
 
 from __future__ import annotations

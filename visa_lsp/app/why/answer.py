@@ -1,22 +1,19 @@
-"""Answers why a value is what it is: runs, records, slices, and compares with the run of a reference.
+"""Explains a value: runs and records the launch, slices the recording, and compares it with the run of a reference.
 
 Prints nothing. Invariant: every run starts from the same memory, that of the launch file.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.compare_runs.programs import ComparedProgram, program_at
+from visa_lsp.app.compare_runs.programs import ComparedProgram
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import runner
-from visa_lsp.app.launch.comparison import finite, numbers
-from visa_lsp.app.launch.file import read_launch_file
-from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.proposal import proposed
-from visa_lsp.app.launch.unit import program_of
+from visa_lsp.app.launch.expectation_words import finite, numbers
+from visa_lsp.app.launch.unit import open_job
 from visa_lsp.app.why.dependences import Execution, Unwritten
 from visa_lsp.app.why.question import element_of, find_failed_element
 from visa_lsp.app.why.recording import LaunchRecorder, RecordedRun
@@ -26,8 +23,8 @@ from visa_lsp.app.why.slices import RunComparison, nodes_of, slice_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.unit import LaunchJob
     from visa_lsp.app.why.dependences import Cause
     from visa_lsp.app.why.question import Element
     from visa_lsp.app.why.slices import SliceNode
@@ -35,59 +32,26 @@ if TYPE_CHECKING:
 
 SHOWN_NODES: Final = 40
 _WIDENING_STEPS: Final = 2_000  # of the slice that says which other groups matter
-_SUFFIXES: Final = (".yaml", ".yml")
 Needed = tuple[int | str, int, int]  # argument, offset and size in bytes
 
 
 @dataclass(frozen=True, slots=True)
 class WhyQuestion:
-    """The question: a program or launch file, and a value or the number of a fault; without both the first failure.
+    """The question: a value or the number of a fault; without both the first failure. At most ``most`` nodes are shown."""
 
-    ``against`` is the path of a reference program.
-    """
-
-    path: str
     value: str | None = None
     fault: int | None = None
-    launch: str | None = None
-    against: str | None = None
-    platform: str | None = None
-    budget: int | None = None
     most: int = SHOWN_NODES
 
 
-def answer(question: WhyQuestion) -> WhyReport:
-    """Answer a question about files. Raises UserError, LaunchError and TextProblems for mistakes of the user."""
-    path = Path(question.path)
-    if not path.exists() or path.is_dir():
-        raise UserError(f"{question.path}: {'is a directory' if path.is_dir() else 'no such file'}")
-    reference = program_at(question.against) if question.against is not None else None
-    if path.suffix in _SUFFIXES:
-        launch = read_launch_file(path)
-        if launch.file is None:
-            raise UserError(f"{path}: no program; name it with file: NAME.visaasm")
-        return explain(question, program_at(str(launch.file)), launch, reference)
-    program = program_at(question.path)
-    beside = Path(question.launch) if question.launch else path.with_suffix(".launch.yaml")
-    if question.launch or beside.is_file():
-        launch = read_launch_file(beside, named=bool(question.launch))
-    else:
-        launch = generate_launch(program, beside, question.platform)
-    return explain(question, program, launch, reference)
-
-
-def generate_launch(program: ComparedProgram, path: Path, platform: str | None) -> LaunchFile:
-    """Return a generated launch of a program that has no launch file ``path``."""
-    options = RunOptions(program.path, platform)
-    return proposed(program_of(program.data, program.path), options, path).proposal.read(path)
-
-
-def explain(
-    question: WhyQuestion, program: ComparedProgram, launch: LaunchFile, reference: ComparedProgram | None = None
-) -> WhyReport:
-    """Answer a question about a program and its launch. Raises UserError, LaunchError and TextProblems."""
+def answer(question: WhyQuestion, job: LaunchJob, reference: ComparedProgram | None = None) -> WhyReport:
+    """Answer a question about a launch. Raises UserError, LaunchError and TextProblems for mistakes of the user."""
+    opened = open_job(job)
+    launch = opened.launch
+    path = opened.options.path or Path(job.name)
+    program = ComparedProgram(str(path), path, opened.data)
     checks = "all" if question.value is None else "none"
-    options = RunOptions(platform=question.platform, checks=checks, budget=question.budget)
+    options = replace(job.options, checks=checks)
     run = program.ready(launch, options)
     report = runner.run_ready(run)
     element = find_failed_element(run.prepared, report) if question.fault is None else None
@@ -125,7 +89,7 @@ def explain_recorded(recorded: RecordedRun, words: str, starts: list[Cause], mos
 def _record(
     run: ReadyRun, steps: int, needed: Sequence[Needed], group: tuple[int, int, int] | None = None
 ) -> RecordedRun:
-    """Record a run; of a large one also the groups that wrote what the recorded ones load."""
+    """Record a run; of a large one record only some groups, and then those that wrote the bytes that these load."""
     buffers = run.prepared.buffers
     recorder = LaunchRecorder(run, steps)
     found = recorder.record([(buffers[arg], offset, size) for arg, offset, size in needed if arg in buffers], group)
@@ -144,7 +108,7 @@ def _record(
 
 
 def _last_writers(run: RecordedRun, needed: Sequence[Needed]) -> list[Cause]:
-    """Return the last steps that wrote some bytes of arguments."""
+    """Return the last steps that wrote the needed bytes of arguments."""
     found = run.dependences
     return [
         cause
@@ -162,7 +126,7 @@ def _fault(faults: Sequence[Fault], number: int | None) -> Fault:
 
 
 def _fault_starts(ours: RecordedRun, fault: Fault) -> list[Cause]:
-    """Return the step at the place of a fault, and the last of its thread where that step did not complete."""
+    """Return the step at the place of a fault, or the last step of its thread if that step did not complete."""
     run = ours.dependences
     owners = [a for a in run.recorder.activations if (a.group, a.thread) == (fault.group, fault.thread)]
     for owner in owners:
@@ -218,7 +182,7 @@ def _fill(
 
 
 def _compare(made: WhyNode, node: SliceNode, comparison: RunComparison | None, theirs: Describer) -> None:
-    """Add what the reference run wrote."""
+    """Add the values of the reference run."""
     nearest = node.steps[0]
     if comparison is None or not isinstance(nearest, Execution):
         return

@@ -1,9 +1,9 @@
-"""The dynamic dependences of a recorded run: from an executed instruction to those that gave its inputs.
+"""The dynamic dependences of a recorded run: from an executed instruction to those that computed its inputs.
 
-An ``Execution`` is one instruction for one unit: a lane, or a dword of a block that a message moves for the whole thread.
-Definitions are found per byte of registers and memory, per lane of predicates, per element of address variables; the
-control dependence is the last branch that decided whether the step is executed. Nothing is kept per step of the run but
-the recording. Invariant: a cause is executed before its effect, except for the other party of a race.
+An ``Execution`` is one instruction for one unit: a lane, or a dword of a block that a message moves for the whole
+thread. Definitions are found per byte of registers and memory, per lane of predicates, and per element of address
+variables. The control dependence is the last branch that decided whether the step is executed. Only the recording takes
+memory per step of the run. Invariant: a cause is executed before its effect, except for the other party of a race.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _DWORD: Final = 4
 _MAX_RIVALS: Final = 2  # other parties of races named per step
-_MAX_RIVALS_TESTED: Final = 512  # accesses of one place; a place that all threads use may have any number
-_ELEMENT_BITS: Final = 16  # of an element's number within its message
+_MAX_RIVALS_TESTED: Final = 512  # accesses of one place, because a place that all threads use may have any number
+_ELEMENT_BITS: Final = 16  # bits for the number of an element within its message
 _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
 
 
 class Execution(NamedTuple):
-    """An executed instruction for one unit."""
+    """One unit of an executed instruction."""
 
     row: int
     unit: int
 
 
 class Unwritten(NamedTuple):
-    """A value that no recorded instruction wrote: bytes of ``where`` that the launch gives, or that were never written.
+    """A value that no recorded instruction wrote: bytes of ``where`` that the launch provides, or that were never written.
 
     ``where`` is an input, a buffer (by its identity) or a variable of an activation. ``earlier``: written before the
     recording begins.
@@ -62,7 +62,7 @@ Cause = Execution | Unwritten
 
 
 class _AccessIndex:
-    """All loads, or all writes, of one buffer, by offset. Accesses are numbered in the order of the run."""
+    """An index of all loads, or all writes, of one buffer by offset. Accesses are numbered in the order of the run."""
 
     def __init__(self, accesses: Sequence[RecordedAccess], numbers: Sequence[int]) -> None:
         counts = [access.offsets.size for access in accesses]
@@ -77,12 +77,12 @@ class _AccessIndex:
         self._largest = max(access.size for access in accesses)
 
     def over(self, offset: int, size: int) -> slice:
-        """Return the part of the index that may touch some bytes."""
+        """Return the part of the index that may touch the bytes."""
         first = int(np.searchsorted(self.offsets, offset - self._largest + 1))
         return slice(first, int(np.searchsorted(self.offsets, offset + size)))
 
     def last(self, byte: int, part: slice, allowed: Array) -> int | None:
-        """Return the place in the index of the last allowed access of a part to a byte."""
+        """Return the index of the last access in a part that touches a byte and is allowed."""
         covers = allowed & (self.offsets[part] <= byte) & (self._ends[part] > byte)
         if not covers.any():
             return None
@@ -149,7 +149,7 @@ class Dependences:
         return list(found)
 
     def inputs(self, step: Execution) -> dict[str, list[Cause]]:
-        """Return the causes of a step by what they give: an operand's field, memory, a predicate, control."""
+        """Return the causes of a step by role: the field of an operand, memory, a predicate, or control."""
         row = step.row
         place, owner = self.place(row), self.owner(row)
         plan = place.plan
@@ -247,15 +247,15 @@ class Dependences:
         byte = int(access.elements[element]) * access.size + max(0, offset - int(access.offsets[element]))
         return byte // _DWORD
 
-    # ---- where a question begins
+    # ---- the start of a slice
 
     def writers_of_registers(self, owner: BodyActivation, start: int, size: int) -> list[Cause]:
-        """Return the last writers of some register bytes at the end of the recording."""
+        """Return the last writers of register bytes at the end of the recording."""
         found = (self.register_writer(owner, byte, self.pcs.size) for byte in range(start, start + size))
         return list(dict.fromkeys(cause for cause in found if cause is not None))
 
     def writers_of_predicate(self, owner: BodyActivation, var: int, lanes: Iterable[int]) -> list[Cause]:
-        """Return the last writers of some lanes of a predicate at the end of the recording."""
+        """Return the last writers of lanes of a predicate at the end of the recording."""
         found = (self._predicate_writer(owner, var, lane, self.pcs.size) for lane in lanes)
         return list(dict.fromkeys(cause for cause in found if cause is not None))
 
@@ -268,7 +268,7 @@ class Dependences:
         return known
 
     def register_writer(self, owner: BodyActivation, byte: int, before: int) -> Cause | None:
-        """Return the last step that wrote a register byte; None for predefined values that the hardware gives."""
+        """Return the last step that wrote a register byte; None for predefined values of the hardware."""
         found = self._register_step(owner, byte, before)
         if found is not None:
             return found
@@ -387,7 +387,7 @@ class Dependences:
     # ---- control
 
     def decider(self, step: Execution) -> Execution | None:
-        """Return the branch, or the call, that let a step be executed; None for what is executed in any case."""
+        """Return the branch or call that caused a step to be executed; None for an unconditional step."""
         owner, place = self.owner(step.row), self.place(step.row)
         lane = place.plan.at + step.unit if place.by_lane and not place.plan.no_mask else None
         if place.is_branch:
@@ -408,7 +408,7 @@ class Dependences:
         return best
 
     def _deciders_of(self, code: Code) -> list[tuple[int, ...]]:
-        """Return, for each instruction of a body, the branches that it is control dependent on."""
+        """Return the branches on which each instruction of a body is control dependent."""
         known = self._deciders.get(id(code))
         if known is None:
             known = self._deciders[id(code)] = _control_dependences(code)
@@ -425,7 +425,7 @@ class Dependences:
         return index[id(buffer)]
 
     def memory_writers(self, buffer: Buffer, offset: int, size: int, before: int) -> list[Cause]:
-        """Return the last steps that wrote some bytes of memory, and the origin of bytes that none wrote."""
+        """Return the last steps that wrote bytes of memory, and the origin of bytes that no step wrote."""
         index = self._index(buffer, writes=True)
         part = index.over(offset, size) if index is not None else slice(0, 0)
         allowed = index.rows[part] < before if index is not None else np.zeros(0, bool)
@@ -443,7 +443,7 @@ class Dependences:
         return list(found)
 
     def rivals(self, step: Execution) -> list[Execution]:
-        """Return the other parties of races on the bytes that a step loads or stores: unordered, and storing another value."""
+        """Return the other parties of races on the bytes of a step: unordered accesses that involve another value."""
         found: dict[Execution, None] = {}
         owner = self.owner(step.row)
         for access in self.accesses(step.row):
@@ -458,7 +458,7 @@ class Dependences:
         return list(found)
 
     def _neighbours(self, access: RecordedAccess, start: int) -> Iterator[tuple[int, int]]:
-        """Yield accesses, with an element, that may touch an element's bytes: writes, for a write also loads."""
+        """Yield accesses, each with an element, that may touch these bytes: writes, and for a write also loads."""
         for writes in (True,) if access.kind == "read" else (True, False):
             index = self._index(access.buffer, writes=writes)
             if index is not None:
@@ -547,7 +547,7 @@ class Dependences:
         return [int(byte) for row in rows for byte in cells[row]]
 
     def bytes_before(self, step: Execution, source: RegisterOperand) -> bytes | None:
-        """Return the bytes that a step read of an operand; None where the recording does not have them all."""
+        """Return the bytes of an operand that a step read; None if some are not recorded."""
         owner = self.owner(step.row)
         found = [self._byte_before(owner, byte, step.row) for byte in self._bytes_read(step, source, in_order=True)]
         return None if None in found else bytes(byte for byte in found if byte is not None)

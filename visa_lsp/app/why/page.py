@@ -49,7 +49,7 @@ def page(report: WhyReport) -> str:
 
 
 def _branch(node: WhyNode, by_id: dict[int, WhyNode], shown: set[int], depth: int) -> Iterator[str]:
-    """Yield a node with its causes; one that the page has already, or that is too deep, as a link."""
+    """Yield a node with its causes; a repeated or too deeply nested node becomes a link."""
     head, *said = (escape(printable(line.strip())) for line in node_lines(node))
     if node.id in shown or depth > _MAX_DEPTH:
         yield f'<div class="leaf"><a href="#n{node.id}">{head}</a></div>'

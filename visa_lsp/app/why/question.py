@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.launch.comparison import finite, numbers
+from visa_lsp.app.launch.expectation_words import finite, numbers
 from visa_lsp.app.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Element:
 
 
 def element_of(words: str, prepared: PreparedLaunch, report: RunReport | None = None) -> Element:
-    """Return the element that words name: ``y[37]``, ``img[3, 5]``, ``0[7]``. Raises UserError for others."""
+    """Return the named element: ``y[37]``, ``img[3, 5]``, ``0[7]``. Raises UserError for other words."""
     match = _VALUE.fullmatch(words)
     if match is None:
         raise UserError(f"--value {words}: expected NAME[INDEX], such as y[37] or 0[37]")
@@ -75,7 +75,7 @@ def _flat(words: str, index: list[int], shape: tuple[int, ...]) -> int:
 
 
 def element_at(key: int | str, flat: int, prepared: PreparedLaunch, report: RunReport | None = None) -> Element:
-    """Return an element of an argument by its flat index, with the expected value where the launch file has one."""
+    """Return an element of an argument by its flat index, with the expected value if the launch file has one."""
     array = prepared.arrays[key]
     expected = None
     for expectation in report.expectations if report is not None else ():
@@ -90,7 +90,7 @@ def element_at(key: int | str, flat: int, prepared: PreparedLaunch, report: RunR
 
 
 def find_failed_element(prepared: PreparedLaunch, report: RunReport) -> Element | None:
-    """Return the first different element of the first failed expectation; None where all hold."""
+    """Return the first different element of the first failed expectation; None if all hold."""
     for expectation in report.expectations:
         wrong = expectation.mismatch
         if not expectation.ok and wrong is not None and wrong.first and expectation.arg in prepared.arrays:
@@ -99,5 +99,5 @@ def find_failed_element(prepared: PreparedLaunch, report: RunReport) -> Element 
 
 
 def title_of(key: int | str, prepared: PreparedLaunch) -> str:
-    """Return the name of a buffer argument, as a value is written: ``y``, or ``0`` where it has none."""
+    """Return the name of a buffer argument for ``--value``: ``y``, or ``0`` if it has no name."""
     return prepared.names.get(key, "") or str(key)

@@ -1,8 +1,8 @@
 """Records the part of a run that a slice needs.
 
 A small launch is recorded as a whole by the interpreter. A larger one runs as compiled code; only the groups that wrote
-the bytes in question are interpreted, of a long group only its last instructions. Which group wrote them, compiled runs
-find by what changes. Invariant: each run starts from the memory of the launch.
+the bytes in question are interpreted, and of a long group only its last instructions. Compiled runs find these groups
+by comparing memory. Invariant: each run starts from the memory of the launch.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.late import GroupReplay
     from visa_lsp.sim.memory import Buffer
 
-MAX_WHOLE_STEPS: Final = 60_000  # instructions that are recorded as a whole: a third of a second
+MAX_WHOLE_STEPS: Final = 60_000  # instructions of a run that is recorded as a whole: a third of a second
 WINDOW: Final = 80_000  # instructions of a long group that are recorded: half a second
 MAX_STEPS: Final = 200_000_000_000  # of a compiled run
-MAX_GROUPS: Final = 6  # recorded for one answer
-_PARTS: Final = 64  # into which the groups are divided while the writer is searched
+MAX_GROUPS: Final = 6  # groups recorded for one answer
+_PARTS: Final = 64  # number of parts of the groups in each step of the search for the writer
 _MAX_COMPILED_INSTRUCTIONS: Final = 8_000  # instructions of a kernel that is not compiled
 _MAX_INTERPRETED: Final = 2_000_000  # instructions, without the compiled engine: ten seconds
 
@@ -42,7 +42,7 @@ Bytes = tuple["Buffer", int, int]  # offset and size in a buffer
 
 @dataclass(slots=True, eq=False)
 class RecordedRun:
-    """The recorded part of a run; ``groups`` are the recorded groups, none where all are. ``before`` is the first memory."""
+    """The recorded part of a run. ``groups`` are the recorded groups, empty for all; ``before`` is the initial memory."""
 
     run: ReadyRun
     dependences: Dependences
@@ -61,7 +61,7 @@ class LaunchRecorder:
         self._replay: GroupReplay | None = None
 
     def record(self, needed: Sequence[Bytes], group: tuple[int, int, int] | None = None) -> RecordedRun:
-        """Record what the last writes of some bytes need, or one group."""
+        """Record the last writes of the needed bytes, or one group."""
         large = len(self._dispatch.kernel.instructions) > _MAX_COMPILED_INSTRUCTIONS
         if self._steps <= MAX_WHOLE_STEPS or large or find_spec("llvmlite") is None:
             return self._interpret()
@@ -73,7 +73,7 @@ class LaunchRecorder:
         return self._groups(() if number is None else (number,))
 
     def widen(self, known: RecordedRun, origins: Sequence[Bytes]) -> RecordedRun | None:
-        """Record the group that wrote some of the bytes before the recorded ones too; None where none did."""
+        """Record also the last earlier group that wrote some of the bytes; return None if there is none."""
         if self._replay is None or len(known.groups) >= MAX_GROUPS:
             return None
         found = self._writer(origins, before=known.groups[0]) if known.groups else None
@@ -93,9 +93,10 @@ class LaunchRecorder:
         return group[0] + x * (group[1] + y * group[2])
 
     def _writer(self, needed: Sequence[Bytes], before: int | None = None) -> int | None:
-        """Return the last group that changed some bytes.
+        """Return the last group that changed some of the bytes.
 
-        Where none of all groups seems to, the bytes are inverted first, because a group may store what is there.
+        If no group seems to change them, the search is repeated with inverted bytes, because a group may store equal
+        values.
         """
         total = prod(self._dispatch.groups) if before is None else before
         for inverted in (False, True) if before is None else (False,):
@@ -110,7 +111,7 @@ class LaunchRecorder:
         return None
 
     def _last_change(self, needed: Sequence[Bytes], first: int, end: int, *, inverted: bool) -> tuple[int, int] | None:
-        """Return the last part of some groups that changes the bytes."""
+        """Return the last part of a range of groups that changes the bytes."""
         replay = self._replay
         assert replay is not None
         replay.restart()
@@ -128,7 +129,7 @@ class LaunchRecorder:
         return found
 
     def _groups(self, groups: tuple[int, ...]) -> RecordedRun:
-        """Return a recording of some groups, in their order; all others run as compiled code."""
+        """Return a recording of groups, in their order; all other groups run as compiled code."""
         replay = self._replay
         assert replay is not None
         recorder, at, notes, late = StepRecorder(), 0, list[str](), dict[int, int]()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.app.launch.comparison import finite, numbers
+from visa_lsp.app.launch.expectation_words import finite, numbers
 from visa_lsp.app.why.dependences import Execution, Unwritten
 from visa_lsp.program.model import General, Indirect, RawOperand
 from visa_lsp.program.operand_text import instruction
@@ -39,7 +39,7 @@ _ORIGINS: Final = {
 }
 _MAX_VALUES: Final = 8  # elements of one operand
 _MAX_LANES: Final = 32
-_MAX_STEPS_SHOWN: Final = 4  # elements of memory that one node names
+_MAX_STEPS_SHOWN: Final = 4  # elements of memory named by one node
 
 
 @dataclass(slots=True)
@@ -47,8 +47,8 @@ class WhyNode:
     """A node of the answer.
 
     ``kind``: instruction; missing (only the reference run executes it); input, memory, undefined, earlier (no recorded
-    instruction wrote it). ``line`` counts from 1, 0 without a text. ``values`` are what it wrote, ``reads`` what it read, ``reference``
-    what the reference run wrote. ``lanes`` and ``times`` count the steps that the node stands for.
+    instruction wrote it). ``line`` counts from 1, 0 without a text. ``values`` are the written values, ``reads`` the
+    values read, ``reference`` the values of the reference run. ``lanes`` and ``times`` count the steps of the node.
     """
 
     id: int
@@ -74,7 +74,7 @@ class WhyNode:
 
 @dataclass(slots=True)
 class WhyReport:
-    """The answer: the words of the value, what it is and should be, and the nodes, the best first.
+    """The answer: the name of the value, its actual and expected value, and the nodes, the best first.
 
     ``total`` counts the nodes before the limit of the answer.
     """
@@ -221,7 +221,7 @@ class Describer:
         return buffer.name if key is None else self._run.prepared.names.get(key, "") or str(key)
 
     def memory_values(self, buffer: Buffer, offset: int, raw: Array) -> Values:
-        """Return the elements that bytes of memory belong to, with their values."""
+        """Return the elements at bytes of memory, with their values."""
         title, key = self._buffer_title(buffer), self._arguments.get(id(buffer))
         array = self._run.prepared.arrays[key] if key is not None else None
         if array is None or offset % array.itemsize or raw.size % array.itemsize or not raw.size:
@@ -242,7 +242,7 @@ class Describer:
 
 
 def _to_values(raw: bytes, dtype: np.dtype[Any] | None) -> Any:
-    """Return bytes as a number, or as a list of numbers; dwords where the type is unknown."""
+    """Return bytes as a number or a list of numbers; as dwords if the type is unknown."""
     if dtype is None or len(raw) % dtype.itemsize:
         size = next(n for n in (4, 2, 1) if len(raw) % n == 0)
         dtype = np.dtype(f"<u{size}")

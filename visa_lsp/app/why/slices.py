@@ -1,8 +1,8 @@
 """Backward slices of a recorded run, alone or against the run of a reference program.
 
-With a reference only steps whose values differ are followed: what agrees has no part in the difference. A *first
-difference* is a step that differs although all its causes agree, or that only one of the runs executes although its
-causes agree. Invariant: steps are visited nearest first, so that a bound cuts off the farthest.
+With a reference only steps with different values are followed, because equal steps do not contribute to the difference.
+A *first difference* is a step that differs, or is executed in only one of the runs, although all its causes agree.
+Invariant: steps are visited nearest first, so that a bound cuts off the farthest.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class SlicedCause:
 
 @dataclass(slots=True)
 class Slice:
-    """The steps of a slice, nearest first; ``is_cut`` where more steps exist than are followed."""
+    """The steps of a slice, nearest first; ``is_cut``: the slice has more steps than were followed."""
 
     steps: dict[Cause, SlicedCause]
     is_cut: bool = False
@@ -57,7 +57,7 @@ class Pairing:
                 self._codes[id(code)] = other, _match(code, other)
 
     def partner(self, step: Execution) -> Execution | None:
-        """Return the step of the other run; None where that does not execute it."""
+        """Return the step of the other run; None if that run does not execute it."""
         if step not in self._known:
             self._known[step] = self._find(step)
         return self._known[step]
@@ -72,7 +72,7 @@ class Pairing:
         return self._theirs.step_at(key, other, pc, step.unit, self._ours.number_of(step))
 
     def differs(self, cause: Cause) -> bool:
-        """Return whether the other run does not execute a step, or with another result."""
+        """Return whether the other run does not execute a step, or executes it with another result."""
         if isinstance(cause, Unwritten):
             return False
         known = self._differs.get(cause)
@@ -87,7 +87,7 @@ class Pairing:
         return self.differs(found.cause) and not any(self.differs(cause) for cause in found.causes)
 
     def reads_same(self, cause: Cause) -> bool:
-        """Return whether both runs give a step the same values to read; true where one does not execute it."""
+        """Return whether a step reads the same values in both runs; True if only one run executes it."""
         if isinstance(cause, Unwritten):
             return False
         partner = self.partner(cause)
@@ -115,7 +115,7 @@ def _match(a: Code, b: Code) -> dict[int, int]:
 def slice_of(
     run: Dependences, starts: Iterable[Cause], pairing: Pairing | None = None, *, most: int = MAX_STEPS
 ) -> Slice:
-    """Return the backward slice from some steps. With a pairing only steps that differ are followed."""
+    """Return the backward slice from the given steps. With a pairing only steps that differ are followed."""
     found: dict[Cause, SlicedCause] = {}
     waiting: deque[Cause] = deque()
     for start in starts:
@@ -138,12 +138,12 @@ def slice_of(
 
 @dataclass(slots=True)
 class SliceNode:
-    """Steps of one thread at one instruction, or a value that the launch gives.
+    """Steps of one thread at one instruction, or a value that the launch provides.
 
-    ``steps`` are nearest first. ``of_reference``: the steps are of the reference run, and ours executes none of them.
-    ``is_own``: a first difference that reads the same values in both runs, or is executed in one of them only.
-    ``is_diverted``: only in one of the runs is it a cause of a first difference, because it writes or is read elsewhere.
-    ``rank`` orders nodes: own first differences, others and diverted ones, then by distance.
+    ``steps`` are nearest first. ``of_reference``: only the reference run executes the steps. ``is_own``: a first
+    difference that reads the same values in both runs, or is executed in one of them only. ``is_diverted``: it is a
+    cause of a first difference in one of the runs only, because it writes or is read elsewhere. ``rank`` orders nodes:
+    own first differences, then other and diverted ones, each by distance.
     """
 
     steps: list[Cause]
@@ -170,7 +170,7 @@ class RunComparison:
         self.forward, self.backward = Pairing(ours, theirs), Pairing(theirs, ours)
 
     def find_diverted(self, ours: Slice, theirs: Slice) -> Iterator[tuple[Execution, int]]:
-        """Yield our steps, with a distance, that are a cause of a first difference in one of the runs only."""
+        """Yield each step that is a cause of a first difference in one of the runs only, with its distance."""
         firsts: dict[tuple[Execution, Execution], int] = {}
         for pairing, part in ((self.forward, ours), (self.backward, theirs)):
             for found in part.steps.values():
@@ -193,7 +193,7 @@ class RunComparison:
 def nodes_of(
     run: Dependences, found: Slice, comparison: RunComparison | None = None, other: Slice | None = None
 ) -> list[SliceNode]:
-    """Return the nodes of a slice, compressed, the best first; with those of the reference's slice that ours lacks."""
+    """Return the merged nodes of a slice, the best first; include nodes that only the slice of the reference has."""
     made: dict[object, SliceNode] = {}
     of_cause: dict[tuple[bool, Cause], SliceNode] = {}
 

@@ -1,6 +1,6 @@
-"""Explains a value of a run that is stopped in a debugger, by executing its last instructions again for a recorder.
+"""Explains a value of a run that is stopped in a debugger, by executing its last instructions again with a recorder.
 
-Knows no debugger: its caller executes. Invariant: afterwards the run is at the same place.
+The caller executes them; this module knows no debugger. Invariant: afterwards the run is at the same place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.why.report import WhyReport
     from visa_lsp.sim.registers import Frame
 
-    # Executes at least so many of the last instructions again for an observer; calls the function before the first.
+    # Executes at least the given number of last instructions again with an observer; calls the function before the first.
     Replay = Callable[[StepRecorder, int, Callable[[], None]], None]
 
 
@@ -36,7 +36,7 @@ def explain_standing(
     lanes: Sequence[int],
     words: str,
 ) -> WhyReport:
-    """Explain ``size`` bytes at a place: of a buffer, of the registers (``grf``), or some lanes of a predicate (``preds``).
+    """Explain ``size`` bytes of a buffer or of the registers (``grf``), or lanes of a predicate (``preds``).
 
     Raises UserError for other places.
     """

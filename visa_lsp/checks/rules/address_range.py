@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V222", "address-range", WARNING, __doc__)
-_FIRST_CHECKED_GENERATION = 200  # the generation of Xe2: finalizers that know it look at what `addr_add` writes
+_FIRST_CHECKED_GENERATION = (
+    200  # the generation of Xe2: finalizers that know it check the elements that `addr_add` writes
+)
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:

@@ -47,7 +47,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         elif base.predefined and (ctx.platform is None or 0 <= offset < base.byte_size):
             continue
         elif not 0 <= offset < base.byte_size:
-            # Of predefined variables the finalizer does not look at the size.
+            # The finalizer does not check the size of predefined variables.
             tail, severity = (" (the finalizer does not check)", WARNING) if base.predefined else ("", ERROR)
             message = f"alias begins at byte {offset} of `{base.name}`, which has {base.byte_size} bytes{tail}"
             yield ctx.report(RULE, place, message, related=related, severity=severity)

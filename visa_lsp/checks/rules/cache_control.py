@@ -1,11 +1,13 @@
 """The cache controls of a message cannot be combined, or their number is wrong.
 
-A load takes `.uc.uc`, `.uc.ca`, `.ca.uc`, `.ca.ca`, `.st.uc`, `.st.ca` or `.ri.ca`; a store `.uc.uc`, `.uc.wb`, `.wb.wb`, `.wt.uc`,
-`.wt.wb`, `.st.uc` or `.st.wb`; an atomic `.uc.uc` or `.uc.wb`; a message to images or to `.ugml` none. `.df.df` means the same as no controls.
+A load takes `.uc.uc`, `.uc.ca`, `.ca.uc`, `.ca.ca`, `.st.uc`, `.st.ca` or `.ri.ca`; a store `.uc.uc`, `.uc.wb`,
+`.wb.wb`, `.wt.uc`, `.wt.wb`, `.st.uc` or `.st.wb`; an atomic `.uc.uc` or `.uc.wb`; a message to images or to `.ugml`
+none. `.df.df` means the same as no controls.
 
-Text 4.2: from BMG on a load takes `.uc.cc`, `.ca.cc` and `.ri.ri` too, and messages to images and to `.ugml` take the same controls as other messages. In
-a text of Efficient64b (CRI and later) there are three controls, for L1, L2 and L3; in all others there are two. Two in
-Efficient64b are a warning: the compiler accepts them in inline assembly, where it adds `.uc`, and refuses a file with them.
+Text 4.2: from BMG on a load takes `.uc.cc`, `.ca.cc` and `.ri.ri` too, and messages to images and to `.ugml` take the
+same controls as other messages. In a text of Efficient64b (CRI and later) there are three controls, for L1, L2 and L3;
+in all others there are two. Two in Efficient64b are a warning: the compiler accepts them in inline assembly, where it
+adds `.uc`, and refuses a file with them.
 
 Why: the hardware has codes for these combinations only; the finalizer rejects the text without giving a reason.
 
@@ -94,7 +96,7 @@ def _newest(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instru
     if len(controls) != number:
         dialect = "a text of Efficient64b" if platform.efficient64b else f"a text for {platform.name}"
         message = f"{dialect} has {_NUMBERS[number]} cache controls, not {len(controls)}: `.{text}`"
-        # A file with two is refused; of inline assembly the compiler takes them and prints three.
+        # The compiler refuses two controls in a file, but accepts them in inline assembly and prints three.
         is_completed = (number, len(controls)) == (3, 2)
         yield ctx.report(
             RULE,

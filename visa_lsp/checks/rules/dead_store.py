@@ -1,8 +1,8 @@
 """The result of an instruction is never read: every path overwrites it first, or nothing reads it afterwards.
 
-Off by default, like the other hints about speed (`V51`): compilers leave such writes in their output, and the finalizer removes some.
-Reports arithmetic instructions only, not messages, and only where no lane can need the result: a masked write ends an earlier one
-only if it has the same lanes.
+Off by default, like the other hints about speed (`V51`): compilers leave such writes in their output, and the finalizer
+removes some. Reports arithmetic instructions only, not messages, and only where no lane can need the result: a masked
+write ends an earlier one only if it has the same lanes.
 
 Why: the instruction does useless work and occupies a register; often the second write was meant for another variable.
 
@@ -60,7 +60,7 @@ def _find_dead_stores(body: Body, steps: list[Step]) -> dict[int, str]:
 
     names = {key_of(v): v.name for v, usage in find_used_variables(body, steps) if usage.read and usage.written}
     graph = graph_of(steps, body.name, calls_end_blocks=True)
-    # What is written for lanes that are not at work may be read without a mask: no masked write ends its life.
+    # An unmasked instruction may read values of inactive lanes, so that no masked write ends their lives.
     masked, unmasked = Liveness(graph), Liveness(graph, waiting=frozenset(range(len(graph.blocks))))
     found: dict[int, str] = {}
     for no_mask, liveness in ((False, masked), (True, unmasked)):

@@ -27,7 +27,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = problem.args["name"]
     message = f"label `{name}` is defined a second time"
     if problem.args.get("of") is SymbolKind.SUBROUTINE:
-        # The line under `.function` writes nothing, and neither does its repetition.
+        # The label line under `.function` has no effect, and neither has its repetition.
         message += " (the finalizer does not check)"
         return ctx.report(RULE, problem.place, message, related=problem.related, severity=WARNING)
     return ctx.report(RULE, problem.place, message, related=problem.related)

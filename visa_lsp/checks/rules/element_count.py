@@ -1,10 +1,10 @@
 """A variable has more elements than its class allows, or a count that its class does not support.
 
-A general variable has 1 to 4096 elements and at most 4096 bytes; a predicate 1, 2, 4, 8, 16 or 32; an address variable 1 to 16, a sampler or
-surface variable at most 128.
+A general variable has 1 to 4096 elements and at most 4096 bytes; a predicate 1, 2, 4, 8, 16 or 32; an address variable
+1 to 16, a sampler or surface variable at most 128.
 
-Why: the hardware has 16 address registers and flag registers of 32 bits; a general variable too large for the register file cannot be
-allocated, and a count above 65535 is silently cut to 16 bits.
+Why: the hardware has 16 address registers and flag registers of 32 bits; a general variable too large for the register
+file cannot be allocated, and a count above 65535 is silently cut to 16 bits.
 
 Example:
 
@@ -65,7 +65,7 @@ def _judge(symbol: Symbol, registers: int, most: int) -> tuple[str, Severity] | 
         text = f"`{name}` has {symbol.byte_size} bytes; the specification allows 4096 (the finalizer does not check)"
         return text, WARNING
     if symbol.kind in (SymbolKind.SAMPLER, SymbolKind.SURFACE) and count > _MAX_STATE_ELEMENTS:
-        # The finalizer does not look at the first surfaces.
+        # The finalizer does not check the first surfaces.
         early = symbol.kind is SymbolKind.SURFACE and symbol.id < 2 * len(SURFACES)
         tail = " (the finalizer does not check)" if early else ""
         message = f"`{name}` has {count} elements; it can have {_MAX_STATE_ELEMENTS} at most{tail}"

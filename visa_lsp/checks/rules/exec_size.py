@@ -62,7 +62,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     place = Place(bound.line, statement.exec.size.span)
     size = statement.exec.size
     text = size.text if isinstance(size, tree.Number) else ""
-    # What the object holds may be another size: that of `jmp` is always 1.
+    # The object may hold another size: that of `jmp` is always 1.
     written = size.value if isinstance(size, tree.Number) else control.exec_size
     if text[:2] in ("0x", "0X"):
         decimal = str(control.exec_size)
@@ -85,7 +85,7 @@ def _sizes(ctx: CheckContext, row: Instruction) -> tuple[int, ...]:
 
 
 def _finalizer_takes(row: Instruction, size: int) -> bool:
-    """Return whether the finalizer takes the size."""
+    """Return whether the finalizer accepts the size."""
     return row.exec_verified is None or size in row.exec_verified
 
 

@@ -2,7 +2,8 @@
 
 Off by default, because it follows the control flow of the whole body.
 
-Why: the lanes that branch resume only when the remaining lanes arrive or end. If those leave by another path, the lanes never join.
+Why: the lanes that branch resume only when the remaining lanes arrive or end. If those leave by another path, the lanes
+never join.
 
 Example:
 
@@ -55,7 +56,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         here = graph.block_of[number]
         for operand in bound.operands:
             to = graph.at_label.get(_name(operand)) if operand.slot.shape is Shape.LABEL else None
-            # Behind a backward branch the others leave the loop; they are waited for at its exit, not here.
+            # After a backward branch the other lanes leave the loop; they are waited for at its exit, not here.
             if to is not None and to > here and not _reaches(graph, here + 1, to):
                 message = f"the lanes that do not branch never reach `{_name(operand)}`, so no lanes join there"
                 yield ctx.report(RULE, operand_place(bound, operand), message)
@@ -75,7 +76,7 @@ def _reaches(graph: Graph, start: int, wanted: int) -> bool:
 
 
 def _ahead(graph: Graph, number: int) -> list[int]:
-    """Return the blocks that control may go to next; behind lanes that wait at a label others go on."""
+    """Return the blocks that may be executed next; after lanes that wait at a label, other lanes continue."""
     waits = graph.steps[graph.blocks[number].last].flow is FlowClass.GOTO and number + 1 < len(graph.blocks)
     return [*graph.successors[number], *((number + 1,) if waits else ())]
 
@@ -84,7 +85,7 @@ def _is_open(graph: Graph, number: int) -> bool:
     """Return whether the lanes of a block may continue at an unknown place."""
     block = graph.blocks[number]
     last = graph.steps[block.last]
-    # Lanes that end by a return of all lanes, or that wait at a label, let the waiting ones go on.
+    # A ``ret`` of several lanes lets the waiting lanes continue.
     return block.unresolved or last.flow is FlowClass.SWITCH or (last.flow.returns and last.lanes > 1)
 
 

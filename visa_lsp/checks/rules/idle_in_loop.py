@@ -1,7 +1,7 @@
 """Variables are live through a loop that does not use them, and occupy many registers.
 
-Off by default, like the other hints about speed (`V51`). In nested loops the rule reports the outermost loop that does not use a variable,
-and only where such variables occupy 256 bytes or more together. It skips loops with calls.
+Off by default, like the other hints about speed (`V51`). In nested loops the rule reports the outermost loop that does
+not use a variable, and only where such variables occupy 256 bytes or more together. It skips loops with calls.
 
 Why: where registers are scarce, these variables are the ones to save: written before the loop and read after it, they could be
 recomputed or kept in memory, which costs once instead of once per iteration.
@@ -70,7 +70,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     if not loops.by_head:
         return
     room = storage_of_body(body).room
-    # Live as the finalizer counts it: it keeps registers for these.
+    # Liveness as the finalizer computes it, because it keeps registers for these variables.
     sizes = {key: Size((1 << room[number_of(key)]) - 1, room[number_of(key)]) for key in names}
     pressure = Pressure(graph, sizes)
     idle: dict[int, set[int]] = {}

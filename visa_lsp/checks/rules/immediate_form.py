@@ -29,7 +29,7 @@ from visa_lsp.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Types that only variables have.
+# Types of variables only.
 _REGISTERS_ONLY = frozenset({"bf", "tf32", "bf8", "hf8", "e2m1"})
 
 RULE = rule("V215", "immediate-form", ERROR, __doc__)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RULE = rule("V005", "literal-length", ERROR, __doc__)
 _OVERLONG_HEX = re.compile(r"(?<![\w$@?])0[xX]([0-9a-fA-F]{17,})(?![\w$@?])")
-_HINT = re.compile(r"0[xX][0-9a-fA-F]{17}")  # found faster where there is none
+_HINT = re.compile(r"0[xX][0-9a-fA-F]{17}")  # because this search is faster in texts without such a literal
 
 
 def _text(ctx: CheckContext) -> Iterator[Diagnostic]:

@@ -79,7 +79,7 @@ def _wrong(
     if not isinstance(value, (General, Indirect)):
         return f"`{text}` modifies sources in registers; {slot_words(operand.slot)} of `{name}` cannot have it"
     if operand.slot.role is Role.WRITE:
-        # On a general destination binding has said so already.
+        # Binding has already reported a modifier on a general destination.
         return f"`{text}` modifies sources; a destination cannot have it" if isinstance(value, Indirect) else None
     inverts = value.modifier is OperandModifier.NOT
     if (

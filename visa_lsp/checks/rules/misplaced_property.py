@@ -46,7 +46,7 @@ _PROPERTY: Final = re.compile(
     r"\{[^}]*\}|<[^>]*>|\([^)]*\)|\"[^\"]*\"|\b(v_type|type|num_elts|align|alias|attrs|v_name)\s*="
 )
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Words that the finalizer's lexer takes for itself: those of the load/store addresses, and modes of `avs`.
+# Words that are reserved by the finalizer's lexer: those of load/store addresses, and modes of `avs`.
 _ADDRESS_WORDS: Final = frozenset({"flat", "bti", "ss", "bss", "arg"})
 _NEWER_WORD: Final = re.compile(r"surf|AVS_(?:(?:16|8)_(?:FULL|DOWN_SAMPLE)|(?:4|8|16)x[48])")
 
@@ -61,7 +61,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _is_tight(decl: tree.Decl, kind: SymbolKind) -> bool:
-    """Return whether the usual properties are in order with one blank between, so that there is no other."""
+    """Return whether the declaration consists of the usual properties in order, with one blank between them."""
     if decl.name is None or decl.v_type is None or decl.num_elts is None or decl.attrs or decl.v_name is not None:
         return False
     general = kind is SymbolKind.GENERAL
@@ -91,7 +91,7 @@ def _properties(ctx: CheckContext, symbol: Symbol, line: int) -> Iterator[Diagno
         return
     for word, start in _words(ctx.document.line_text(line)):
         if word == "type" and symbol.kind is not SymbolKind.GENERAL:
-            continue  # the seed gives every class a type; another rule says so
+            continue  # the seed gives every class a type; another rule reports it
         place = Place(line, Span(start, start + len(word)))
         if word not in order:
             yield ctx.report(RULE, place, f"a declaration of {_class(symbol)} takes no `{word}`")

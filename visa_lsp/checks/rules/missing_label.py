@@ -50,7 +50,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     if not is_called:
         fixes += ctx.fix_before(last, f"add label `{name}` at the end", f"{name}:")
     related = [(place, f"`{name}` is also used here") for place in uses[1:4]]
-    # The finalizer of 2026 does not look for the labels of a list.
+    # The finalizer of 2026 does not check that the labels of a list exist.
     listed = ctx.dialect is Dialect.V42 and all(_is_switch(ctx.facts(body).by_line.get(place.line)) for place in uses)
     severity = WARNING if listed else None
     return ctx.report(RULE, problem.place, message, related=related, fixes=fixes, severity=severity)

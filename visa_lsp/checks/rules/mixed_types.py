@@ -1,6 +1,7 @@
 """Float and integer operands are mixed in one instruction, or floats of two sizes.
 
-Arithmetic with a float operand has all operands of that type; only `f` and `hf` may be mixed. `sel` picks between sources of one type.
+Arithmetic with a float operand has all operands of that type; only `f` and `hf` may be mixed. `sel` picks between
+sources of one type.
 
 Why: the operation does not convert its operands; it would read the bits of an integer as a float.
 
@@ -54,7 +55,7 @@ def _judge(row: Instruction, typed: Typed, _: Platform | None, __: bool) -> Verd
 
 
 def _agree(result: DataType, source: DataType) -> bool:
-    """Return whether the finalizer takes a source of this type with such a result."""
+    """Return whether the finalizer accepts a source of this type with such a result."""
     if not (result.is_float or source.is_float or source.name == "vf"):
         return True
     pair = (result.name, source.name)

@@ -1,8 +1,9 @@
 """A conversion to or from a narrow float breaks its rules about types, platforms or form.
 
-`fcvt` converts between hf and an eight-bit float (written ub; from PTL on also b, which has four exponent bits), or f and tf32 (written
-ud). `srnd` makes hf of f and ub of hf; from CRI on its source may be bf, and its result b. Conversions to eight bits must be unmasked.
-`mov` does the same between variables that are declared bf8, hf8 and tf32. They take no source modifier.
+`fcvt` converts between hf and an eight-bit float (written ub; from PTL on also b, which has four exponent bits), or f
+and tf32 (written ud). `srnd` makes hf of f and ub of hf; from CRI on its source may be bf, and its result b.
+Conversions to eight bits must be unmasked. `mov` does the same between variables that are declared bf8, hf8 and tf32.
+They take no source modifier.
 
 Why: the finalizer rejects the text; under a mask the hardware would leave halves of dwords behind.
 
@@ -57,7 +58,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     # The finalizer of 2026 checks all of these types but e2m1.
     severity = WARNING if row.limited and E2M1 in [t for _, t in types] else None
     if isinstance(fitting, str):
-        # One wrong operand is reported at its place, a wrong pair of types at the mnemonic.
+        # A wrong operand is reported at its place, a wrong pair of types at the mnemonic.
         wrong = next((o for o, _ in typed if o.slot.name == fitting), None)
         if wrong is None:
             yield ctx.report(
@@ -98,7 +99,7 @@ def _check_modifiers(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
 
 @lru_cache(maxsize=4096)
 def _find_combination(row: Instruction, types: Types, platform: Platform | None, dialect: Dialect) -> Together | str:
-    """Return the combination that an instruction has; else the operand that alone does not fit, empty where it is the pair."""
+    """Return the legal combination of an instruction, or the name of the one wrong operand; empty if the pair is wrong."""
     here = [c for c in row.together if dialect in c.dialects and (platform is None or platform.name in c.platforms)]
     alone = ""
     for combination in here:

@@ -1,7 +1,8 @@
 """A part of the line is a form of text 4.2 in a text of an older version.
 
-Such forms are addresses `:a32u` and `surf(..)`, a scale in an address (`4*V1`), `%scratchloc`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
-offsets in typed addresses, the data sizes `d8u32`, `d16u32` and `d16u32h`, and the narrow float types.
+Such forms are addresses `:a32u` and `surf(..)`, a scale in an address (`4*V1`), `%scratchloc`, a third cache control,
+surface and sampler indices `(T6, 1)`, surfaces held in registers, offsets in typed addresses, the data sizes `d8u32`,
+`d16u32` and `d16u32h`, and the narrow float types.
 
 The words `.aligned` and `.unaligned` are an error: an object can hold their meaning, but text 4.1 has no word for it.
 
@@ -59,7 +60,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 
 def _word(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
-    """Yield a word behind the mnemonic that only text 4.2 has."""
+    """Yield a word after the mnemonic that only text 4.2 has."""
     newer = {word for modifier in row.modifiers if modifier.newest is not None for word in modifier.words}
     if isinstance(bound.statement, tree.Instruction):
         for word in bound.statement.words:
@@ -69,7 +70,7 @@ def _word(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnos
 
 
 def _shape(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
-    """Yield a data size that text 4.2 writes with another word than 4.1: the object is the same."""
+    """Yield a data size with different words in text 4.1 and 4.2; the object is the same."""
     for operand in bound.operands:
         if operand.slot.shape not in _SHAPED or not isinstance(operand.node, tree.Ref) or operand.node.suffix is None:
             continue
@@ -116,11 +117,13 @@ def _newer(field: Field, value: Value) -> str | None:
 
 
 _SHAPED = frozenset({Shape.LSC_DATA, Shape.LSC_DATA_2D})
-# What a word of a data size is made of, and the words of 4.2 with those of 4.1.
+# The parts of the word for a data size, and the words of 4.2 with those of 4.1.
 _WORD = "abcdefghijklmnopqrstuvwxyz0123456789"
 _OLDER = {size.text42: size.text41 for size in lsc_codes.DATASIZES.values() if size.text42 != size.text41}
 _STATES = (FieldKind.SURFACE, FieldKind.SAMPLER)
-_CODED = frozenset({"addrsize", "addrtype", "immscale", "l1", "l3", "prec1", "prec2"})  # some of their codes are newer
+_CODED = frozenset(
+    {"addrsize", "addrtype", "immscale", "l1", "l3", "prec1", "prec2"}
+)  # because some of their codes are newer
 _NEWER_PRECISIONS = frozenset({11, 14, 15})  # bf8, hf8, e2m1
 _FIELDS = {
     "l2": "a third cache control",
@@ -142,7 +145,7 @@ def _span(bound: Bound, field: str) -> Span:
 
 
 def _names(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    """Yield a predefined name that text 4.2 brought."""
+    """Yield a predefined name that is new in text 4.2."""
     if ctx.dialect is Dialect.V42 or all(symbol.id != SCRATCHLOC.number for symbol in body.predefined.used):
         return
     for bound in body.code:

@@ -12,9 +12,9 @@ Instead:
 
     add (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
 
-Authority: seed 003, operand classes of each instruction, and seed 004; the finalizer rejects the text. It overlooks address and
-sampler variables as raw operands, and samplers and surfaces in each other's place, so those are warnings. Images and blocks of media are not
-read from `%slm`, nor blocks of owords before ICLLP.
+Authority: seed 003, operand classes of each instruction, and seed 004; the finalizer rejects the text. It overlooks
+address and sampler variables as raw operands, and samplers and surfaces in each other's place, so those are warnings.
+Images and blocks of media are not read from `%slm`, nor blocks of owords before ICLLP.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _EXPECTED = {
     Shape.LSC_PAYLOAD: "a register or `%null`",
 }
 
-# What the finalizer takes in a place where it means something else.
+# Operands that the finalizer accepts at a place where they mean something else.
 _OVERLOOKED = {
     Shape.RAW: ("address variable", "sampler variable", "surface variable `%slm`"),
     Shape.RAWS: ("address variable", "sampler variable", "surface variable `%slm`"),
@@ -102,7 +102,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _readable(ctx: CheckContext, slot: Slot, problem: Problem) -> bool:
-    """Return whether the operand has the form of its slot: a payload is `name.offset`, whatever the name means."""
+    """Return whether the operand has the form of its slot, such as `name.offset` for a payload, whatever the name means."""
     if slot.shape not in (Shape.RAW, Shape.RAWS):
         return True
     end = problem.place.span.end
@@ -131,7 +131,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     row = bound.row
     assert row is not None
     computes = row.family in _COMPUTING
-    # Most instructions have nothing of the kind, and this runs for all of them.
+    # Tested first because this runs for all instructions, and most have no such operand.
     if computes or row.opcode is not None:
         nulls = [o for o in bound.operands if type(o.value) is General and o.value.var == 0]
         if nulls:
@@ -152,7 +152,7 @@ def _null(ctx: CheckContext, bound: Bound, nulls: Iterable[BoundOperand]) -> Ite
     for operand in nulls:
         if operand.slot.role is Role.READ and operand.slot.shape is Shape.VECTOR and not operand.slot.ignored:
             message = f"`%null` has no value and cannot be {slot_words(operand.slot)}; write a number such as `0x0:ud`"
-            # The finalizer of 2022 crashes, that of 2026 reads something.
+            # The finalizer of 2022 crashes; that of 2026 reads undefined data.
             severity = WARNING if ctx.dialect is Dialect.V42 else None
             yield ctx.report(RULE, operand_place(bound, operand), message, severity=severity)
 

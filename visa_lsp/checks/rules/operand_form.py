@@ -91,7 +91,7 @@ def _predicate(ctx: CheckContext, problem: Problem) -> Diagnostic:
 def _suffix(ctx: CheckContext, problem: Problem) -> Diagnostic:
     line, span = problem.place
     text = ctx.document.line_text(line)
-    # With its colon, and the blanks before that.
+    # The type with its colon, and the blanks before the colon.
     start = len(text[: text.rfind(":", 0, span.start)].rstrip())
     place = Place(line, Span(start, span.end))
     symbol = problem.args["symbol"]

@@ -41,7 +41,7 @@ RULE = rule("V401", "operand-type", WARNING, __doc__)
 
 def _judge(row: Instruction, typed: Typed, platform: Platform | None, newer: bool) -> Verdict | None:
     if row.together and not row.limited:
-        return None  # another rule knows all of its combinations
+        return None  # another rule checks its combinations
     brain = _brain_float(row, typed, platform)
     if brain is not None and newer and row.brain is not None and not row.brain.newest:
         return *brain[:2], None
@@ -115,7 +115,7 @@ def _takers(platform: Platform | None) -> str:
 
 
 def type_words(allowed: Iterable[DataType]) -> str:
-    """Return a set of types as words, integers and floats by one word where all of them are meant."""
+    """Return a set of types as words; all integers, or all floats, are one word."""
     kept = frozenset(allowed)
     parts = []
     kept = frozenset(t for t in kept if not t.is_packed)

@@ -15,8 +15,9 @@ Instead:
     .decl V60 v_type=G type=ud num_elts=32 align=GRF
     gather4_scaled.RG (M1, 16) T6 0x0:ud V36.0 V60.0
 
-Authority: seed 004, raw operands (behaviour is undefined beyond the variable); the finalizer of 2022 accepts the text silently, that
-of 2026 counts the registers that loads return and that addresses take, and refuses too few, so that is an error.
+Authority: seed 004, raw operands (behaviour is undefined beyond the variable); the finalizer of 2022 accepts the text
+silently, that of 2026 counts the registers that loads return and that addresses take, and refuses too few, so that is
+an error.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         whole, offset = storage(symbol)
         start = offset + value.offset
         left = whole.byte_size - start
-        # An operand that begins at a wrong place is reported as that; an alias of a predefined variable has its room there.
+        # An operand at a wrong place is reported by another rule; an alias of a predefined variable has the room of
+        # that variable.
         if left >= size or left <= 0 or start % ctx.grf_sizes[0] or whole.alias is not None:
             continue
         control = exec_control(bound)
@@ -65,8 +67,8 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 def _is_refused(ctx: CheckContext, bound: Bound, operand: BoundOperand, size: int, room: int) -> bool:
     """Return whether the finalizer counts the registers of an operand, and finds too few.
 
-    It looks at what load/store messages with addresses return, and at their addresses, by whole registers; for 32 lanes
-    it requires half, and for fewer lanes than a register has dwords nothing.
+    It counts the whole registers of results and addresses of load/store messages with addresses. For 32 lanes it
+    requires half of them, and none for fewer lanes than a register has dwords.
     """
     control = exec_control(bound)
     of_data = operand.slot.shape is Shape.LSC_DATA and operand.slot.role is Role.WRITE

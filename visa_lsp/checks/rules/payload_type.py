@@ -1,8 +1,8 @@
 """A raw operand of an atomic, gather or scatter is of a type that the message does not carry.
 
-`dword_atomic` takes offsets of type `ud`; its data are `ud`, for `add` and `sub` also `d`, for the float operations `f`; with `.16` they are
-`ud` for all operations, and there is no second operand. The data of `gather` and `scatter` have elements of four bytes. Of the operands
-of a matrix product only src0 can be `%null`.
+`dword_atomic` takes offsets of type `ud`; its data are `ud`, for `add` and `sub` also `d`, for the float operations
+`f`; with `.16` they are `ud` for all operations, and there is no second operand. The data of `gather` and `scatter`
+have elements of four bytes. Of the operands of a matrix product only src0 can be `%null`.
 
 Why: the message works on dwords, whatever the variable was declared as.
 
@@ -80,7 +80,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 
 
 def _operation(row: Instruction, word: str) -> Operation | None:
-    """Return the operation that a word means, by whichever of its names."""
+    """Return the operation of a word, which may be any of its names."""
     if word in row.operations:
         return row.operations[word]
     for modifier in row.modifiers:
@@ -93,7 +93,7 @@ def _operation(row: Instruction, word: str) -> Operation | None:
 
 
 def _matrix(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """Yield wrong types of the operands of a matrix multiplication, apart from the precisions after the mnemonic."""
+    """Yield wrong types of the operands of a matrix multiplication; the precisions after the mnemonic are not checked."""
     wide = ctx.platform is None or ctx.platform.grf_bytes > _NARROW_GRF_BYTES
     for operand in bound.operands:
         value = operand.value
@@ -126,7 +126,7 @@ def _name(bound: Bound) -> str:
 
 
 def _carries(row: Instruction) -> bool:
-    """Return whether the raw operands of a row have types of their own."""
+    """Return whether the row fixes the types of its raw operands."""
     named = any(slot.shape is Shape.RAW and slot.name in row.verified for slot in row.slots)
     return named or bool(row.operations) or row.has(Trait.DWORD_DATA | Trait.MATRIX)
 

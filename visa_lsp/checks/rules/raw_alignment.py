@@ -1,8 +1,9 @@
 """A raw operand does not begin at a register.
 
-Raw operands of variables that fill a register or more start at a whole register, aliases counted from the variable they lie in.
-The activations of a matrix product, which have an element instead, start at a multiple of the bytes that one step of it reads; scales
-of blocks at a multiple of 16 (src3) or 8 (src4). In text 4.2 the variable itself has to be aligned to the registers.
+Raw operands of variables that fill a register or more start at a whole register, aliases counted from the variable they
+lie in. The activations of a matrix product, which have an element instead, start at a multiple of the bytes that one
+step of it reads; scales of blocks at a multiple of 16 (src3) or 8 (src4). In text 4.2 the variable itself has to be
+aligned to the registers.
 
 Why: messages move whole registers.
 
@@ -14,8 +15,8 @@ Instead:
 
     oword_ld (2) T6 0x0:ud V36.32
 
-Authority: seed 004, raw operands ("must be GRF-aligned"); the finalizer rejects the text. Matrix products: public page DPAS and the
-public verifier of 2026, which older finalizers do not have.
+Authority: seed 004, raw operands ("must be GRF-aligned"); the finalizer rejects the text. Matrix products: public page
+DPAS and the public verifier of 2026, which older finalizers do not have.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _matrix(ctx: CheckContext, bound: Bound, variables: dict[int, Symbol]) -> It
 
 
 def _start(value: object, size: int, grf: int) -> int:
-    """Return the byte of its variable at which an operand begins."""
+    """Return the first byte of an operand within its variable."""
     if isinstance(value, RawOperand):
         return value.offset
     assert isinstance(value, General)

@@ -45,7 +45,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             severity = lower_severity(ctx, (bound.row,)) if bound.row is not None else None
             yield ctx.report(RULE, operand_place(bound, operand), message, severity=severity)
         elif variable.written is not None:
-            # All of them lie in the first register.
+            # All of these elements are in the first register.
             platforms = variable.written.get(value.col) if value.row == 0 else None
             if platforms is None:
                 elements = words(variable.written)

@@ -1,7 +1,7 @@
 """The finalizer of 2026 does not compile this form of text 4.2.
 
-It refuses the line, or ends with an assertion. Where the documentation allows the form, or the tool ends, this is a warning, because
-another version may accept the line.
+It refuses the line, or ends with an assertion. Where the documentation allows the form, or the tool ends, this is a
+warning, because another version may accept the line.
 
 Why: `ocloc` and the driver compile the text with this finalizer, or one that descends from it.
 
@@ -128,7 +128,7 @@ def _words(bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[F
 
 
 def _sampler(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
-    # Without parameters a form of text 4.1 fits better, where there is one: it takes the paired surface for a parameter.
+    # A form of text 4.1 without parameters fits better, if there is one, because it reads the paired surface as a parameter.
     is_older = Dialect.V42 not in row.dialects
     is_bare = row.slots[-1].shape is Shape.RAWS and (is_older or len(node.operands) < len(row.slots))
     for operand in bound.operands:

@@ -1,7 +1,8 @@
 """A region touches elements that its variable does not have.
 
-Why: the bytes after a variable belong to another one; reading them yields arbitrary values, writing them destroys it. A copy of one
-element behind the variable is a hint: compilers print the broadcast of a lane that a narrow kernel does not have, and jump over it.
+Why: the bytes after a variable belong to another one; reading them yields arbitrary values, writing them destroys it. A
+copy of one element behind the variable is a hint: compilers print the broadcast of a lane that a narrow kernel does not
+have, and jump over it.
 
 Example:
 
@@ -57,16 +58,16 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if first + length <= symbol.byte_size or _cut(operand.node):
             continue
         inside = first < symbol.byte_size
-        # Compilers reach a later part of a structure from behind an alias of its first part: the bytes are the base's.
+        # Compilers access a later part of a structure through an alias of its first part; the bytes belong to the base.
         base, offset = symbol.base()
         furthest = origin(value.row, value.col, size, max(grf_sizes))
         if not inside and base is not symbol and offset + furthest + length <= base.byte_size:
             continue
-        # Compilers shift lanes by a move from further on; the lanes that run over the end are not used.
+        # Compilers shift lanes by a move from later elements; lanes past the end are not used.
         copied = bound.inst.row.has(Trait.COPIES) and not write
         shifted = copied and inside and (value.row or value.col)
         if not shifted:
-            # Functions for sub-groups of any width broadcast each lane of the widest; a narrow kernel does not run that part.
+            # Functions for sub-groups of any width broadcast every lane of the widest; a narrow kernel skips that part.
             severity = HINT if copied and length == size else None
             place = operand_place(bound, operand)
             related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
@@ -81,7 +82,7 @@ def _last(region: Region, lanes: int, *, write: bool) -> int:
 
 
 def _cut(node: object) -> bool:
-    """Return whether the origin does not fit its field: then it is not where it is written."""
+    """Return whether the origin does not fit its field, so that the object has another origin."""
     indices = node.indices if isinstance(node, tree.Ref) and node.indices else ()
     return any(isinstance(index, tree.Number) and index.value > 255 for index in indices)
 

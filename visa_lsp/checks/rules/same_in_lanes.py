@@ -1,7 +1,8 @@
 """Each lane computes the same value, and one element would serve every read of the result.
 
-Off by default, like the other hints about speed (`V51`). Reports an instruction without a predicate whose sources are immediates and
-single elements, `<0;1,0>`, if no other instruction writes its variable and every read of the variable is a region.
+Off by default, like the other hints about speed (`V51`). Reports an instruction without a predicate whose sources are
+immediates and single elements, `<0;1,0>`, if no other instruction writes its variable and every read of the variable is
+a region.
 
 Why: the result occupies registers for every lane, and the instruction takes passes for all of them; one element, computed
 without a mask and read with `<0;1,0>`, takes one of each.
@@ -59,7 +60,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             if access.writes:
                 writers.setdefault(access.variable, []).append(number)
             elif not (plain and access.certain):
-                names.pop(access.variable, None)  # a message, or what reads more than a region
+                names.pop(access.variable, None)  # a message, or an instruction that reads more than a region
     for variable, name in names.items():
         match writers.get(variable):
             case [number] if _is_same(body.code[number].inst):

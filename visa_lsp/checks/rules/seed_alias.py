@@ -34,7 +34,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     end = text.find(")", alias.offset.span.end)
     start = text.rfind("alias", 0, alias.name.span.start)
     modern = f"alias=<{alias.name.text}, {offset}>"
-    # The modern form of an alias of nothing is an error.
+    # The modern form of an alias of `%null` is an error.
     body = ctx.bound.body_at(line)
     name = alias.name.text
     is_known = name in VARIABLE_BY_NAME or (body is not None and name in index_of(ctx, body).by_name)

@@ -42,7 +42,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _may_be_quoted(ctx: CheckContext, problem: Problem, text: str) -> bool:
-    """Return whether a text is right in quotes: an attribute may take other texts, or a number."""
+    """Return whether the quoted text would be correct, because an attribute may require other texts, or a number."""
     statement = ctx.document.statement(problem.place.line)
     if not isinstance(statement, tree.KernelAttr) or statement.name is None:
         return True
@@ -53,7 +53,7 @@ def _may_be_quoted(ctx: CheckContext, problem: Problem, text: str) -> bool:
 
 
 def _short(text: str) -> str:
-    """Return a name cut to the length that a message can repeat, because it may be as long as a line."""
+    """Truncate a name for a message, because it may be as long as a line."""
     return text if len(text) <= _MAX_SHOWN_CHARS else text[: _MAX_SHOWN_CHARS - 3] + "..."
 
 

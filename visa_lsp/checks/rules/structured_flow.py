@@ -1,7 +1,7 @@
 """Control flow is written with the structured words of the specification: `if`, `else`, `endif`, `do`, `while`, `break`, `cont`.
 
-Why: no finalizer reads them any more; their opcodes mean other things today. The simulator still runs them. `goto` has the same meaning:
-the lanes that leave wait at its label.
+Why: no finalizer reads them any more; their opcodes mean other things today. The simulator still runs them. `goto` has
+the same meaning: the lanes that leave wait at its label.
 
 Example:
 
@@ -45,7 +45,7 @@ _MODERN: Final = {
 
 
 class _Unpaired(Exception):  # noqa: N818
-    """A word without its partner; ``args`` are its statement and what it lacks."""
+    """A word without its partner; ``args`` are its statement and the missing word."""
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:

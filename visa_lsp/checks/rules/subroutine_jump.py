@@ -38,7 +38,7 @@ RULE = rule("V504", "subroutine-jump", WARNING, __doc__)
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     starts = [b.line for b in body.code if isinstance(b.statement, tree.BodyDirective)]
     if len(starts) < 2:
-        # One ``.function`` is the main part; code before it is nothing that a branch could leave.
+        # A single ``.function`` is the main part, so that no branch can leave it.
         first = next((b.line for b in body.code if isinstance(b.statement, tree.Instruction)), -1)
         if not starts or first < 0 or first > starts[0]:
             return

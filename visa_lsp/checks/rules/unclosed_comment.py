@@ -34,7 +34,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     chunks = ctx.document.chunks
     if not chunks[-1].closes_in_block:
         return
-    # The comment that is open at the end began in the last chunk that some comment does not go through.
+    # The open comment begins in the last chunk that is not entirely inside a comment.
     through = (chunk.opens_in_block and "*/" not in chunk.text for chunk in reversed(chunks))
     number = len(chunks) - 1 - next((i for i, swallowed in enumerate(through) if not swallowed), 0)
     first = ctx.document.line_of(number)

@@ -32,7 +32,7 @@ from visa_lsp.isa.operands import AO, A, G, P
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.sema.model import VARIABLE_LETTER, Place, SymbolKind
-from visa_lsp.sema.names import is_taken
+from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 RULE = rule("V101", "undeclared-name", ERROR, __doc__)
 _UNUSED, _NULL = "null", "%null"
-MAX_RELATED_USES = 4  # uses that a finding lists
+MAX_RELATED_USES = 4  # uses listed by a finding
 _LETTER = {kind: letter for letter, kind in VARIABLE_LETTER.items()}
 
 
@@ -62,7 +62,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
         names = index_of(ctx, body)
         same = names.by_name.get(name, ())
         ended = next((s for s in same if s.scope is not body.scope and s.place), None)
-        # A declaration does not know its own name yet.
+        # A name is not in scope inside its own declaration.
         later = next((s for s in same if s.place and s.place.line >= problem.place.line), None)
         found = names.of_kind(kind).near(name, names.likeness)
         if later is not None and later.place is not None:
@@ -155,11 +155,11 @@ def _kind(ctx: CheckContext, body: Body | None, problem: Problem) -> SymbolKind:
 
 
 def _declare(ctx: CheckContext, body: Body, problems: list[Problem], kind: SymbolKind, name: str) -> tuple[Fix, ...]:
-    """Return a declaration that fits the uses, behind the last declaration before it; none where it has no place."""
+    """Return the fix that adds a declaration for the uses after the last declaration; none if there is no place for it."""
     problem, uses = problems[0], problems[:MAX_RENAMED_USES]
     opener = body.place.line if body.place else body.first_line
     at = min(max(index_of(ctx, body).last_leading, opener), problem.place.line - 1)
-    # A name like a mnemonic is a piece of a broken line, not a variable.
+    # A name like a mnemonic is a part of a broken line, not a variable.
     if at < opener or name in TABLE.mnemonics:
         return ()
     bounds = [ctx.facts(body).by_line.get(use.place.line) for use in uses]
@@ -191,7 +191,7 @@ def _input_bytes(ctx: CheckContext, problem: Problem) -> int:
 
 
 def _is_long_address(bound: Bound | None, problem: Problem) -> bool:
-    """Return whether a message takes addresses of 64 bits from the variable."""
+    """Return whether a message reads addresses of 64 bits from the variable."""
     start = problem.place.span.start
     for operand in bound.operands if bound else ():
         node = operand.node

@@ -1,7 +1,8 @@
 """The lexer of text 4.2 does not read this spelling.
 
-Older finalizers read some of these spellings, and others are common habits: blanks inside of `(-)`, types in mixed case, decimal
-fractions with a type other than `:f` and `:df`, a sign `+` before a number, an execution size that is not a plain number.
+Older finalizers read some of these spellings, and others are common habits: blanks inside of `(-)`, types in mixed
+case, decimal fractions with a type other than `:f` and `:df`, a sign `+` before a number, an execution size that is not
+a plain number.
 
 Why: the text does not compile, and the finalizer reports only a syntax error.
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 RULE = rule("V239", "unread-text", ERROR, __doc__)
 Found = tuple[Span, str]
 _TYPE: Final = "(?i:u?[dwbqv]|[dh]?f|bf|vf|bool)"
-# What may be written in small letters or in capitals, and nothing between.
+# Words that may be in lower or upper case, but not in mixed case.
 _MIXED_TYPES: Final = re.compile(rf":(?!(?:bool|Bool|BOOL|[a-z]+|[A-Z]+)(?![A-Za-z0-9_])){_TYPE}(?![A-Za-z0-9_.])")
 _CLASS: Final = re.compile(r"(?:[a-z]+|[A-Z]+|Bool)[0-9]*|e2m1|E2M1")
 _FRACTION: Final = re.compile(
@@ -162,7 +163,7 @@ def _signs(node: object, code: str) -> Iterator[Found]:
 
 
 def _escapes(code: str) -> Iterator[Found]:
-    """Yield escape sequences that no string has."""
+    """Yield unknown escape sequences of strings."""
     if "\\" not in code:
         return
     for quoted in _QUOTED.finditer(code):

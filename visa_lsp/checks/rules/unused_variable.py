@@ -48,7 +48,7 @@ class _Mentions:
 
 
 class _Undeclared:
-    """The names of a text that are used where no declaration of them is known."""
+    """The names of a text that are used without a declaration in scope."""
 
     def __init__(self) -> None:
         self._names: frozenset[str] | None = None
@@ -71,10 +71,10 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         start = ctx.document.line_start(line)
         end = ctx.document.line_start(line + 1) if line + 1 < ctx.document.line_count else len(ctx.document)
         if symbol.decl is not None and symbol.decl.braces is not None:
-            # The scope that the line begins or ends stays.
+            # No fix for a line that opens or closes a scope, because the scope must stay.
             start, end = start + symbol.decl.span.start, start + symbol.decl.span.end
         fix = Fix(f"remove the declaration of `{symbol.name}`", (Edit(Span(start, end), ""),))
-        # Without the line a use that does not see the declaration, a comment or the whole body would change.
+        # No fix if removing the line would change the meaning of another use, of a comment, or of the whole body.
         has_other_part = (
             body.place is None
             or mentions.count(ctx, symbol.name) > 1

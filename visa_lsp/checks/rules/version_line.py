@@ -14,8 +14,8 @@ Instead:
     .version 4.1
     .kernel "k"
 
-Authority: the finalizer rejects a text without a version and one with two, and accepts any number; seed 003, `vISA_Assembly_File`, has the kernel first, which is why that order is
-a warning only.
+Authority: the finalizer rejects a text without a version and one with two, and accepts any number; seed 003,
+`vISA_Assembly_File`, has the kernel first, which is why that order is a warning only.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     place = ctx.line_place(line)
     if at < 0:
         bodies = ctx.bound.bodies
-        # No fix where it would add a second version, or only another error because code has no kernel.
+        # No fix that would add a second version, or cause another error because code has no kernel.
         has_other = any(isinstance(other, tree.Version) for _, other in ctx.document.statements())
         may_begin = bodies and bodies[0].place is not None and not has_other and not ctx.is_comment_open(line - 1)
         fix = Fix("add `.version 4.1`", (ctx.insert_line(line, ".version 4.1"),), safe=True)
@@ -66,7 +66,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     fix = Fix("move `.version` to the top", (ctx.insert_line(line, moved), Edit(Span(start, end), "")), safe=True)
     related = [(ctx.line_place(at), "the version is here")]
     message = "`.version` must be the first statement; the finalizer rejects the seed's order"
-    # Without a body the finding would only become another one, and no line leaves or enters a comment.
+    # No fix without a body, because another finding would replace this one, nor if a line would leave or enter a comment.
     is_movable = ctx.bound.bodies and not any(ctx.is_comment_open(n) for n in (line - 1, at - 1, at))
     yield ctx.report(RULE, place, message, related=related, fixes=(fix,) if is_movable else (), severity=WARNING)
 

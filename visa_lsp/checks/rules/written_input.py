@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V127", "written-input", WARNING, __doc__)
-_CM = 0  # what `Target="cm"` is stored as
+_CM = 0  # the stored value of `Target="cm"`
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:

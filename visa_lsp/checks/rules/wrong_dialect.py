@@ -38,7 +38,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     if row is None or ctx.dialect in row.dialects or not isinstance(statement, tree.Instruction):
         return
     if row.dialects == {Dialect.SEED} and row.family == "simd_flow":
-        return  # structured-flow says more
+        return  # structured-flow reports it in more detail
     place = Place(bound.line, statement.words[0].span)
     if row.dialects == {Dialect.SEED}:
         message = f"`{row.mnemonic}` is a word of the specification only; no finalizer reads it"

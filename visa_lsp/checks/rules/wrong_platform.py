@@ -45,7 +45,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     ):
         return
     place = Place(bound.line, statement.words[0].span)
-    # The finalizer of 2026 looks only whether there is a load/store controller.
+    # The finalizer of 2026 checks only whether there is a load/store controller.
     passes = ctx.dialect is Dialect.V42 and row.family == "lsc" and ctx.platform.name in since("DG2")
     tail = " (the finalizer of 2026 does not check)" if passes else ""
     message = f"{ctx.platform.name} has no `{row.mnemonic}`; {_where(row)}{tail}"
@@ -71,7 +71,7 @@ def _where(row: Instruction) -> str:
 
 
 def _types(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """Yield types that need a unit which the platform lacks: exact division and roots, and those of doubles."""
+    """Yield types that need a unit which the platform lacks: for exact division and roots, or for doubles."""
     row, statement = bound.row, bound.statement
     if row is None or ctx.platform is None or not isinstance(statement, tree.Instruction):
         return

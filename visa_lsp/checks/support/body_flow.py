@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.flow.accesses import accesses_of, exec_control_of, touches_indirectly
+from visa_lsp.flow.bit_accesses import accesses_of, exec_control_of, touches_indirectly
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.steps import Access, Space, Step, variable_key
 from visa_lsp.flow.storage import place

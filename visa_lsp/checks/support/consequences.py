@@ -1,7 +1,7 @@
 """Suppression of problems that only follow from another problem of the line.
 
-A broken parenthesis makes the rest of its line look wrong, a junk operand shifts the count. Every line is judged alone.
-Invariant: a line with problems keeps at least one.
+A broken parenthesis makes the rest of its line look wrong; an invalid operand changes the number of operands. Every
+line is judged alone. Invariant: a line with problems keeps at least one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 _MODIFIED_IMMEDIATE = re.compile(r"\((?:-|abs|-abs|~|not)\)\s*[-\d(][\w.()+*/-]*(?::\w+)?")
-# What a line lacks when a part of it could not be read.
+# Missing parts of a line that follow from an unreadable part.
 _INCOMPLETE = frozenset({
     "operand-count", "missing-exec", "missing-modifier", "missing-property", "unknown-modifier", "missing-region",
     "raw-form", "indirect-form", "missing-shape", "missing-address-size",
@@ -33,7 +33,7 @@ _MAX_PROBLEMS_PER_LINE = 64
 
 
 def root_problems(document: Document, bound: BoundModule) -> Iterator[Problem]:
-    """Yield the problems that are worth a finding of their own, in text order."""
+    """Yield the problems that deserve a finding, in text order."""
     for line, group in groupby(bound.problems, key=lambda p: p.place.line):
         problems = list(islice(group, _MAX_PROBLEMS_PER_LINE))
         alone = len(problems) == 1 and problems[0].kind != "syntax"
@@ -47,7 +47,7 @@ def _roots(text: str, problems: list[Problem]) -> Iterator[Problem]:
         return
     seen: list[Span] = []
     for problem in problems:
-        # A second complaint about the same or an enclosed place says the same again.
+        # A second problem at the same or an enclosed place repeats the first one.
         if any(s.start <= problem.place.span.start and problem.place.span.end <= s.end for s in seen):
             continue
         if problem.kind == "destination-stride" and any(
@@ -68,7 +68,7 @@ def _broken(text: str, problems: list[Problem], broken: list[Problem]) -> Iterat
         rest = [p for p in problems if p.place.span.start >= modified.end()]
         yield from (p for p in rest if p.kind not in _INCOMPLETE)
         return
-    # A bracket that does not match takes everything behind it along.
+    # All text after an unmatched bracket is unreadable.
     ends_line = text[start : start + 1] in ("(", ")", ",", "[", "]", "<", ">", '"') or text.count("(") != text.count(
         ")"
     )

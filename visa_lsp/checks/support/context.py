@@ -28,19 +28,22 @@ if TYPE_CHECKING:
 
 
 class CheckContext(Struct, frozen=True):
-    """A text under check. ``platform`` is None when nothing names one: then nothing platform-bound is reported."""
+    """A text under check.
+
+    ``platform`` is None if nothing names one; then findings that depend on the platform are not reported.
+    """
 
     document: Document
     bound: BoundModule
     platform: Platform | None
     dialect: Dialect
-    # The lines that findings are wanted of, where it is not all; others are context.
+    # The lines whose findings are reported; None for all. Other lines are context.
     asked: frozenset[int] | None = None
     _facts: dict[int, BodyFacts] = field(default_factory=dict)
     _declared: dict[int, list[Symbol]] = field(default_factory=dict)
     _steps: dict[int, list[Step]] = field(default_factory=dict)
-    views: Session = field(default_factory=Session)  # what others work out of the text: each its own part
-    # Subjects reported at their first line only, by line: with its rule and body, each line that requested it.
+    views: Session = field(default_factory=Session)  # results that rules derive from the text and share
+    # For each line, the subjects for which a rule requested the first line, with rule and body.
     subjects: dict[int, set[tuple[str, str]]] = field(default_factory=dict)
     _firsts: dict[tuple[int, str, str], int] = field(default_factory=dict)
 
@@ -57,7 +60,7 @@ class CheckContext(Struct, frozen=True):
         return known
 
     def declared(self, body: Body) -> list[Symbol]:
-        """Return the variables of a body that findings about their declarations are wanted of."""
+        """Return the variables of a body whose declarations are checked."""
         known = self._declared.get(id(body))
         if known is None:
             asked, symbols = self.asked, body.symbols
@@ -66,10 +69,10 @@ class CheckContext(Struct, frozen=True):
         return known
 
     def steps(self, body: Body) -> list[Step]:
-        """Return the instructions of a body with what they read and write."""
+        """Return the instructions of a body with the variables that they read and write."""
         known = self._steps.get(id(body))
         if known is None:
-            from visa_lsp.checks.support.body_flow import steps_of_body  # no rule that is always on needs it
+            from visa_lsp.checks.support.body_flow import steps_of_body  # needed by opt-in rules only
 
             known = self._steps[id(body)] = steps_of_body(body)
         return known
@@ -83,7 +86,7 @@ class CheckContext(Struct, frozen=True):
         return self.document.line_text(place.line)[place.span.start : place.span.end]
 
     def line_place(self, line: int) -> Place:
-        """Return a line without its indentation; an empty place behind the last line."""
+        """Return the place of a line without its indentation; an empty place after the last line."""
         text = self.document.line_text(line) if 0 <= line < self.document.line_count else ""
         start = len(text) - len(text.lstrip())
         return Place(line, Span(start, max(start, len(text.rstrip()))))
@@ -122,7 +125,7 @@ class CheckContext(Struct, frozen=True):
         return self._firsts.setdefault((id(body), rule.name, subject), line) == line
 
     def is_comment_open(self, line: int) -> bool:
-        """Return whether a block comment is open behind a line: a line of text put there would be comment."""
+        """Return whether a block comment is open after a line, so that text inserted there would be in the comment."""
         if line < 0:
             return False
         number = self.document.chunk_at(line)
@@ -135,33 +138,33 @@ class CheckContext(Struct, frozen=True):
         return is_open
 
     def fix_before(self, line: int, title: str, text: str) -> tuple[Fix, ...]:
-        """Return the fix that puts a line of text before a line; none where it would be comment."""
+        """Return the fix that inserts a line of text before a line; none if it would be in a comment."""
         return () if self.is_comment_open(line - 1) else (Fix(title, (self.insert_line(line, text),)),)
 
     def fix_after(self, line: int, title: str, text: str) -> tuple[Fix, ...]:
-        """Return the fix that puts a line of text behind a line; none where it would be comment."""
+        """Return the fix that inserts a line of text after a line; none if it would be in a comment."""
         return () if self.is_comment_open(line) else (Fix(title, (self.insert_after(line, text),)),)
 
     def insert_line(self, line: int, text: str) -> Edit:
-        """Put a line of text before a line."""
+        """Insert a line of text before a line."""
         start = self.document.line_start(line)
         return Edit(Span(start, start), f"{text}\n")
 
     def insert_after(self, line: int, text: str) -> Edit:
-        """Put lines of text behind a line."""
+        """Insert lines of text after a line."""
         return insertion_after(self.document, line, f"{text}\n")
 
 
 def insertion_after(document: Document, line: int, text: str) -> Edit:
-    """Return the edit that puts whole lines behind a line; ``text`` ends in a newline."""
+    """Return the edit that inserts whole lines after a line; ``text`` ends with a newline."""
     start = document.line_start(line + 1)
-    # The last line may have no end.
+    # The last line may lack a line end.
     open_end = line + 1 >= document.line_count and document.line_text(line) != ""
     return Edit(Span(start, start), f"\n{text}" if open_end else text, after=True)
 
 
 def dialect_of(bound: BoundModule) -> Dialect:
-    """Return the dialect of ``.version``: 4.2 and later, else 4.1. Rules recognise forms of the seed one by one."""
+    """Return the dialect by ``.version``: 4.2 for 4.2 and later, else 4.1. Rules recognise forms of the seed one by one."""
     if bound.version is None:
         return Dialect.V41
     if bound.version >= (4, 2):

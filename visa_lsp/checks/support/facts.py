@@ -1,6 +1,6 @@
 """Facts about a body that several rules need: symbols by id, dispatch width, type and exec size of operands.
 
-Pure look-ups in bound text, without findings. A fact that is not certain is None.
+Pure look-ups in bound text, without findings. An uncertain fact is None.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def int_attribute(body: Body, name: str) -> int | None:
 
 
 def exec_control(bound: Bound) -> ExecControl | None:
-    """Return the execution size and mask of an instruction that has a meaning and both of them."""
+    """Return the execution size and mask of an instruction; None if it lacks a meaning or one of them."""
     if bound.inst is None:
         return None
     for value in bound.inst.values:
@@ -80,7 +80,7 @@ def operand_place(bound: Bound, operand: BoundOperand) -> Place:
 
 
 def slot_words(slot: Slot) -> str:
-    """Return words for an operand: ``src0``, with its purpose where that says more."""
+    """Return words for an operand: ``src0``, with its purpose if that is clearer."""
     doc = slot.doc.split(";")[0].split(":")[0]
     plain = not doc or doc.startswith("source ") or doc in ("result", "surface variable", "sampler variable")
     return f"`{slot.name}`" if plain else f"`{slot.name}` ({doc})"

@@ -1,8 +1,8 @@
 """Limits of checking line by line: far above every real text, but finite for any input.
 
-A text of a million lines of a million kinds, or of nothing but mistakes, would take ten minutes to check at every
-keystroke. Beyond these limits one finding says that there may be more. The rule is here, beside the others; the analysis
-applies the limits.
+A text of a million different lines, or of a million mistakes, would take ten minutes to check at every keystroke.
+Beyond these limits one finding says that there may be more. The rule is here beside the others; the analysis applies
+the limits.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Final
 from visa_lsp.diagnostics import Diagnostic, Rule, Severity
 from visa_lsp.text import Span
 
-# Kinds of lines that one check of a text covers; a compiler's text of 200,000 lines has some thousands of them.
+# Classes of lines in one check of a text; a compiler's text of 200,000 lines has some thousands.
 CLASSES: Final = 40_000
-# Lines that may have a finding and are bound and checked one by one, in each body; bodies in one go, and in all;
-# bodies whose name another one has.
+# Lines of each body that are checked one by one because they may have a finding; bodies in one step, and in all; bodies
+# that share their name with another one.
 SUSPECTS: Final = 2_000
 BODIES: Final = 250
 MAX_BODIES: Final = 20_000

@@ -1,8 +1,8 @@
 """Checks of load/store messages that only the finalizer of 2026 (text 4.2) has.
 
-The forms differ by dialect: texts of Efficient64b (CRI and later) address surfaces by `surf(..)`, scale addresses and give three
-cache controls; all others use `bti`, `ss` and `bss` and give two. Facts are those of the public source of 98fff71643f1 and of its
-verdicts on texts of one message. Pure look-ups; the calling rules report them.
+The forms differ by dialect: texts of Efficient64b (CRI and later) address surfaces by `surf(..)`, scale addresses and
+give three cache controls; all others use `bti`, `ss` and `bss` and give two. Facts are those of the public source of
+98fff71643f1 and of its verdicts on texts of one message. Pure look-ups; the calling rules report them.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _COORDINATES: Final = 4
 _MIN_LANES: Final = 16
 _MIN_LANES_PVC: Final = 32  # of the base die
 _MAX_REGISTERS: Final = 31
-# A transposed block: elements of a row and rows at most, by the bytes of an element; of Xe3 and before only two sizes.
+# A transposed block: the most elements of a row and the most rows, by the bytes of an element; up to Xe3 only two sizes.
 _TRANSPOSED: Final = {1: (64, 32), 2: (32, 32), 4: (16, 32), 8: (8, 32)}
 _TRANSPOSED_UNTIL_XE3: Final = {4: (16, 32), 8: (4, 8)}
 Found = tuple[Place, str, Severity]
 
 
 def judge_message(bound: Bound, inst: Inst, platform: Platform) -> Iterator[Found]:
-    """Yield the objections of the finalizer of 2026 to a message, with the severity: a warning where it ends."""
+    """Yield the objections of the finalizer of 2026 to a message, each with a severity: a warning if the finalizer crashes."""
     for operand in bound.operands:
         node, place = operand.node, Place(bound.line, operand.node.span)
         shape = operand.slot.shape
@@ -130,7 +130,7 @@ def _kind_of_surface(inst: Inst, node: tree.AddressRef, place: Place, platform: 
 
 
 def _surface(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform) -> Iterator[Found]:
-    """Yield mistakes in a surface that is named without addresses of lanes."""
+    """Yield mistakes in the surface of a message without addresses of lanes."""
     if inst.row.has(Trait.ATOMIC):
         if platform.efficient64b and not node.items:
             message = f"an append counter needs brackets in a text of Efficient64b, as in `surf(..)[%null] V1 %null` ({STOPS})"
@@ -146,7 +146,7 @@ def _surface(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform
 
 
 def _channels(operand: BoundOperand, place: Place) -> Iterator[Found]:
-    """Yield a data size that has no channels behind it in the grammar of text 4.2: its older spelling has."""
+    """Yield a data size with channels that the grammar of text 4.2 allows only after the older spelling."""
     tag = operand.node.suffix if isinstance(operand.node, tree.Ref) else None
     size, dot, _ = tag.text.partition(".") if tag is not None else ("", "", "")
     if dot and size.startswith("d") and "u" in size:
@@ -170,7 +170,7 @@ def _counter(inst: Inst, operand: BoundOperand, place: Place, platform: Platform
 
 
 def _registers(bound: Bound, place: Place, platform: Platform) -> Iterator[Found]:
-    """Yield data that would take more registers than a message has, of few lanes too: the unit counts sixteen at least."""
+    """Yield data that needs more registers than a message has; the unit counts at least sixteen lanes."""
     data, control = message_data(bound, newest=True), exec_control(bound)
     if data is None or control is None or data.transposed:
         return
@@ -199,9 +199,10 @@ def _check_transposed(inst: Inst, place: Place, platform: Platform) -> Iterator[
 
 
 def counts_as_prefetch(inst: Inst, platform: Platform | None) -> bool:
-    """Return whether a block that is loaded is judged as one that is only prefetched, which has looser limits.
+    """Return whether a loaded block has the looser limits of a prefetch.
 
-    From CRI on it is one without a destination; in texts of Efficient64b the finalizer looks at the interleaving instead.
+    From CRI on it is a block without a destination; in texts of Efficient64b the finalizer checks the interleaving
+    instead.
     """
     if platform is not None and platform.name not in since("CRI"):
         return False
@@ -212,6 +213,6 @@ def counts_as_prefetch(inst: Inst, platform: Platform | None) -> bool:
 
 
 def number_of(inst: Inst, field: str) -> int:
-    """Return the value of a field that holds a number; 0 for another."""
+    """Return the value of a field that holds a number; 0 for other fields."""
     value = inst.get(field)
     return value if isinstance(value, int) else 0

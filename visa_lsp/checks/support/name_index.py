@@ -1,7 +1,7 @@
 """An index of the names of one body, by name, kind and line, for rules about missing names.
 
 A text may have a hundred thousand undeclared names and as many declared ones, so no look-up iterates all of them. A
-suggestion depends on the names of the body that are spelt alike, and on names without a number.
+suggestion depends on names of the body with a similar spelling, and on names without a number.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_PLAIN_NAMES: Final = 64
 # One fix renames up to this number of uses of a name; with more it renames only the reported one.
 MAX_RENAMED_USES: Final = 64
-_MAX_EXEMPT_STEM_CHARS: Final = 2  # letters before a number: too few to be misspelt
+_MAX_EXEMPT_STEM_CHARS: Final = 2  # letters before a number: such a name is too short to be misspelt
 _DIGITS: Final = "0123456789"
 
 
@@ -34,14 +34,14 @@ class Spelling(NamedTuple):
 
 
 def normalize_spelling(name: str) -> Spelling:
-    """Return the common form of names that are spelt alike: ``V0040`` and ``v40``, ``loop`` and ``LOOP``."""
+    """Return the normalized spelling of a name: equal for ``V0040`` and ``v40``, and for ``loop`` and ``LOOP``."""
     stem = name.rstrip(_DIGITS)
     digits = name[len(stem) :]
     return Spelling(stem.lower(), digits.lstrip("0") or digits[:1])
 
 
 def is_likened(word: str) -> bool:
-    """Return whether similar names are suggested for a missing one, and not only names that are spelt alike."""
+    """Return whether similar names are suggested for a missing one, not only names of the same normalized spelling."""
     alike = normalize_spelling(word)
     return not alike.number or len(alike.stem) > _MAX_EXEMPT_STEM_CHARS
 
@@ -56,7 +56,7 @@ class Pool:
         self._plain = [name for alike, names in self._like.items() if not alike.number for name in names]
 
     def near(self, word: str, like: Callable[[str, Iterable[str]], str | None]) -> str | None:
-        """Return the name that a misspelt word most likely meant; one with a number only means names with the same number."""
+        """Return the name most likely meant by a misspelt word; a word with a number matches only names with that number."""
         alike = normalize_spelling(word)
         if alike.number:
             found = next((name for name in self._like.get(alike, ()) if name != word), None)
@@ -66,7 +66,7 @@ class Pool:
 
 
 class NameIndex:
-    """Names of a body: declared ones and defined labels."""
+    """The declared names and defined labels of a body."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
@@ -89,7 +89,7 @@ class NameIndex:
 
     @cached_property
     def likeness(self) -> Callable[[str, Iterable[str]], str | None]:
-        """The key by which a misspelt word is looked up."""
+        """The key for looking up a misspelt word."""
         labels = [label.name for label in self._body.labels.values() if label.place]
         plain = sum([not normalize_spelling(name).number for name in (*self.by_name, *labels)])
         return nearest if plain <= MAX_PLAIN_NAMES else same_letters

@@ -1,6 +1,6 @@
 """Sizes of the data and addresses of a message, by execution size and data shape.
 
-Covers only forms whose size is certain. Bytes are the minimum that the lanes need, registers the count of the message.
+Covers only forms whose size is certain. Bytes are the minimum for the lanes; registers are those of the message.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ADDRESS_BYTES: Final = {"a16": 2, "a32": 4, "a64": 8}
 _ROWS: Final = ((4, 64), (8, 32), (16, 16), (32, 8), (64, 4))  # of a media block: widest in bytes, most rows
-_MAX_BLOCK_SIDE: Final = 1024  # no matrix is as wide; what is wider has another finding
+_MAX_BLOCK_SIDE: Final = 1024  # wider than any matrix; another rule reports wider operands
 
 
 class Data(Struct, frozen=True):
@@ -42,7 +42,7 @@ class Data(Struct, frozen=True):
 def message_data(bound: Bound, *, newest: bool = False) -> Data | None:
     """Return the data of a load/store message with a shape; None for other instructions.
 
-    Channels and counts share a code: in text 4.2 the finalizer takes each for what the message has.
+    Channels and counts share a code, which the finalizer of text 4.2 reads in the way of the message.
     """
     operand = next((o for o in bound.operands if o.slot.shape is Shape.LSC_DATA), None)
     if operand is None or not isinstance(operand.node, tree.Ref) or operand.node.suffix is None:
@@ -66,7 +66,7 @@ def message_data(bound: Bound, *, newest: bool = False) -> Data | None:
 
 
 def _swap_count(bound: Bound, operand: BoundOperand, size: str) -> Data | None:
-    """Return the data of a message that has channels where the text gives a count, or the other way round."""
+    """Return the data of a message with channels for which the text gives a count, or the reverse."""
     shape = (
         parse_data_shape(operand.node.suffix.text)
         if isinstance(operand.node, tree.Ref) and operand.node.suffix
@@ -110,12 +110,12 @@ def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
         elif operand.slot.shape is Shape.LSC_DATA_2D:
             yield from _matrix(operand)
         elif row.has(Trait.BLOCK) and operand.slot.shape is Shape.RAW and lanes > 1:
-            # Compilers read single blocks of 16 bytes into half as many.
+            # Compilers read single blocks of 16 bytes into half a register.
             yield operand, 16 * lanes
 
 
 def most_rows(width: int) -> int:
-    """Return the most rows of a media block of 1 to 64 bytes a row."""
+    """Return the maximum number of rows of a media block of 1 to 64 bytes a row."""
     return next(rows for widest, rows in _ROWS if width <= widest)
 
 
@@ -142,7 +142,7 @@ def _matrix(data: BoundOperand) -> Iterator[tuple[BoundOperand, int]]:
 
 
 def storage(symbol: Symbol) -> tuple[Symbol, int]:
-    """Return the declared variable that a chain of aliases ends in, as the finalizer walks it, and the offset in all."""
+    """Return the variable at the end of a chain of aliases, as the finalizer walks it, and the total offset."""
     offset, seen = 0, set[int]()
     while symbol.alias is not None and id(symbol) not in seen:
         seen.add(id(symbol))

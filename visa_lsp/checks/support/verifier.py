@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Body, Bound, BoundOperand
 
     Typed = tuple[tuple[Slot, DataType], ...]
-    # What there is to say of operands of some types: the number of the operand, the message, how bad it is.
+    # The findings about operand types: the number of the operand, the message, and the severity.
     Verdict = tuple[int, str, "Severity | None"]
 
 
@@ -45,7 +45,7 @@ def find_lacks(row: Instruction, typed: Typed, platform: Platform | None) -> Ite
 
 
 def lower_severity(ctx: CheckContext, rows: Iterable[Instruction]) -> Severity | None:
-    """Return the severity of a mistake that the finalizer of 2026 does not check; None for the rule's own."""
+    """Return the severity of a mistake that the finalizer of 2026 does not check; None for the default of the rule."""
     newest = ctx.dialect is Dialect.V42 and any(row.has(Trait.OVERLOOKED) for row in rows)
     return Severity.WARNING if newest else None
 

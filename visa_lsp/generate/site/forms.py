@@ -1,8 +1,8 @@
-"""Forms of instructions, carried out: what the page of an opcode shows of them.
+"""Executed forms of instructions, for the pages of opcodes.
 
-The forms are lines of the corpus, `forms.txt`, each placed behind the declarations of its template. Knows nothing of single
-instructions and of pages. Invariant: a form is shown only if the checks find no error in it, and what is shown of its
-execution is what the simulator left.
+The forms are lines of the corpus, `forms.txt`, each placed after the declarations of its template. Knows neither single
+instructions nor pages. Invariant: a form is shown only if the checks find no error in it, and the values shown are
+those of the simulator.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from warnings import catch_warnings, simplefilter
 
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.encode import instruction_offsets
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.isa.platforms import platform_named
@@ -38,7 +38,7 @@ EXTRA_FORMS: Final = (
     "docs/site/forms.txt"  # forms that the corpus's finalizer does not know, or that no compiler prints
 )
 _OLD, _NEW = (".version 4.1\n", ".version 4.2\n")
-# Texts and platforms; one of them has the form.
+# The texts and platforms to search for a form.
 _TRIED: Final = (
     *((_OLD, name) for name in ("TGLLP", "DG2", "BDW", "PVCXT")),
     *((_NEW, name) for name in ("DG2", "BMG", "PTL", "CRI")),
@@ -46,9 +46,9 @@ _TRIED: Final = (
 _SURFACES: Final = 8
 _BUFFER_BYTES: Final = 4096
 _SHOWN: Final = 16
-_DIFFERENT: Final = 100  # elements of a variable: few enough for the narrowest type
+_DIFFERENT: Final = 100  # elements of a variable, whose numbers fit the narrowest type
 _PREDICATE: Final = re.compile(r"^\s*(\([^)]*\)\s*)?")
-_BITS_OF_ONE: Final = 0x3F80  # of a bf
+_BITS_OF_ONE: Final = 0x3F80  # size of a bf
 _OF_MESSAGES: Final = (Shape.SURFACE, Shape.LSC_ADDRESS, Shape.LSC_ADDRESS_STRIDED)
 _PIXELS: Final = Trait.SAMPLES | Trait.LOADS_PIXELS
 _STEPS: Final = 10_000
@@ -63,9 +63,9 @@ class CellChange(NamedTuple):
 
 
 class OpcodeForm(NamedTuple):
-    """A line with one instruction of a row, the platform it was checked for, its record, and what it did.
+    """A line with one instruction of a row, the platform of its check, its record, and its effects.
 
-    ``record`` is the bytes of the object, None where text 4.2 alone has the form.
+    ``record`` is the bytes of the object; None for a form of text 4.2 only.
     """
 
     mnemonic: str
@@ -77,14 +77,14 @@ class OpcodeForm(NamedTuple):
 
 @cache
 def forms(root: Path) -> dict[str, OpcodeForm]:
-    """Return the first sound form of each mnemonic that has one. Raises OSError where the corpus is not beside the package."""
+    """Return the first correct form of each mnemonic, if any. Raises OSError if the corpus is not beside the package."""
     folder = root / FOLDER
     declarations = (folder / "template.visaasm.part").read_text(encoding="utf-8").splitlines(keepends=True)[1:-1]
-    head = "".join(declarations)  # without the version, and the mark where the body begins
+    head = "".join(declarations)  # without the version and the mark at the beginning of the body
     found: dict[str, OpcodeForm] = {}
     lines = (folder / "forms.txt").read_text(encoding="utf-8") + (root / EXTRA_FORMS).read_text(encoding="utf-8")
     for line in lines.splitlines():
-        # One that needs several lines, such as a branch and its label, says too little by its last line alone.
+        # A form of several lines, such as a branch and its label, is skipped because its last line shows too little.
         if line and not line.startswith("#") and "\\n" not in line:
             form = _form(head, line)
             if form is not None:
@@ -113,7 +113,7 @@ def _record(assembled: Assembled) -> bytes | None:
 def _carry_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
     """Return the changes of one thread of 16 lanes, starting with registers and buffers that count their elements.
 
-    Raises KernelFault for a form that cannot be carried out by itself, which no page should show.
+    Raises KernelFault for a form that cannot be executed alone; no page should show it.
     """
     chosen = platform_named(platform)
     assert chosen is not None
@@ -141,7 +141,7 @@ def _carry_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
     frame.preds[:] = [0x0F0F] * len(frame.preds)
     before = _state(frame, kernel, buffers, dwords)
     with catch_warnings():
-        simplefilter("ignore")  # NumPy's, of overflows that lanes may have
+        simplefilter("ignore")  # warnings of NumPy about overflows in lanes
         for _ in thread.run(_STEPS):
             pass
     after = _state(frame, kernel, buffers, dwords)
@@ -149,7 +149,7 @@ def _carry_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
 
 
 def _of_floats(instruction: Inst, kernel: Kernel) -> bool:
-    """Return whether an operand is a variable of floats, as wide as the dwords of a surface."""
+    """Return whether an operand is a variable of 32-bit floats, as wide as the dwords of a surface."""
     named = (kernel.variable(value.var) for value in instruction.values if isinstance(value, RawOperand | General))
     return any(declared is not None and declared.type is F for declared in named)
 
@@ -160,11 +160,11 @@ def _values(kernel: Kernel, variable: int, count: int, stride: int) -> list[floa
     assert declared is not None
     first = variable - predefined.FIRST_VARIABLE + 1
     if declared.type not in FLOAT_TYPES:
-        # The widest unsigned numbers are addresses, where an instruction wants some: those of the first surface.
+        # Variables of the widest unsigned type get addresses of the first surface, because instructions need them.
         step = stride if declared.type.size == 4 else 1
         start, step = (FIRST_ADDRESS, 4) if declared.type is UQ else (first * step, step)
         return [start + step * (n % _DIFFERENT) for n in range(count)]
-    if DTYPE[declared.type].kind == "u":  # NumPy has no such floats: these are their bits
+    if DTYPE[declared.type].kind == "u":  # as bits, because NumPy has no such floats
         return [_BITS_OF_ONE + n % _DIFFERENT for n in range(count)]
     return [first + n % _DIFFERENT * 0.75 for n in range(count)]
 
@@ -205,7 +205,7 @@ class Seen(NamedTuple):
 
 @cache
 def find_in_texts(root: Path) -> dict[str, Seen]:
-    """Return the first line of each mnemonic in the texts of compilers that the corpus has."""
+    """Return the first line of each mnemonic in the compilers' texts of the corpus."""
     found: dict[str, Seen] = {}
     for part in ("run", "dev", "dev42"):
         for path in sorted((root / FOLDER / part).rglob("*.visaasm")):

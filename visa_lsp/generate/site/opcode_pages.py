@@ -1,6 +1,6 @@
-"""The pages of the instructions: what `explain` says of each row, its record in an object, and a form that is carried out.
+"""Generates the pages of the instructions: the text of `explain` for each row, its record in an object, and an executed form.
 
-A page for each mnemonic, and a list of all. Everything comes from the table, and from the forms of `forms`.
+A page for each mnemonic, and a list of all. The data are the table and the forms of `forms`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pages(root: Path) -> dict[str, str]:
 
 
 def page_name(mnemonic: str) -> str:
-    """Return a name for a file: case and points tell words apart that are different mnemonics, and no file system may mix them up."""
+    """Return a file name for a mnemonic; mnemonics that differ only in case or dots have different names on every file system."""
     plain = mnemonic.strip(".").replace(".", "-")
     marks = [
         word for word, holds in (("directive", mnemonic.startswith(".")), ("capital", plain != plain.lower())) if holds

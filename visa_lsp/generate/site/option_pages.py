@@ -1,6 +1,6 @@
-"""The pages of what can be said to the program: the help of each command from its parser, and the settings.
+"""Generates the pages of options and settings: the help of each command from its parser, and the settings.
 
-Knows no option by itself: parsers, the table of folder settings and the extension's manifest are read.
+Knows no single option; it reads the parsers, the table of folder settings and the manifest of the extension.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _help(title: str, parser: argparse.ArgumentParser) -> Iterator[str]:
 
 @contextmanager
 def _columns(count: str) -> Iterator[None]:
-    """Let argparse fold its lines the same on every terminal."""
+    """Let argparse wrap its lines at the same width on every terminal."""
     before = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = count
     try:

@@ -1,7 +1,7 @@
-"""The pages of the documentation site that follow from the code: instructions, commands, settings.
+"""The generated pages of the documentation site: instructions, commands, settings.
 
-They are not files of the repository: `docs/site/hooks.py` hands them to MkDocs. The pages of `docs` that other modules of
-`generate` make are part of the site as they are.
+They are not files of the repository: `docs/site/hooks.py` passes them to MkDocs. The pages of `docs` made by other
+modules of `generate` are also part of the site.
 """
 
 from __future__ import annotations
@@ -15,5 +15,5 @@ if TYPE_CHECKING:
 
 
 def pages(root: Path) -> dict[str, str]:
-    """Return all of them, in Markdown, by their names below the folder of documents. Raises OSError outside of a clone."""
+    """Return all pages in Markdown, by their names below the folder of documents. Raises OSError outside of a clone."""
     return {**opcode_pages.pages(root), **option_pages.pages(root)}

@@ -33,7 +33,7 @@ _CALLS: Final = {
     if row.flow in (FlowClass.CALL, FlowClass.KERNEL_CALL, FlowClass.FUNCTION_CALL)
     and any(slot.role is Role.TARGET for slot in row.slots)
 }
-_HINTS: Final = tuple(w for w in _CALLS if not any(other != w and other in w for other in _CALLS))  # found faster
+_HINTS: Final = tuple(w for w in _CALLS if not any(other != w and other in w for other in _CALLS))  # for speed
 _CALL: Final = re.compile(
     rf'\n\s*(?:\([^()\n]*\)\s*)?({"|".join(map(re.escape, _CALLS))})\b[^\n]*?\)\s*"?([A-Za-z_$@?][A-Za-z0-9_$@?]*)'
 )

@@ -44,12 +44,12 @@ def code_actions(found: Sequence[Diagnostic], span: Span) -> tuple[Action, ...]:
 
 
 def fix_all(found: Iterable[Diagnostic]) -> tuple[Edit, ...]:
-    """Return the edits of every safe fix of some findings."""
+    """Return the edits of every safe fix of the findings."""
     return join_fixes(d.fixes[0].edits for d in found if d.fixes and d.fixes[0].safe)
 
 
 def join_fixes(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:
-    """Return the edits of several fixes in text order; a fix that overlaps an earlier one is left out."""
+    """Return the edits of several fixes in text order; a fix that overlaps an earlier one is skipped."""
     chosen: list[Edit] = []  # in text order, without overlaps
     for edits in fixes:
         if not any(_clashes(chosen, edit) for edit in edits):

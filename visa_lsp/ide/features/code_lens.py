@@ -25,7 +25,7 @@ class Lens:
 def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
     """Return the lenses of a text.
 
-    A ``references`` lens, of a body that a line names, has no title until ``resolve_lens`` gives it.
+    A ``references`` lens, for a body that another line names, gets its title later from ``resolve_lens``.
     """
     index = index_of(analysis.document)
     found: list[Lens] = []

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.hover import DIRECTIVES
-from visa_lsp.ide.index.context import Context, Expected, context_at
+from visa_lsp.ide.index.cursor_context import Context, Expected, context_at
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of, words_of
@@ -84,12 +84,12 @@ _SOURCE_REGIONS: Final = (
 
 
 def complete(analysis: Analysis, offset: int) -> tuple[CompletionOffer, ...]:
-    """Return the offers at an offset; the editor filters them by what is written already."""
+    """Return the offers at an offset; the editor filters them by the text before the cursor."""
     return offers(analysis, offset)[0]
 
 
 def offers(analysis: Analysis, offset: int) -> tuple[tuple[CompletionOffer, ...], bool]:
-    """Return the offers at an offset, and whether some names were left out."""
+    """Return the offers at an offset, and whether some names are missing."""
     context = context_at(analysis, offset)
     view, cut = _view(analysis, context)
     body = view.bound.body_at(context.line) if view is not None else None
@@ -152,7 +152,7 @@ def _labels_near(index: Index, group: BodyChunks, line: int) -> tuple[list[int],
     return found, len(found) < sum(len(part.facts.labels) for part in index.parts[group.first : group.end])
 
 
-# The names that a chunk declares: a function of its text alone, so cached with it.
+# The names that a chunk declares; cached with the chunk, because they depend on its text only.
 _LOWER_DECLS: Final = Key[str]("declared names in small letters")
 
 
@@ -167,7 +167,7 @@ def _lower_names(part: ChunkIndex) -> str:
 _NEAR_LINES: Final = 40  # on each side of the cursor; their names are offered first
 _MAX_NAMES: Final = 200
 _MAX_LABELS: Final = 300
-_MAX_MENTIONS: Final = 300  # of a name, read for its page
+_MAX_MENTIONS: Final = 300  # lines of a name that are read for its page
 
 
 def _items(context: Context, body: Body | None) -> Iterator[CompletionOffer]:

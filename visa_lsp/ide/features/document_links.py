@@ -13,6 +13,7 @@ from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.isa.model import Mark
 from visa_lsp.isa.table import TABLE
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ _YAML: Final = re.compile(
 )
 _LIST: Final = re.compile(r"^[^\S\n]*files[^\S\n]*:[^\S\n]*\[([^\]\n]*)\]", re.MULTILINE)
 _NAME: Final = re.compile(r"^\s+-\s+name\s*:\s*[\"']?([A-Za-z0-9_.$-]+)", re.MULTILINE)
-TEXTS: Final = (".visaasm", ".isaasm")
 # The files that a chunk names, lines counted from its first: a function of its text alone, so cached with it.
 _FILES: Final = Key[list[Link]]("files")
 

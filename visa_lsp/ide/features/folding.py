@@ -1,7 +1,7 @@
 """Folding: kernels, runs of declarations and inputs, blocks of comments, basic blocks, brace scopes.
 
-Computed from the index and cached per chunk. A header fold hides the part that a compiler prints above the code of every
-kernel: long runs of declarations, and the comments that list the predefined variables.
+Computed from the index and cached per chunk. A header fold hides the lines that a compiler prints above the code of
+every kernel: long runs of declarations, and the comments that list the predefined variables.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _LISTED: Final = re.compile(r"\s*//+\s*\.decl\s+\S+\s+v_type=\w+\s+v_name=")
 
 
 _SORTS: Final = (".decl", ".input", ".parameter", ".implicit", ".kernel_attr")
-# The runs of ``_runs`` and the numbers of blank lines: functions of a chunk's text alone, so cached with it.
+# The runs of ``_runs`` and the numbers of blank lines; cached with the chunk, because they depend on its text only.
 _RUNS: Final = Key[list[_Run]]("runs of lines")
 _BLANK: Final = Key[set[int]]("blank lines")
 

@@ -2,8 +2,8 @@
 
 Labels and directives begin in column 0, instructions after four blanks; words are one blank apart, a trailing ``//``
 comment begins in column 82 or after longer code.
-Only blanks change, never inside strings and comments, and never to none where there were some, so the meaning of a line
-cannot change. The inside of lines with block comments, malformed lines and comment lines is kept.
+Only blanks between words change, never inside strings and comments, and none disappears completely, so that the meaning
+of a line cannot change. The inside of lines with block comments, malformed lines and comment lines stays.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LineLayout(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Adjacent lines of a chunk that change: ``first`` to ``last`` of the chunk, ``end`` the old length of the last."""
+    """Adjacent changed lines: ``first`` to ``last`` of the chunk; ``end`` is the old length of the last."""
 
     first: int
     last: int
@@ -213,7 +213,7 @@ def _fold_blanks(code: str) -> str:
 
 
 def format_on_type(analysis: Analysis, line: int, typed: str) -> tuple[Edit, ...]:
-    """Return the edits when a character was typed in ``line``: format the finished line, indent the new one.
+    """Return the edits after a character was typed in ``line``: format the finished line, indent the new one.
 
     A newline finishes the line above; a colon after a name makes it a label, which begins in column 0.
     """

@@ -80,7 +80,7 @@ class HoverResult:
 
     span: Span
     markdown: str
-    source: SourceLine | None = None  # the line of a source mark, for callers that can show it
+    source: SourceLine | None = None  # the source line of a source mark, for callers that can show it
 
 
 def hover(
@@ -89,10 +89,10 @@ def hover(
     arguments: Callable[[str], Mapping[str, str]] | None = None,
     register: Callable[[str, str], str] | None = None,
 ) -> HoverResult | None:
-    """Return the explanation of the token at an offset; None where there is none.
+    """Return the explanation of the token at an offset, or None.
 
-    ``arguments`` returns the contents of a kernel's inputs by variable, as Markdown; ``register`` the register of a variable
-    of a body in machine code, empty where it is unknown.
+    ``arguments`` returns the contents of a kernel's inputs by variable, as Markdown; ``register`` returns the register
+    of a variable in machine code, empty if unknown.
     """
     whole, analysis = analysis, focus_at(analysis, offset, uses=True, family=True, most=MAX_BOUND_LINES)
     spot = spot_at(analysis, offset)
@@ -220,7 +220,7 @@ def _name(analysis: Analysis, spot: TokenContext, arguments: Callable[[str], Map
 
 
 def _life(whole: Analysis, spot: TokenContext) -> str:
-    """Return the live range of a general variable, for its declaration; empty where it is not computed."""
+    """Return the live range of a general variable, for its declaration; empty if it is not computed."""
     symbol = spot.symbol
     if symbol is None or spot.body is None or symbol.kind is not SymbolKind.GENERAL or symbol.predefined:
         return ""

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.index.plain_numbers import float_of_bits, int_of_bits, unpack_values
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.ide.index.values import float_of_bits, int_of_bits, unpack_values
 from visa_lsp.isa.model import Mark, Shape
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named
-from visa_lsp.sema.names import make_predefined_symbols
+from visa_lsp.sema.predefined_symbols import make_predefined_symbols
 from visa_lsp.syntax.chunk_facts import INPUT, class_letter
 from visa_lsp.syntax.tree import SUBROUTINE
 
@@ -173,7 +173,7 @@ def _look_up_types(index: Index, lines: range, declared: dict[tuple[int, str], s
 
 
 def _type_text(rest: str) -> str:
-    """Return ``f|16 × f``: the type for the text, then the tooltip."""
+    """Return text and tooltip of a type: ``f|16 × f``."""
     shape, count = _SHAPE.search(rest), _COUNT.search(rest)
     if class_letter(rest) != "G" or shape is None:
         return ""
@@ -188,7 +188,7 @@ def _immediates(line: int, code: str) -> Iterator[InlayText]:
 
 
 def decode_number(number: str, suffix: str) -> str:
-    """Return the value of a hexadecimal immediate in its type; empty where it adds nothing."""
+    """Return the value of a hexadecimal immediate in its type; empty if that is obvious."""
     type_ = type_named(suffix)
     if type_ is None:
         return ""
@@ -215,7 +215,7 @@ def _label(index: Index, group: BodyChunks, line: int, name: str) -> Iterator[In
 
 
 def _is_definition(index: Index, line: int, name: str) -> bool:
-    """Return whether a line names a label without branching to it: it opens the subroutine, or names it in a comment."""
+    """Return whether a line names a label without branching to it, because it opens the subroutine or is a comment."""
     code = index.document.code(line)
     return code.lstrip().startswith(SUBROUTINE) or name not in code
 
@@ -236,7 +236,7 @@ def _file_before(index: Index, line: int) -> str:
 
 
 _FIRST_WORDS: Final = frozenset(mnemonic.split(".")[0] for mnemonic in TABLE.by_mnemonic)
-# The first operand of these is a label or a function, even where a variable has the same name.
+# The first operand of these is a label or a function, even if a variable has the same name.
 _TARGET_FIRST: Final = frozenset(
     row.mnemonic.split(".")[0]
     for row in TABLE.rows

@@ -18,7 +18,7 @@ PATTERN: Final = "[A-Za-z_][A-Za-z0-9_]*"
 
 
 def find_linked_places(analysis: Analysis, offset: int) -> tuple[Span, ...]:
-    """Return the places that carry the name at an offset; none for other names, and for a single place."""
+    """Return the places of the label or function name at an offset; empty for other names, and for a single place."""
     spot = spot_at(focus_at(analysis, offset), offset)
     if spot is None:
         return ()

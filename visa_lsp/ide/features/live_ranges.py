@@ -7,30 +7,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.flow.registers import registers_of
+from visa_lsp.flow.register_use import registers_of
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.isa import predefined
 from visa_lsp.sema.lower import lower
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.flow.registers import RegisterUse
+    from visa_lsp.flow.register_use import RegisterUse
 
-_MAX_LINES: Final = 1_000  # binding and counting them takes some 60 ms, once
+_MAX_LINES: Final = 1_000  # because binding and counting them takes some 60 ms, once
 _MAX_RUNS: Final = 4
 
 
 class BodyRegisters:
-    """Register use of each body of a snapshot by name, and its variables by name; None until computed."""
+    """The register use of each body of a snapshot by name, and its variables by name; None until computed."""
 
     def __init__(self) -> None:
         self.found: dict[str, tuple[RegisterUse, dict[str, int]]] | None = None
 
 
 def live_words(analysis: Analysis, body: str, variable: str) -> str:
-    """Return ``live in lines 3 to 9; part of the peak of 19 GRF rows at line 5``; empty where it is not computed.
+    """Return ``live in lines 3 to 9; part of the peak of 19 GRF rows at line 5``; empty if it is not computed.
 
-    ``variable`` is the name of a general variable that has storage of its own.
+    ``variable`` is the name of a general variable with its own storage.
     """
     if analysis.document.line_count > _MAX_LINES:
         return ""

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
     _Told: TypeAlias = Callable[[str], Mapping[str, str]]
 
-# A longer outline does not help the reader; the last variables of a long text are left out.
+# A longer outline does not help the reader, so that the last variables of a long text are omitted.
 MAX_ENTRIES: Final = 3000
 # Name of the block before the first label.
 ENTRY: Final = "(entry)"
 _PLACE: Final = re.compile(r"(offset|size)\s*=\s*([0-9]+)")
-# Line of the first instruction or label of a chunk, -1 without one: a function of its text alone, so cached with it.
+# The line of the first instruction or label of a chunk, or -1; cached with the chunk, because it depends on its text only.
 _FIRST_CODE: Final = Key[int]("first line of code")
 
 
 class GroupName(Enum):
-    """The groups of a body; the value is what a reader sees."""
+    """The groups of a body; the value is the displayed name."""
 
     INPUTS = "Inputs"
     BLOCKS = "Blocks"
@@ -55,13 +55,13 @@ class _Start(NamedTuple):
     above: int = -1
 
 
-# The labels of a chunk, lines counted from its first: a function of its text alone, so cached with it.
+# The labels of a chunk, with lines counted from its first; cached with the chunk, because they depend on its text only.
 _LABELS: Final = Key[tuple[_Start, ...]]("labels")
 
 
 @dataclass(slots=True)
 class _Room:
-    """Number of entries that an outline may still take."""
+    """The number of entries that may still be added to an outline."""
 
     left: int
 
@@ -193,7 +193,7 @@ def _labels(part: ChunkIndex) -> tuple[_Start, ...]:
 
 
 def _blocks(index: Index, starts: Sequence[_Start], end: int, room: _Room) -> list[OutlineEntry]:
-    """Return the blocks that begin at some lines, each up to the next, the last up to ``end``."""
+    """Return the blocks that begin at these lines, each up to the next, the last up to ``end``."""
     found = []
     following = [*starts[1:], _Start(end, 0, "")]
     for start, behind in islice(zip(starts, following, strict=True), room.take(len(starts))):
@@ -208,7 +208,7 @@ def _blocks(index: Index, starts: Sequence[_Start], end: int, room: _Room) -> li
 
 
 def _first_code(index: Index, body: BodyChunks) -> int:
-    """Return the line of the first instruction or label of a body; the line behind the body without any."""
+    """Return the line of the first instruction or label of a body, else the line after the body."""
     for at in range(body.first, body.end):
         part = index.parts[at]
         if part.facts.has_code:

@@ -50,7 +50,7 @@ _USE = {Role.READ: ReferenceKind.READ, Role.WRITE: ReferenceKind.WRITE, Role.REA
 
 
 def occurrences(analysis: Analysis, symbol: Symbol) -> Iterator[Occurrence]:
-    """Return declaration and uses of one symbol, unordered."""
+    """Return the declaration and the uses of one symbol, unordered."""
     document = analysis.document
     if symbol.place is not None:
         yield Occurrence(name_span(analysis, symbol.place), ReferenceKind.DECLARED, symbol.name)
@@ -72,7 +72,7 @@ def places(analysis: Analysis, offset: int, *, declarations: bool = True) -> tup
 
 
 def _busy(analysis: Analysis, offset: int, *, declarations: bool) -> tuple[Span, ...] | None:
-    """Return the places of a declared variable that many lines name; None for other symbols, and where a text search cannot decide."""
+    """Return the places of a declared variable with many uses; None for other symbols, or if a text search cannot decide."""
     document = analysis.document
     if document.line_count < WHOLE or isinstance(analysis, Focus):
         return None
@@ -129,11 +129,11 @@ def references(
 
 
 def highlights(analysis: Analysis, offset: int) -> tuple[Occurrence, ...]:
-    """Return the places of the one name at an offset."""
+    """Return the places of the name at an offset."""
     return references(analysis, offset, aliases=False)
 
 
-# Mnemonics whose operands name a function.
+# Mnemonics with the name of a function as operand.
 _CALLS: Final = frozenset(
     row.mnemonic.split(".")[0]
     for row in TABLE.rows
@@ -151,7 +151,7 @@ def _function_lines(analysis: Analysis, name: str) -> Iterator[int]:
 
 
 def is_function_used(analysis: Analysis, name: str) -> bool:
-    """Return whether a line of the text names a kernel or function besides those that define it."""
+    """Return whether a line other than its definitions names a kernel or function."""
     document = analysis.document
     for line in _function_lines(analysis, name):
         code = document.code(line)

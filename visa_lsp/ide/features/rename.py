@@ -13,13 +13,13 @@ from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.model import SymbolKind
-from visa_lsp.sema.names import is_taken
+from visa_lsp.sema.predefined_symbols import is_taken
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.text import Span
 
-# Definitions of labels may hold more, but not every place that names one.
+# Definitions of labels allow more characters, but some uses of labels do not.
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Words with another meaning at the position of an operand.
 _RESERVED: Final = frozenset({"r", "flat", "bti", "bss", "ss", "surf", "arg"})
@@ -30,7 +30,7 @@ class RenameRefused(ValueError):  # noqa: N818 - an answer to the user, in words
 
 
 def prepare_rename(analysis: Analysis, offset: int) -> tuple[Span, str] | None:
-    """Return the name at an offset that can be renamed; None where there is none."""
+    """Return the renamable name at an offset, or None."""
     spot = spot_at(focus_at(analysis, offset), offset)
     if spot is None or not _may(spot):
         return None

@@ -1,8 +1,8 @@
-"""Semantic tokens: what each word means, for colours that the eye can trust.
+"""Semantic tokens: words coloured by their meaning.
 
-Types and modifiers are words of our own; the rim maps them to the protocol's legend. Tokens come line by line, in order,
-without overlaps. Of lines of one key (``line_keys``), which have words that are declared alike in the same columns, only the
-first is bound.
+Types and modifiers are words of this package; the rim maps them to the protocol's legend. Tokens are ordered line by
+line, without overlaps. Lines with the same key (``line_keys``) have equally declared words in the same columns, so that
+only the first of them is bound.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _packed: dict[str, dict[str, bytes]] = {}
 
 
 def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[SemanticToken]:
-    """Yield the tokens of lines ``first`` to ``last``, both included; to the end where ``last`` is None."""
+    """Yield the tokens of lines ``first`` to ``last``, both included; up to the end if ``last`` is None."""
     document = analysis.document
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
     if not is_coloured_by_chunk(analysis):
@@ -92,7 +92,7 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
 
 
 def is_coloured_by_chunk(analysis: Analysis) -> bool:
-    """Return whether a text is coloured by keys of lines; short ones, and those with scopes, are bound whole."""
+    """Return whether a text is coloured by line keys; short texts, and texts with scopes, are bound whole."""
     document = analysis.document
     return not (isinstance(analysis, Focus) or document.line_count < WHOLE or index_of(document).scopes)
 
@@ -100,7 +100,7 @@ def is_coloured_by_chunk(analysis: Analysis) -> bool:
 def pack_tokens(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
     """Return the (column, length, type, modifier bits) of a line's tokens in the form of the protocol, as text.
 
-    The first token is without its distance in lines, which depends on the lines before.
+    The first token lacks its distance in lines, which depends on the lines before.
     """
     out, column = [], 0
     for start, length, type_, bits in tokens:
@@ -119,14 +119,14 @@ def unpack_tokens(line: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 
 def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> list[bytes]:
-    """Return the ``packed`` tokens of every line of a chunk, columns in code points; lines out of ``inside`` may lack them."""
+    """Return the ``packed`` tokens of the lines of a chunk, columns in code points; lines out of ``inside`` may lack them."""
     found = some_lines(analysis, at, inside=inside)
     assert found is not None
     return found
 
 
 def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: range | None = None) -> list[bytes] | None:
-    """Return the result of ``chunk_lines``; None where more than ``most`` keys are new, after binding that many lines."""
+    """Return the result of ``chunk_lines``; None if more than ``most`` keys are new, after binding that many lines."""
     index = index_of(analysis.document)
     part = index.parts[at]
     wanted = range(part.chunk.count) if inside is None else inside
@@ -137,7 +137,7 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
     known = _get_packed(version_of(index))
     try:
         return list(map(known.__getitem__, keys))
-    except KeyError:  # a line of a key that was never seen, or only out of what was wanted then
+    except KeyError:  # a line with a new key, or with a key whose tokens were not computed earlier
         pass
     missing = {key: i for i, key in enumerate(keys) if i in wanted and key not in known}
     chosen = dict(islice(missing.items(), most))
@@ -147,7 +147,7 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
 
 
 def _bind_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int, bytes]:
-    """Return the packed tokens of some lines of a chunk, by binding them."""
+    """Return the packed tokens of lines of a chunk, by binding the lines."""
     if not chosen:
         return {}
     base = analysis.document.line_of(at)

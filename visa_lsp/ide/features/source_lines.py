@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 _FILES: Final = frozenset(TABLE.marks(Mark.FILE))
 _LINES: Final = frozenset(TABLE.marks(Mark.LINE))
-_SPACED: Final = tuple(word + blank for word in sorted(_LINES) for blank in " \t")  # other words have the same ending
+_SPACED: Final = tuple(
+    word + blank for word in sorted(_LINES) for blank in " \t"
+)  # because other words have the same ending
 _BODIES: Final = frozenset({".kernel", ".global_function"})
 _WORD: Final = re.compile(r"[.A-Za-z_][A-Za-z0-9_]*")
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\s*:[\s}]*\Z")
@@ -58,10 +60,10 @@ class Stretch(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """Facts of one line, or of a run of lines, of a chunk; lines count from its first.
+    """Facts of a line, or a run of lines, of a chunk; lines count from its first.
 
-    The number of ``instructions``, or for 0 a mark: a source line (``number``), a ``file``, or the beginning of a body,
-    which has no file yet.
+    ``instructions`` is their number. 0 means a mark: a source line (``number``), a ``file``, or the beginning of a
+    body, which has no file yet.
     """
 
     first: int
@@ -71,12 +73,12 @@ class _Told(NamedTuple):
     number: int = -1
 
 
-# Facts of the lines of a chunk: a function of its text alone, so cached with it.
+# Facts of the lines of a chunk; cached with the chunk, because they depend on its text only.
 _TOLD: Final = Key[tuple[_Told, ...]]("source lines")
 
 
 def source_at(document: Document, line: int) -> SourceLine | None:
-    """Return the source line in effect at a line of the text; None where no mark above it names one."""
+    """Return the source line in effect at a line of the text; None if no mark above names one."""
     if not has_marks(document):
         return None
     index = index_of(document)
@@ -96,7 +98,7 @@ def source_at(document: Document, line: int) -> SourceLine | None:
 def source_of(analysis: Analysis, offset: int) -> tuple[SourceLine, Span | None] | None:
     """Return the source line of the instruction at an offset, and the token that is there, if any.
 
-    None where there is no instruction, and on a name, whose definition takes precedence.
+    None without an instruction, and for a name, because its definition takes precedence.
     """
     document = analysis.document
     line = document.position(offset)[0]
@@ -118,7 +120,7 @@ def stretches(document: Document) -> Iterator[Stretch]:
 
 
 def stretches_of_text(text: str) -> Iterator[Stretch]:
-    """Yield the same for a text that is not an open document."""
+    """Yield the instructions with a source line of a text that is not an open document."""
     if not _may_mark(text):
         return iter(())
     return _stretches((0, one) for one in _find_facts(code_of(with_newlines(text), False)))

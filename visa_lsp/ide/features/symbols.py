@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
 
-# a longer list does not help the reader
+# because a longer list does not help the reader
 MAX_SYMBOLS: Final = 3000
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
 _COUNT: Final = re.compile(r"num_elts\s*=\s*([^\s=]+)")
@@ -59,7 +59,7 @@ _LETTER: Final = {
 class OutlineEntry:
     """An entry: ``name_span`` is the name in ``line``; the entry spans lines ``first`` to ``last``.
 
-    ``end`` is the length of the last line, -1 where the caller must look it up.
+    ``end`` is the length of the last line; -1 if the caller must look it up.
     """
 
     name: str
@@ -83,8 +83,8 @@ class Member(NamedTuple):
     detail: str
 
 
-# Functions of a chunk's text alone, so cached with it: its members, the lines of its declarations, and its names in lower
-# case, one a line, numbered as in ``_members``.
+# Cached with the chunk, because they depend on its text only: its members, the lines of its declarations, and its names
+# in lower case, one a line, numbered as in ``_members``.
 _MEMBERS: Final = Key[tuple[Member, ...]]("members")
 _DECL_LINES: Final = Key[list[int]]("lines of declarations")
 _LOWER_NAMES: Final = Key[str]("names in small letters")
@@ -99,7 +99,7 @@ def part_members(part: ChunkIndex) -> tuple[Member, ...]:
 
 
 def _members(part: ChunkIndex, chosen: Iterable[int], *, detailed: bool = True) -> Iterator[Member]:
-    """Yield some members of a chunk by number: its declarations first, then its labels; ``detailed`` with their details."""
+    """Yield members of a chunk by number, its declarations first, then its labels; with details if ``detailed``."""
     offsets = part.memo.get(_DECL_LINES)
     if offsets is None:
         offsets = part.memo[_DECL_LINES] = decl_offsets(part.code) if part.facts.decls else []
@@ -119,7 +119,7 @@ def _members(part: ChunkIndex, chosen: Iterable[int], *, detailed: bool = True) 
 def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -> tuple[tuple[OutlineEntry, str], ...]:
     """Return entries whose names contain the letters of a query in order, each with the name of its container.
 
-    Details are left out, because no editor shows them here.
+    Details are omitted, because no editor shows them here.
     """
     wanted, lines_with = pattern_of(query), _lines_pattern(query)
     index = index_of(analysis.document)
@@ -145,7 +145,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -
 
 
 def _find_members(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
-    """Yield the members whose names match a pattern for lines."""
+    """Yield the members with names that match a pattern for lines."""
     names = part.memo.get(_LOWER_NAMES)
     if names is None:
         every = [*part.facts.decls, *(name for _, name in part.labels)]

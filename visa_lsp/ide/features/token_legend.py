@@ -1,6 +1,6 @@
 """The words for coloured tokens; a token's numbers are indices into these lists.
 
-Imports nothing, because the answer to ``initialize`` contains them and must be quick.
+Imports nothing, because the answer to ``initialize`` contains these words and must be quick.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The semantic tokens of a whole text in pieces of one chunk each, kept from one snapshot to the next.
 
-A piece is text already, as an answer holds it, and counts lines from its own chunk; only its first number depends on
-what is before it. Invariant: a kept piece is what its chunk gives today (``tests/ide/test_kept_answers.py``): it is
-dropped when the chunk changes, and when a name in it is declared as something else.
+A piece is text in the form of an answer and counts lines from its own chunk; only its first number depends on earlier
+chunks. Invariant: a kept piece equals a fresh one of its chunk (``tests/ide/test_kept_answers.py``): it is dropped when
+the chunk changes, or when the declaration of a name in it changes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.ide.features.semantic_tokens import pack_tokens, semantic_tokens, some_lines, unpack_tokens
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.index.line_keys import signs_at, version_of
-from visa_lsp.syntax.words import may_have, needle
+from visa_lsp.syntax.word_search import may_have, needle
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Piece:
-    """The tokens of a chunk: ``body`` is behind the first token's line distance, which is ``lead`` in the chunk.
+    """The tokens of a chunk.
 
-    ``numbers`` counts that one too; ``tail`` lines follow the line of the last token, that line included.
+    ``lead`` is the line distance of the first token within the chunk, ``body`` the text after that number. ``numbers``
+    is the number of all numbers; ``tail`` is the number of lines from that of the last token to the end.
     """
 
     chunk: Chunk | None
@@ -60,7 +61,7 @@ class Pieces:
     def make(
         self, analysis: Analysis, index: Index, at: int, encoding: Encoding, most: int | None = None
     ) -> Piece | None:
-        """Return the piece of a chunk from its lines; None where more than ``most`` of them are of kinds not met before."""
+        """Return the piece of a chunk from its lines; None if more than ``most`` lines have new keys."""
         lines = some_lines(analysis, at, most)
         if lines is None:
             return None
@@ -97,7 +98,7 @@ def _make_piece(lines: Sequence[bytes], document: Document, at: int, encoding: E
 
 
 def join_lines(lines: Iterable[bytes]) -> Piece:
-    """Return the piece of some lines."""
+    """Return the piece of lines."""
     out: list[bytes] = []
     lead = last = -1
     many = 0
@@ -143,7 +144,7 @@ def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> P
 
 
 def numbers_of(pieces: Sequence[tuple[Piece, int]]) -> list[int]:
-    """Return the numbers of some pieces, each with the line distance of its first token."""
+    """Return the numbers of pieces, each with the line distance of its first token."""
     found: list[int] = []
     for piece, first in pieces:
         found += (first, *map(int, piece.body.split(b",")))
@@ -151,7 +152,7 @@ def numbers_of(pieces: Sequence[tuple[Piece, int]]) -> list[int]:
 
 
 def encode_pieces(pieces: Sequence[tuple[Piece, int]]) -> Iterator[bytes]:
-    """Yield the same as JSON text, without the brackets."""
+    """Yield the numbers of pieces as JSON text, without the brackets."""
     comma = b"%d,"
     for piece, first in pieces:
         yield comma % first

@@ -1,9 +1,9 @@
 """The declarations of a text by name, updated with each edit.
 
-A chunk has to be taken apart once before its names can be looked up. Each question does that for a few chunks and looks
-through the names of those that are left, so that the first question about a long text waits for no more than the tenth.
-It knows chunks by what is known of them, and no lines. Invariant: after ``update`` its answers are those of that
-snapshot, for any earlier snapshots and any number of pending chunks.
+The names of a chunk are indexed once, before they can be looked up. Each query indexes a few chunks and searches the
+names of the remaining ones, so that the first query about a long text is as fast as the tenth. Identifies chunks by
+their facts; knows no lines. Invariant: after ``update`` the answers are those of the new snapshot, for any earlier
+snapshots and any number of pending chunks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.words import may_have, needle
+from visa_lsp.syntax.word_search import may_have, needle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from visa_lsp.ide.index.text_index import ChunkIndex, Index
     from visa_lsp.syntax.document import Document
 
-# How many chunks one step of a question takes in: some milliseconds.
+# chunks indexed in one step of a query: some milliseconds
 _AT_ONCE: Final = 4
 
 
 class Directory:
-    """The chunks that declare a name, or an alias of it; can be moved from any snapshot of a text to any other."""
+    """The chunks that declare a name, or an alias of it; can be updated from any snapshot of a text to any other."""
 
     def __init__(self) -> None:
         self.index: Index | None = None
@@ -34,7 +34,7 @@ class Directory:
         self._left: dict[int, ChunkIndex] = {}
 
     def update(self, index: Index) -> None:
-        """Take out the removed chunks and take in some of the new ones."""
+        """Remove the old chunks, and index some of the new ones."""
         if self.index is not index:
             now = {id(part): part for part in index.parts if part.facts.decls}
             for key in self._parts.keys() - now.keys():
@@ -45,17 +45,17 @@ class Directory:
             self.include(part)
 
     def include(self, part: ChunkIndex) -> bool:
-        """Take one chunk in; whether it was not in yet."""
+        """Index one chunk; return whether it was new."""
         if not part.facts.decls or id(part) in self._parts:
             return False
         self._change(part, come=True)
         self._parts[id(part)] = part
         if self._left.pop(id(part), None) is None:
-            self.index = None  # it is of another snapshot: no snapshot's now, until ``update`` has looked
+            self.index = None  # because the directory is between two snapshots until ``update`` has finished
         return True
 
     def find_declaring(self, names: Iterable[str]) -> list[tuple[str, ChunkIndex]]:
-        """Return some names with each chunk that declares them, in no order."""
+        """Return names with the chunks that declare them, in no order."""
         wanted = set(names)
         found = [(name, part) for name in wanted for part in self._declaring.get(name, ())]
         found += [(name, part) for part in self._left.values() for name in wanted.intersection(part.facts.decls)]
@@ -67,7 +67,7 @@ class Directory:
         return [*self._aliasing.get(name, ()), *(part for part in self._left.values() if may_have(part.chunk, wanted))]
 
     def _change(self, part: ChunkIndex, *, come: bool) -> None:
-        alone = (part,)  # one object for all names that no other chunk declares: nearly all of them
+        alone = (part,)  # one object for all names declared in a single chunk, which are nearly all
         for table, names in (
             (self._declaring, set(part.facts.decls)),
             (self._aliasing, {base for _, base in part.aliases}),
@@ -83,12 +83,12 @@ class Directory:
 
 
 def directory_in(document: Document) -> Directory:
-    """Return the directory of a text, at whatever snapshot it is."""
+    """Return the directory of a text, which may belong to another snapshot."""
     return document.session.part(Directory)
 
 
 def directory_of(index: Index) -> Directory:
-    """Return the directory of a text, brought to a snapshot."""
+    """Return the directory of a text, updated to a snapshot."""
     found = directory_in(index.document)
     found.update(index)
     return found

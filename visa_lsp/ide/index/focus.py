@@ -1,8 +1,8 @@
-"""An analysis of a long text in which only the lines that a question is about are bound.
+"""An analysis of a long text in which only the lines for one query are bound.
 
-Binding every line of 200,000 takes many seconds; a question about one name needs its declaration, the lines that mention
-it, and the directives of its body. Invariant: what a focused analysis says of the lines and names that it was made for
-is what a full binding says (tests/ide/test_focus.py); of others it says nothing.
+Binding 200,000 lines takes many seconds; a query about one name needs only its declaration, the lines that mention it,
+and the directives of its body. Invariant: for its lines and names, a focused analysis equals a full binding
+(tests/ide/test_focus.py); it has no facts about others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from visa_lsp.ide.index.token_at import spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.model import SymbolKind
-from visa_lsp.sema.names import make_predefined_symbols
+from visa_lsp.sema.predefined_symbols import make_predefined_symbols
 from visa_lsp.syntax.chunk_facts import base_of
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 # Shorter texts are bound whole.
 WHOLE: Final = 200
-# A question about a name that more lines mention is answered from the first of them, where that will do.
+# A query about a name with more mentions uses only the first of them, if that suffices.
 MAX_BOUND_LINES: Final = 600
 _NAMES: Final = frozenset({TokenKind.VARIABLE, TokenKind.LABEL, TokenKind.FUNCTION})
 
 
 class Focus(Analysis):
-    """An analysis that was bound already.
+    """A bound analysis.
 
-    ``cut`` if some mentions of the requested names were left out, ``family_cut`` if some of their aliases were.
+    ``cut``: some mentions of the requested names are missing; ``family_cut``: some of their aliases are.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Focus(Analysis):
 
     @cached_property
     def bound(self) -> BoundModule:
-        """The binding that it was made with."""
+        """The binding of the analysis."""
         return self._given
 
 
@@ -65,7 +65,7 @@ class LastFocus:
     """The bound lines of the last request to a snapshot."""
 
     def __init__(self) -> None:
-        # What was cut, and its lines.
+        # Whether mentions or aliases were cut, and the lines.
         self.key: tuple[tuple[bool, bool], tuple[int, ...]] = ((False, False), ())
         self.view: Focus | None = None
 
@@ -78,10 +78,10 @@ def focus(
     family: bool = False,
     most: int | None = None,
 ) -> Analysis:
-    """Return the analysis bound for some lines, and for every line that mentions one of some names of the first line's body.
+    """Return the analysis bound for lines, and for every line that mentions one of the names in the body of the first line.
 
-    ``family`` takes in all names for the bytes of the named variables; ``most`` bounds the lines of mentions, those of the
-    names and those of the whole family each.
+    ``family`` adds all names for the bytes of the named variables; ``most`` limits the lines with mentions of the
+    names, and separately those with mentions of the family.
     """
     document = analysis.document
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
@@ -95,17 +95,18 @@ def focus(
     groups = {index.group_at(line).first: index.group_at(line) for line in wanted}
     home = index.group_at(min(wanted))
     asked = set(names)
-    # A line that only mentions a name needs no declarations of its other names: its row says how it uses the name.
+    # A line that only mentions a name needs no declarations of its other names, because its row determines the use of the name.
     used = {word for line in wanted for word in words_of(document.code(line))}
     cut = family_cut = False
     if asked:
         asked = _synonyms(analysis, asked)
-        # Declarations are not uses, and follow below: a base may have more aliases than lines are looked at.
+        # Declarations are added below, because a base may have more aliases than the limit of lines.
         found = index.mentions([home], asked, most, declarations=most is None)
         cut = most is not None and len(found) > most
         wanted.update(found[:most])
         if family:
-            # Beside the lines of the name itself: an alias may have so many that none of these would be among the first.
+            # Limited separately, because an alias may have so many mentions that none of the name itself would be among
+            # the first.
             _family(analysis, index, home, asked, most)
             found = index.mentions([home], asked, most, declarations=most is None)
             family_cut = most is not None and max(len(found), len(asked)) > most
@@ -126,7 +127,7 @@ def focus(
 
 
 def header_lines(document: Document, name: str) -> tuple[int, ...]:
-    """Return the lines that say what the inputs of a kernel are: its directives, and the declarations of the inputs."""
+    """Return the lines that define the inputs of a kernel: its directives, and the declarations of the inputs."""
     index = index_of(document)
     group = index.named.get(name)
     if group is None:
@@ -137,7 +138,7 @@ def header_lines(document: Document, name: str) -> tuple[int, ...]:
 
 
 def header_of(analysis: Analysis, name: str) -> Analysis:
-    """Return the analysis bound for nothing but what says the inputs of a kernel: what is wrong in its code does not matter."""
+    """Return the analysis bound only for the lines that define the inputs of a kernel, without its code."""
     document = analysis.document
     if index_of(document).braced:
         return analysis
@@ -158,13 +159,13 @@ def focus_at(
         return analysis
     spot = spot_at(alone, offset) if uses else None
     if spot is None or spot.token.kind not in _NAMES:
-        # A mnemonic or a directive may be in every line: its other places are never requested.
+        # A mnemonic or a directive may be in every line; its other places are never needed.
         return alone
     return focus(analysis, [line], word_at(document.line_text(line), column), family=family, most=most)
 
 
 def word_at(text: str, column: int) -> set[str]:
-    """Return the words that a column of a line touches."""
+    """Return the words at a column of a line."""
     start = end = min(column, len(text))
     while start > 0 and _part(text[start - 1]):
         start -= 1
@@ -178,14 +179,14 @@ def _part(ch: str) -> bool:
 
 
 def _synonyms(analysis: Analysis, names: set[str]) -> set[str]:
-    """Return the names with all other names of the predefined variables among them."""
+    """Return the names, with all other names of the predefined variables among them."""
     known = make_predefined_symbols(analysis.platform.grf_bytes if analysis.platform else 32)
     ids = {(known[n].kind, known[n].id) for n in names if n in known}
     return names | {n for n, s in known.items() if (s.kind, s.id) in ids} if ids else names
 
 
 def _family(analysis: Analysis, index: Index, group: BodyChunks, names: set[str], most: int | None = None) -> None:
-    """Add to ``names`` every name for the bytes of the variables; where they are more than ``most``, some of them."""
+    """Add to ``names`` every name for the bytes of the variables, or ``most`` of them."""
     waiting = set(names)
     while waiting:
         waiting = {b for _, _, rest in index.declarations(group, waiting) if (b := base_of(rest)) is not None} - names
@@ -207,9 +208,9 @@ def family_names(analysis: Analysis, index: Index, group: BodyChunks, name: str)
 
 
 def family(body: Body, symbol: Symbol) -> list[Symbol]:
-    """Return the symbol and all that share its bytes: the base of its chain and every alias of that base.
+    """Return the symbol and all symbols that share its bytes: the base of its chain and every alias of that base.
 
-    The registers of all predefined variables are their own family, without those that merely alias them.
+    The family of a predefined variable consists of predefined variables only, without aliases declared in the text.
     """
     if symbol.kind is not SymbolKind.GENERAL:
         return [symbol]
@@ -219,7 +220,7 @@ def family(body: Body, symbol: Symbol) -> list[Symbol]:
 
 
 def _declare(index: Index, group: BodyChunks, names: set[str], chosen: set[int]) -> None:
-    """Add the declarations of some names and of everything that they are aliases of."""
+    """Add the declarations of names and of the variables that these are aliases of."""
     waiting, seen = set(names), set(names)
     while waiting:
         up = set()

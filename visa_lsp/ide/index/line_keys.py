@@ -1,8 +1,8 @@
-"""Keys of lines: two lines of one key differ only in names that are declared alike, and in the digits of long numbers.
+"""Keys of lines: two lines with the same key differ only in names with equal declarations, and in the digits of long numbers.
 
-They parse alike and have their words in the same columns; so what is found out about one of them holds for all
-(``semantic_tokens``, ``formatting``). Knows no tokens and no shapes. Invariant: while the naming of a body stays, so do
-the keys of its lines.
+They parse in the same way and have their words in the same columns, so that a result for one of them holds for all
+(``semantic_tokens``, ``formatting``). Knows no tokens and no shapes. Invariant: while the naming of a body does not
+change, the keys of its lines do not change.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _MAX_KEY_WORDS: Final = 400_000
 
 
 class Signs(dict[str, str]):
-    """The signs of the words of a body in keys of lines: the class of a declared name, or the word itself.
+    """The signs that replace the words of a body in keys: the class of a declared name, or the word itself.
 
-    A sign ends in the length of its word, so that lines of one key have their tokens in the same columns.
+    A sign ends with the length of its word, so that lines with the same key have their tokens in the same columns.
     """
 
     __slots__ = ("_compared", "naming")
@@ -39,7 +39,7 @@ class Signs(dict[str, str]):
         self._compared: tuple[Naming, set[str]] = naming, set()
 
     def find_changes_since(self, old: Naming) -> set[str]:
-        """Return the names that another naming of the body declared as something else."""
+        """Return the names whose declaration differs in another naming of the body."""
         if self._compared[0] is not old:
             self._compared = old, _find_changed_names(old, self.naming)
         return self._compared[1]
@@ -55,7 +55,7 @@ class Signs(dict[str, str]):
 
 
 class LastKeys:
-    """The keys of the chunk that was requested last."""
+    """The keys of the last requested chunk."""
 
     def __init__(self) -> None:
         self.at = -1
@@ -70,13 +70,13 @@ class GroupSigns:
 
 
 def keys_of(analysis: Analysis, at: int) -> list[str] | None:
-    """Return a key for every line of a chunk: lines of one key differ only in names of one class, and in long numbers.
+    """Return a key for every line of a chunk; lines with the same key differ only in names of one class and in long numbers.
 
-    Such lines parse alike, with their words in the same columns. None where control characters in the text could be
-    taken for those of keys.
+    Such lines parse in the same way, with their words in the same columns. None if the text has control characters,
+    which keys use.
     """
     index = index_of(analysis.document)
-    # The keys of the last chunk are kept because callers read a chunk in steps.
+    # The keys of the last chunk are cached because callers read a chunk in steps.
     last = index.views.part(LastKeys)
     if last.at != at:
         last.at, last.keys = at, _keys(index, at)
@@ -96,7 +96,7 @@ def version_of(index: Index) -> str:
 
 
 def signs_at(index: Index, at: int) -> Signs:
-    """Return the signs of the body that a chunk belongs to; the same object from one snapshot to the next while no name changes."""
+    """Return the signs of the body of a chunk; the same object for successive snapshots while no name changes."""
     groups = index.views.part(GroupSigns)
     if groups.signs is None:
         groups.signs = _signs_of_groups(index)
@@ -104,7 +104,7 @@ def signs_at(index: Index, at: int) -> Signs:
 
 
 class LastSigns:
-    """The signs of all bodies of a text, as requested last."""
+    """The last requested signs of all bodies of a text."""
 
     def __init__(self) -> None:
         self.signs: list[Signs] = []
@@ -116,7 +116,7 @@ def _signs_of_groups(index: Index) -> dict[int, Signs]:
     found: list[Signs] = []
     for number, group in enumerate(index.groups):
         naming = tuple([part.naming for part in index.parts[group.first : group.end]])
-        # The body may have been at another number.
+        # The body may have had another number before.
         near = [kept[i] for i in (number, len(kept) - len(index.groups) + number) if 0 <= i < len(kept)]
         same = next((signs for signs in near if signs.naming == naming), None)
         found.append(same or _signs(index, group, naming))
@@ -140,7 +140,7 @@ def _signs(index: Index, group: BodyChunks, naming: Naming) -> Signs:
 
 
 def _find_changed_names(old: Naming, new: Naming) -> set[str]:
-    """Return the names that two namings of a body declare differently, and some of those in directives."""
+    """Return the names with different declarations in two namings of a body, and names in changed directives."""
     head = same_head(old, new)
     tail = same_tail(old, new, min(len(old), len(new)) - head)
     sides = [parts[head : len(parts) - tail] for parts in (old, new)]

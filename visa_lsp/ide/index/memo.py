@@ -1,10 +1,9 @@
-"""Facts computed from one chunk and kept with it, each under a key of its own type.
+"""Facts computed from one chunk and cached with it, each under a typed key.
 
-The module that works a fact out declares its key and documents there the kept value and why it stays right; no other
-module uses it.
-A chunk never changes and an edit replaces it together with its memo, so that what follows from the chunk alone needs no
-care; what also depends on something else keeps that beside it and compares. At run time a memo is a plain dict: keystrokes
-look into it for every chunk. Invariant: nothing here is needed for a right answer, only for a quick one.
+The module that computes a fact declares its key, documents the cached value and why it stays valid; no other module
+uses the key. A chunk never changes, and an edit replaces it together with its memo, so that facts about the chunk alone
+are always valid. A fact that depends on something else is stored with that and compared. At run time a memo is a plain
+dict, because each keystroke reads it for every chunk. Invariant: the cache affects only speed, never the answer.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ T = TypeVar("T")
 
 
 class Key(Generic[T]):
-    """The place of a fact of type ``T``; another key is another place, whatever its name."""
+    """The key of a fact of type ``T``; two keys differ even if their names are equal."""
 
     __slots__ = ("name",)
 
@@ -26,22 +25,22 @@ class Key(Generic[T]):
         self.name = name
 
     def __repr__(self) -> str:
-        """Tell the fact."""
+        """Return the name of the key."""
         return f"Key({self.name!r})"
 
 
 class Memo(Protocol):
-    """The facts of one chunk by their keys."""
+    """The facts of one chunk by key."""
 
     def get(self, key: Key[T], /) -> T | None:
-        """Return the fact; None where it is not known yet."""
+        """Return the fact; None if it is unknown."""
 
     def __setitem__(self, key: Key[T], fact: T, /) -> None:
-        """Keep a fact."""
+        """Store a fact."""
 
     def __contains__(self, key: object, /) -> bool:
         """Return whether a fact is known."""
 
 
-# A dict has no type that ties each value to its key; the protocol does. This is the one place where they meet.
+# The protocol ties the type of each value to its key, which the type of a dict cannot; this is the only conversion.
 new_memo = cast("Callable[[], Memo]", dict)

@@ -1,7 +1,7 @@
-"""The places in a long text, read off its chunks without binding: bodies, declarations, labels, mentions.
+"""An index of a long text, computed from its chunks without binding: bodies, declarations, labels, mentions.
 
-What is known of a chunk is kept from one snapshot to the next, so that after an edit only the touched chunks are read
-again. It judges nothing; ``focus`` binds the few lines that it names. Invariant: an index belongs to one snapshot.
+The facts of a chunk are kept from one snapshot to the next, so that after an edit only the changed chunks are read
+again. Checks nothing; ``focus`` binds the lines found here. Invariant: an index belongs to one snapshot.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from visa_lsp.syntax.chunk_facts import INPUT, base_of, class_letter, facts_in
 from visa_lsp.syntax.chunks import code_in, first_line_of
 from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import SUBROUTINE, Instruction, Scope
-from visa_lsp.syntax.words import AT_ONCE, chunks_with, lines_with
+from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
 
 
 class PartNaming(NamedTuple):
-    """The part of a chunk that decides the meaning of names of the body; ``signs`` is None without declarations."""
+    """The part of a chunk that determines the meaning of names in the body; ``signs`` is None without declarations."""
 
     labels: tuple[str, ...]
     signs: dict[str, str] | None
@@ -49,7 +49,7 @@ class PartNaming(NamedTuple):
 class ChunkIndex:
     """The facts of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration.
 
-    ``memo`` is for what others work out of the chunk: each under its own key.
+    ``memo`` caches facts that other modules derive from the chunk, each under its own key.
     """
 
     facts: Facts
@@ -80,7 +80,7 @@ class ChunkIndex:
 
     @property
     def naming(self) -> PartNaming:
-        """The part of the chunk that decides the meaning of the body's names."""
+        """The part of the chunk that determines the meaning of the body's names."""
         if self._naming is None:
             specials = tuple([text for _, text in self.facts.specials])
             self._naming = PartNaming(self.facts.labels, self.signs if self.facts.decls else None, specials)
@@ -93,7 +93,7 @@ class ChunkIndex:
 
     @property
     def decls(self) -> dict[str, list[tuple[int, str]]]:
-        """Name to (line in the chunk, text behind the name)."""
+        """A map from name to (line in the chunk, text after the name)."""
         if self._decls is None:
             found: dict[str, list[tuple[int, str]]] = {}
             if self.facts.decls:
@@ -105,7 +105,7 @@ class ChunkIndex:
 
     @property
     def aliases(self) -> list[tuple[str, str]]:
-        """(name, what it is an alias of) of each declaration that says so."""
+        """(name, base) of each declaration of an alias."""
         if self._aliases is None:
             pairs = (
                 zip(self.facts.decls, self.facts.properties, strict=True)
@@ -117,7 +117,7 @@ class ChunkIndex:
 
     @property
     def signs(self) -> dict[str, str]:
-        """Declared name to a sign for its class and length (``line_keys.Signs``)."""
+        """A map from declared name to a sign for its class and length (``line_keys.Signs``)."""
         if self._signs is None:
             pairs = zip(self.facts.decls, self.facts.properties, strict=True)
             self._signs = {name: sign_of(name, class_letter(rest)) for name, rest in pairs}
@@ -125,14 +125,14 @@ class ChunkIndex:
 
     @property
     def label_signs(self) -> dict[str, str]:
-        """The same of labels."""
+        """A map from label to its sign."""
         if self._label_signs is None:
             self._label_signs = {name: sign_of(name, "L") for name in self.facts.labels}
         return self._label_signs
 
     @property
     def instructions(self) -> int:
-        """The number of instructions that compute: marks of source lines and lifetimes do not."""
+        """The number of instructions, without marks of source lines and lifetimes."""
         if self._instructions is None:
             if self.facts.braced:
                 told = [statement_of(line.rstrip()) for line in self.code.split("\n")]
@@ -180,7 +180,7 @@ class Counts:
 
 
 class Index:
-    """The index of one snapshot. ``views`` is for what others work out of it: each its own part."""
+    """The index of one snapshot. ``views`` caches results that other modules derive from it."""
 
     def __init__(self, document: Document, parts: Sequence[ChunkIndex]) -> None:
         self.document = document
@@ -195,7 +195,7 @@ class Index:
 
     @cached_property
     def groups(self) -> tuple[BodyChunks, ...]:
-        """The bodies of the text, with the part before the first one."""
+        """The bodies of the text, including the part before the first one."""
         document = self.document
         starts = [i for i, part in enumerate(self.parts) if i == 0 or part.facts.opens_body]
         found = []
@@ -212,7 +212,7 @@ class Index:
 
     @cached_property
     def named(self) -> dict[str, BodyChunks]:
-        """The bodies by name; the first of those with one name."""
+        """The bodies by name; the first of several with the same name."""
         return {group.name: group for group in reversed(self.groups) if group.opener >= 0}
 
     @cached_property
@@ -222,11 +222,11 @@ class Index:
 
     @cached_property
     def braced(self) -> bool:
-        """True if lines of statements have braces: then only the parser can find directives and scopes."""
+        """True if braces share lines with statements, so that only the parser can find directives and scopes."""
         return any(part.facts.braced for part in self.parts)
 
     def braces(self, group: BodyChunks) -> Iterator[tuple[int, bool]]:
-        """(line, whether it opens) of each brace of a body that begins or ends a scope, in text order."""
+        """Return (line, whether it opens) of each brace of a body that begins or ends a scope, in text order."""
         for at in range(group.first, group.end):
             part = self.parts[at]
             base = self.document.line_of(at)
@@ -251,7 +251,7 @@ class Index:
         return self.groups[max(at, 0)]
 
     def directives(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
-        """(line, text) of every directive of a body that is not a declaration."""
+        """Return (line, text) of every directive of a body that is not a declaration."""
         for at in range(group.first, group.end):
             base = self.document.line_of(at)
             for offset, text in self.parts[at].facts.specials:
@@ -267,11 +267,11 @@ class Index:
 
     @cached_property
     def _places(self) -> dict[int, int]:
-        """The numbers of the chunks with declarations, by the identity of what is known of them."""
+        """The numbers of the chunks with declarations, by the identity of their facts."""
         return {id(part): at for at, part in enumerate(self.parts) if part.facts.decls}
 
     def declarations(self, group: BodyChunks, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
-        """(line, name, text behind the name) of the declarations of some names."""
+        """Return (line, name, text after the name) of the declarations of names."""
         for name, part in directory_of(self).find_declaring(names):
             at = self._places[id(part)]
             if group.first <= at < group.end:
@@ -280,7 +280,7 @@ class Index:
                     yield base + offset, name, rest
 
     def aliases(self, group: BodyChunks, bases: Iterable[str]) -> Iterator[str]:
-        """Yield the names that are declared as aliases of some names."""
+        """Yield the names that are declared as aliases of the given names."""
         directory = directory_of(self)
         for wanted in bases:
             for part in directory.find_aliasing(wanted):
@@ -288,14 +288,14 @@ class Index:
                     yield from (name for name, base in part.aliases if base == wanted)
 
     def functions(self, group: BodyChunks) -> Iterator[tuple[int, str, int]]:
-        """(line, name, column of the name) of each subroutine of a body."""
+        """Return (line, name, column of the name) of each subroutine of a body."""
         for line, text in self.directives(group):
             match = _HEAD.match(text)
             if match is not None and match.group(1) == SUBROUTINE and (match.group(2) or match.group(3)):
                 yield line, match.group(2) or match.group(3), match.start(2 if match.group(2) else 3)
 
     def inputs(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
-        """(line, variable) of each input of a body."""
+        """Return (line, variable) of each input of a body."""
         for line, text in self.directives(group):
             match = INPUT.match(text)
             if match is not None:
@@ -312,7 +312,7 @@ class Index:
         )
 
     def labels(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
-        """(line, name) of each label line of a body, in text order."""
+        """Return (line, name) of each label line of a body, in text order."""
         for at in range(group.first, group.end):
             base = self.document.line_of(at)
             for offset, name in self.parts[at].labels:
@@ -326,9 +326,9 @@ class Index:
         *,
         declarations: bool = True,
     ) -> list[int]:
-        """Return the lines that have one of some names in them, comments included, in order; of more than ``most`` some more.
+        """Return the lines with one of the names, also in comments, in order; stop soon after ``most`` lines.
 
-        Without ``declarations`` the lines that declare a variable are none of them.
+        Without ``declarations``, lines that declare a variable are skipped.
         """
         wanted = [name for name in names if name]
         found: list[int] = []
@@ -350,14 +350,14 @@ class Index:
 
 
 class LastIndex:
-    """The index that was requested last, of any snapshot of a text."""
+    """The last requested index of a text, of any snapshot."""
 
     def __init__(self) -> None:
         self.index: Index | None = None
 
 
 def index_of(document: Document) -> Index:
-    """Return the index of a snapshot; the last one requested is kept."""
+    """Return the index of a snapshot; the last one is cached."""
     last = document.session.part(LastIndex)
     known = last.index
     if known is not None and known.document is document:
@@ -372,7 +372,7 @@ def index_of(document: Document) -> Index:
 
 
 def sign_of(name: str, letter: str) -> str:
-    """Return the sign of a declared name in the key of a line; a word whose meaning differs in places is its own sign."""
+    """Return the sign of a declared name in the key of a line; a word whose meaning depends on the place is its own sign."""
     return f"\x01{letter}{name if name in special_words() else ''}\x02{len(name)};"
 
 

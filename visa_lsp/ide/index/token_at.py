@@ -1,7 +1,7 @@
-"""The text under a cursor: the token, its statement, its instruction and body, and the symbol that it names.
+"""The token at a cursor, with its statement, its instruction and body, and the symbol that it names.
 
-The one place where an offset of the text becomes something with a meaning; every editor feature starts here.
-Knows no protocol. Invariant: a cursor just behind a token's last character still points at it.
+Every editor feature starts here to convert an offset of the text to a token. Knows no protocol. Invariant: a cursor
+just after the last character of a token still points at it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenContext:
-    """A token in its surroundings. ``span`` is in offsets of the text."""
+    """A token with its context. ``span`` is in offsets of the text."""
 
     line: int
     span: Span
@@ -50,7 +50,7 @@ def symbol_of(body: Body, line: int, token: Token) -> Symbol | None:
         own = next((s for s in body.symbols if s.place == place), None)
         if own is not None:
             return own
-    # A name without a slot may be a label: the operand of an unknown mnemonic.
+    # A name without a slot, such as the operand of an unknown mnemonic, may be a label.
     return body.find(token.text, line) or body.labels.get(token.text)
 
 
@@ -62,7 +62,7 @@ def name_span(analysis: Analysis, place: Place) -> Span:
 
 
 def find_bound(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None]:
-    """Return the body of a line and the record of the instruction stream that the line makes."""
+    """Return the body of a line, and its record in the instruction stream."""
     body = analysis.bound.body_at(line)
     if body is None:
         return None, None
@@ -79,7 +79,7 @@ def line_tokens(analysis: Analysis, line: int) -> tuple[Token, ...]:
 
 
 def statement_of(analysis: Analysis, line: int, bound: Bound | None) -> tree.Statement | None:
-    """Return the statement of a line: the one that was bound, whose nodes the bound operands hold, where there is one."""
+    """Return the statement of a line; if the line is bound, the bound statement, because bound operands refer to its nodes."""
     return bound.statement if bound is not None else analysis.document.statement(line)
 
 

@@ -1,8 +1,7 @@
-"""The pieces of one statement that an editor can point at: words, names, numbers, regions, each with its kind.
+"""The tokens of one statement for editors: words, names, numbers, regions, each with its kind.
 
-Works on the tree of a line and, for instructions, on what the slots say about operands (a name is a label where the
-slot wants one). Knows no symbols and no positions outside the line. Invariant: tokens come in text order and do not
-overlap.
+Uses the tree of a line and, for instructions, the slots of operands (a name is a label if the slot requires one). Knows
+no symbols and no positions outside the line. Invariant: tokens are in text order and do not overlap.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece. ``span`` counts from the start of the line; ``operand`` is the operand that it is part of."""
+    """A token. ``span`` counts from the start of the line; ``operand`` is the operand with the token."""
 
     kind: TokenKind
     span: Span
@@ -67,7 +66,7 @@ _FIXED_WORDS: Final = {tree.Decl: ".decl", tree.KernelAttr: ".kernel_attr", tree
 
 
 def tokens_of(statement: tree.Statement, bound: Bound | None = None) -> tuple[Token, ...]:
-    """Return the tokens of a statement; ``bound`` is its instruction, where it is one."""
+    """Return the tokens of a statement; ``bound`` is its instruction, if it is one."""
     match statement:
         case tree.Instruction():
             found = _instruction(statement, bound)
@@ -162,7 +161,7 @@ def _body(node: tree.BodyDirective) -> Iterator[Token]:
 
 
 def mnemonic_words(bound: Bound | None) -> int:
-    """Return the number of the dotted words that make up the mnemonic."""
+    """Return the number of dotted words in the mnemonic."""
     row = bound.row if bound else None
     return 1 + row.mnemonic.count(".") if row else 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.values import float_of_bits, int_of_bits, number_of, unpack_values
+from visa_lsp.ide.index.plain_numbers import float_of_bits, int_of_bits, number_of, unpack_values
 from visa_lsp.isa.types import F, type_named
 from visa_lsp.syntax import tree
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Immediate
 
 _MASK64: Final = (1 << 64) - 1
-_MAX_BITS: Final = 256  # a longer number is a mistake, and its decimal form unreadable
+_MAX_BITS: Final = 256  # because a longer number is a mistake, and its decimal form unreadable
 
 
 def describe_literal(node: tree.Literal, value: Immediate | None) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.values import number_of
+from visa_lsp.ide.index.plain_numbers import number_of
 from visa_lsp.ide.prose.markdown import code
 from visa_lsp.isa.glossary import meaning
 from visa_lsp.isa.model import Role
@@ -49,7 +49,7 @@ def exec_size_of(statement: tree.Statement) -> int | None:
 
 
 def region_of(text: tree.RegionText) -> Region | None:
-    """Return the region in the text; None where a number is missing or malformed."""
+    """Return the region in the text; None if a number is missing or malformed."""
     horz = number_of(text.horz)
     width = number_of(text.width)
     vert = number_of(text.vert)
@@ -61,7 +61,7 @@ def region_of(text: tree.RegionText) -> Region | None:
 def access_of(
     node: tree.Operand, slot: Slot | None, symbol: Symbol | None, exec_size: int | None, grf_bytes: int
 ) -> AccessedBytes | None:
-    """Return the bytes that a general operand accesses; None where the text does not determine them."""
+    """Return the bytes that a general operand accesses; None if the text does not determine them."""
     if not isinstance(node, tree.Ref) or node.region is None or symbol is None or symbol.type is None:
         return None
     if symbol.kind is not SymbolKind.GENERAL:
@@ -105,7 +105,7 @@ def describe_region(text: tree.RegionText) -> str:
 
 
 def describe_access(access: AccessedBytes, symbol: Symbol, body: Body) -> str:
-    """Return the bytes in words and as a grid, with a warning where they leave the variable."""
+    """Return the bytes in words and as a grid, with a warning if they leave the variable."""
     start, end = access.range
     grf = body.platform.grf_bytes
     verb = "writes" if access.write else "reads"

@@ -32,7 +32,7 @@ LETTERS: Final = {
 
 
 def describe_symbol(analysis: Analysis, body: Body, symbol: Symbol, told: str = "") -> str:
-    """Return the page of a symbol; ``told`` is the content of its input, or of its base's input, as Markdown."""
+    """Return the page of a symbol; ``told`` describes the content of its input, or of its base's input, as Markdown."""
     if symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE):
         return _label(analysis, symbol)
     if symbol.predefined:
@@ -115,7 +115,7 @@ def _uses(references: Iterable[Reference], *, cut: bool = False) -> str:
 
 
 def _brief(references: Iterable[Reference]) -> str:
-    """Return the counts alone; empty where all are zero."""
+    """Return only the counts; empty if all are zero."""
     counts = zip(_lines(references), ("written", "read"), strict=True)
     return ", ".join(f"{word} {len(lines)}×" for lines, word in counts if lines)
 

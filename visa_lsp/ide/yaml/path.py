@@ -1,7 +1,7 @@
-"""The keys and list entries around an offset of an incomplete YAML text.
+"""Finds the keys and list entries around an offset of an incomplete YAML text.
 
-Found by indentation and open brackets, since an incomplete text is seldom valid YAML. Knows no key of any format.
-Invariant: no text makes it raise, and an unclosed bracket has no effect after the next line that begins outside of it.
+Uses indentation and open brackets, because an incomplete text is seldom valid YAML. Knows no key of any format.
+Invariant: never raises, and an unclosed bracket has no effect after the next line that begins outside of it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class YamlPath:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The keys among the steps."""
+        """The steps that are keys, without numbers of entries."""
         return tuple(step for step in self.steps if isinstance(step, str))
 
 
@@ -88,7 +88,7 @@ def path_at(text: str, offset: int) -> YamlPath | None:
 def _open_brackets(text: str, end: int) -> list[_Open] | None:
     """Return the open brackets before an offset, outermost first; None inside of a comment."""
     stack: list[_Open] = []
-    margin = 0  # of the line of the outermost one
+    margin = 0  # margin of the line with the outermost bracket
     for token in _TOKEN.finditer(text, 0, end):
         kind = token.lastgroup
         if token["comment"] is not None:
@@ -117,14 +117,14 @@ def _open_brackets(text: str, end: int) -> list[_Open] | None:
 
 
 def _begins_outside(text: str, at: int, column: int, margin: int) -> bool:
-    """Return whether the line of an offset begins an entry that cannot be in a bracket opened at a margin."""
+    """Return whether the line of an offset begins a new entry outside of a bracket that was opened at a margin."""
     if column > margin:
         return False
     return _BEGIN.match(text, at) is not None
 
 
 def _keys_behind(text: str, at: int) -> set[str]:
-    """Return the keys of a map in brackets after an offset in it."""
+    """Return the keys, after an offset, of the map in brackets around it."""
     found: set[str] = set()
     depth = 0
     for token in _TOKEN.finditer(text, at, at + 4000):
@@ -143,12 +143,12 @@ def _keys_behind(text: str, at: int) -> set[str]:
 
 
 def _in_block(text: str, start: int, word: Span) -> YamlPath | None:
-    """Return the path of a word in the line that begins at ``start``, by the lines around it."""
+    """Return the path of a word in the line that begins at ``start``, using the lines around it."""
     match = _LINE.match(text, start, max(start, word.end))
     if match is None or _COMMENT.search(text, start, word.start):
         return None
     column = len(match[1]) + len(match[2])
-    # a word without its colon is not a key yet
+    # because a word without a colon is not a key yet
     typed = _unquote(match[3]) if match[3] is not None and match.end() <= word.start else None
     lines = text[:start].split("\n")[:-1]
     steps, keys = _above(lines, column, len(match[1]) if match[2] else None)
@@ -157,7 +157,7 @@ def _in_block(text: str, start: int, word: Span) -> YamlPath | None:
 
 
 def _above(lines: list[str], column: int, dash: int | None) -> tuple[list[Step], set[str]]:
-    """Return the steps to the map at a column below some lines, and its keys above.
+    """Return the steps to the map at a column below the lines, and its keys above.
 
     ``dash`` is the column of the dash that begins the map, once it is known.
     """

@@ -1,4 +1,4 @@
-"""From an argument of ze_info to its ``.input`` and back, and the register bytes of each argument."""
+"""Finds the ``.input`` of an argument of ze_info and the reverse, and the register bytes of each argument."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from visa_lsp.ide.zeinfo.place import YamlEntry
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.layout import Registers
+    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.placement import TextInput
     from visa_lsp.zeinfo.source import ZeInfoSource
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def input_of(
     source: ZeInfoSource, offset: int, texts: Sequence[KernelText], platform: Registers | None = None
 ) -> tuple[str, Span] | None:
-    """Return the text's counterpart of an offset of the document: an argument's ``.input``, else the kernel."""
+    """Return the place in the text for an offset of the document: the ``.input`` of an argument, else the kernel."""
     spot = spot_at(source, offset)
     if spot is None:
         return None
@@ -37,7 +37,7 @@ def input_of(
 
 
 def argument_of(source: ZeInfoSource, text: KernelText, at: int, platform: Registers | None = None) -> Span | None:
-    """Return the argument in the document that fills the ``.input`` at an offset of the text; for the kernel's name, its entry."""
+    """Return the place in the document for an offset of the text: the argument of an ``.input``, or a kernel's entry."""
     kernel = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == text.kernel.name), None)
     if kernel is None:
         return None
@@ -62,7 +62,7 @@ def argument_of(source: ZeInfoSource, text: KernelText, at: int, platform: Regis
 def argument_place(
     source: ZeInfoSource, spot: YamlEntry, texts: Sequence[KernelText], platform: Registers | None
 ) -> tuple[int, int, str] | None:
-    """Return first byte, end and ``.input`` of the argument around a spot."""
+    """Return the first byte, the end and the ``.input`` of the argument around a spot."""
     text = _text_of(spot, texts)
     pair = _pair(source, spot, text, platform) if text is not None else None
     if pair is None:
@@ -99,7 +99,7 @@ def _pair(
 ) -> tuple[Argument, TextInput | None] | None:
     """Return the argument around a spot, and the input at its place.
 
-    An entry without bytes of its own, such as a surface, has the input of its argument's address; local ids the first input.
+    An entry without its own bytes, such as a surface, has the input of its argument's address; local ids have the first input.
     """
     kernel = spot.kernel
     if kernel is None or spot.table.name not in _ARGUMENTS:

@@ -8,15 +8,15 @@ from visa_lsp.ide.features.hover import HoverResult
 from visa_lsp.ide.prose.markdown import code
 from visa_lsp.ide.zeinfo.definition import argument_place
 from visa_lsp.ide.zeinfo.place import spot_at
+from visa_lsp.zeinfo.closed_words import WORDS, word
 from visa_lsp.zeinfo.schema import SCALARS, version_text
-from visa_lsp.zeinfo.words import WORDS, word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.ide.zeinfo.place import YamlEntry
     from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.layout import Registers
+    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.schema import SchemaKey
     from visa_lsp.zeinfo.source import ZeInfoSource
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def hover_ze_info(
     source: ZeInfoSource, offset: int, texts: Sequence[KernelText] = (), platform: Registers | None = None
 ) -> HoverResult | None:
-    """Return the explanation of the key or value at an offset; None where there is none. ``texts`` are the kernels described."""
+    """Return the explanation of the key or value at an offset, or None. ``texts`` are the described kernels."""
     spot = spot_at(source, offset)
     row = spot.row if spot is not None else None
     if spot is None or row is None:

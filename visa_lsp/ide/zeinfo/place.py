@@ -1,7 +1,7 @@
 """The map, table and key at an offset of a ze_info text, and whether the offset is in the key or the value.
 
 Found through the items of a well-formed text, and through indentation in an incomplete one. Knows tables, no editor.
-Invariant: neither way raises, whatever the text.
+Invariant: never raises.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class YamlEntry:
 
 
 def spot_at(source: ZeInfoSource, offset: int) -> YamlEntry | None:
-    """Return the key or value at an offset; None between them, and in a malformed text."""
+    """Return the key or value at an offset; None between keys and values, and in a malformed text."""
     if source.root is None or not isinstance(source.root.value, dict):
         return None
     return _in_map(source, source.root, TABLES[ROOT], offset, None)
@@ -83,7 +83,7 @@ class Typing:
 
 
 def typing_at(text: str, offset: int) -> Typing | None:
-    """Return the table and row of an offset, by the indentation of the lines above."""
+    """Return the table and row at an offset, by the indentation of the lines above."""
     path = path_at(text, offset)
     if path is None:
         return None

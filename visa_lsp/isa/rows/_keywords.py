@@ -1,6 +1,6 @@
 """The keyword arguments that helpers of the rows pass on to ``Instruction``: members by names and types.
 
-For type checkers alone; nothing loads it. Invariant: every entry is a member of ``Instruction`` with a default, of the
+For type checkers only; never imported at run time. Invariant: every entry is a member of ``Instruction`` with a default, of the
 same type (tests/test_types.py).
 """
 
@@ -76,7 +76,7 @@ class More(TypedDict, total=False):
 
 
 class Forms(More, total=False):
-    """The same for rows that exist in several ways of writing them."""
+    """The optional members of a row with several spellings."""
 
     only42: bool
     recorded: bool

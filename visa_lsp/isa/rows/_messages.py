@@ -1,6 +1,6 @@
 """Shorthand that only the message families share: atomic words, message rows and their slots.
 
-Knows no family of its own. Invariant: every helper returns plain rows, slots and modifiers; nothing is registered here.
+Knows no single family. Invariant: every helper returns plain rows, slots and modifiers; nothing is registered here.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def _operation(word: str) -> Operation:
 
 
 DWORD_OPERATIONS: Final = {word: _operation(word) for word in ATOMIC_OP}
-# With 16 bits the finalizer takes every operation for one of ud with one operand, whichever it is.
+# With 16 bits the finalizer treats every operation as one of ud with one operand.
 DWORD_OPERATIONS["16"] = Operation(dict.fromkeys(("off", "src0", "src1", "dst"), frozenset({UD})), frozenset({"src1"}))
 MOD: Final = Modifier(
     "modified", {"mod": 1}, optional=True, doc="the surface may have been written in this kernel; objects drop the word"
 )
 BLOCKS: Final = {"1": 0, "2": 1, "4": 2, "8": 3}
-# Offsets: compilers give them either type, and no tool looks.
+# Offsets: compilers use either type, and no tool checks it.
 OFFSET_TYPES: Final = frozenset({UD, D})
 
 
@@ -58,7 +58,7 @@ NO_WIDE_BLOCKS: Final = (Refusal("a block has 8 owords at most", stops=True, lan
 
 
 def width_words(words: dict[str, int]) -> Modifier:
-    """Return the width of an atomic in bits, ``.16`` or ``.64``; 32 where it is left out."""
+    """Return the word for the bits of an atomic, ``.16`` or ``.64``; 32 if it is missing."""
     return Modifier("op", words, optional=True, mask=0x60, doc="width of the operation in bits; 32 if left out")
 
 
@@ -73,7 +73,7 @@ _IMAGES: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed
 
 @cache
 def _traits(mnemonic: str, family: str) -> Trait:
-    """Return the traits in the regular names of messages: whether they write, count, sample, and their addressing."""
+    """Return the traits that follow from the regular names of messages: writing, counting, sampling, and addressing."""
     found = Trait.PLAIN
     if "atomic" in mnemonic:
         found |= Trait.ATOMIC

@@ -1,7 +1,8 @@
 """Rows: arithmetic on lanes, and the small products over neighbouring lanes (dp2 .. plane, sad2).
 
-Sources: seed 003 formats 3 and 5, the documentation pages of the same names, what the finalizer writes for the records. Type
-sets are as wide as what the compiler really prints: the integers of one instruction may differ in size and sign.
+Sources: seed 003 formats 3 and 5, the documentation pages of the same names, and the finalizer's objects for the
+records. Type sets include everything that the compiler prints: the integers of one instruction may differ in size and
+sign.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def _qword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -
 
 
 _PLAIN_SENDS: Final = (Refusal("texts of Efficient64b send by `raw_sendg`", efficient64b=True, stops=True),)
-# Names that begin with the letter of a channel, and one that the finalizer has no word for.
+# Names that begin with the letter of a channel, and one for which the finalizer has no word.
 _UNREAD_UNITS: Final = frozenset({"rc", "gtwy", "btd", "rta", "urb"})
 
 

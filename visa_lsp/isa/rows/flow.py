@@ -1,6 +1,7 @@
-"""Rows: labels, branches, calls, and the records that only mark places (FILE, LOC, lifetime).
+"""Rows: labels, branches, calls, and records that only mark places (FILE, LOC, lifetime).
 
-Sources: pages JMP, CALL, RET, FCALL, IFCALL, FADDR, SWITCHJMP, LABEL, SUBROUTINE, FILE, LOC, LIFETIME; what the finalizer writes.
+Sources: pages JMP, CALL, RET, FCALL, IFCALL, FADDR, SWITCHJMP, LABEL, SUBROUTINE, FILE, LOC, LIFETIME; what the
+finalizer writes.
 """
 
 from __future__ import annotations

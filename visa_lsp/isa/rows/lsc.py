@@ -3,12 +3,12 @@
 Sources: what the finalizer writes for layouts and codes; the pages LSC_UNTYPED, LSC_TYPED and LSC_FENCE for the meaning; CISA.l
 and CISA.y for what only text 4.2 has. The words live in ``isa.lsc_codes``.
 
-* Typed and untyped messages share mnemonics; the word behind the mnemonic (``.tgm``, or ``.ugm .ugml .slm``) tells them
-  apart. A typed record has no such byte, so its ``sfid`` is not stored.
-* The cache words are all given or all left out. Two are L1 and L3. Three (text 4.2) are L1, L2 and L3, read in turn into
-  the fields ``l1``, ``l3`` and ``l2``; only hints, they change nothing that a kernel can observe here.
-* ``elems`` and ``chmask`` are one value in the tools: both bytes hold it, a count code or, in quad messages, the mask.
-* Fields without a word in the text: ``lsc_fence`` and ``lsc_read_state_info`` are written without a parenthesis and store
+* Typed and untyped messages share mnemonics; the word after the mnemonic (``.tgm``, or ``.ugm .ugml .slm``)
+distinguishes them. A typed record has no such byte, so its ``sfid`` is not stored. * The cache words are all present or
+all missing. Two are L1 and L3. Three (text 4.2) are L1, L2 and L3, read in turn into the fields ``l1``, ``l3`` and
+``l2``. They are only hints without an effect that a kernel can observe here. * ``elems`` and ``chmask`` are one value
+in the tools: both bytes hold it, a count code or, in quad messages, the mask. * Fields without a word in the text:
+``lsc_fence`` and ``lsc_read_state_info`` are written without a parenthesis and store
   ``ExecControl(1, 0, True)``, the byte 0x80, which lowering supplies. A strided record has no mask: its byte stays 0.
 """
 
@@ -128,7 +128,7 @@ _SOURCES: Final = (
 )
 
 
-# What some operations do to the word in memory, in the words of the older messages; others are called as those are.
+# The effects on the word in memory, in the words of older messages; other operations have the same name as those.
 _UPDATES: Final = {
     "iinc": "inc", "idec": "dec", "iadd": "add", "isub": "sub", "store": "xchg", "smin": "minsint", "smax": "maxsint",
     "umin": "min", "umax": "max", "fcas": "fcmpwr",

@@ -19,10 +19,10 @@ PRECISIONS: Final = {
 PRECISION_BITS: Final = {
     3: 2, 4: 2, 5: 4, 6: 4, 7: 8, 8: 8, 9: 16, 10: 16, 12: 32, 1: 1, 2: 1, 11: 8, 14: 8, 15: 4,
 }  # fmt: skip
-# The dwords of a column in which both of src1 and src2 have these hold eight products, those of other integers four.
+# If src1 and src2 both have these precisions, a dword of a column holds eight products; with other integers four.
 NARROW_PRECISIONS: Final = frozenset({3, 4, 5, 6})
 _DPASW_PRECISIONS: Final = {word: code for word, code in PRECISIONS.items() if code < 11}
-# The lexer of text 4.2 knows pairs of one kind only.
+# The lexer of text 4.2 reads only pairs of one kind.
 _FAMILIES: Final = (
     frozenset(word for word in PRECISIONS if len(word) == 2),
     frozenset({"bf8", "hf8"}),

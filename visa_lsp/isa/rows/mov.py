@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _ROUNDED: Final = frozenset({UB, B, HF})
 _FP8_TF32: Final = frozenset({UB, B, HF, F, UD})
-# Declared narrow floats are moved as they are, or to and from one wider type.
+# Declared narrow floats are moved unchanged, or converted to and from one wider type.
 _NARROW: Final = frozenset({TF32, HF8, BF8, E2M1})
 
 
@@ -169,7 +169,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         together=(
             _pair(UB, HF, "PVC", unmasked=True), _pair(HF, UB, "PVC"),
             _pair(UD, F, "PVC"),
-            # Newer finalizers take a tf32 as the f that it is, and refuse this.
+            # Newer finalizers read a tf32 as f, and refuse this.
             Together({"dst": frozenset({F}), "src0": frozenset({UD})}, between("PVC", "PVCXT"), dialects=frozenset({Dialect.V41})),
             _pair(B, HF, "PTL", unmasked=True), _pair(HF, B, "PTL"),
         ),

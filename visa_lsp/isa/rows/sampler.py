@@ -6,12 +6,12 @@ for the meaning; CISA.l and CISA.y for what only text 4.2 has.
 One row per mnemonic and spelling; the dialects distinguish them:
 
 * text 4.1: ``aoffimmi sampler surface dst payload..``; the operation is the field ``op``.
-* text 4.2: a second destination is between dst and payload, ``%null.0`` in all that was seen; the field is ``op42``.
-  Its record is that of 4.1, which is first, so that objects decode to it; only a null pair can be encoded.
+* text 4.2: a second destination is between dst and payload, ``%null.0`` in every known text; the field is ``op42``. Its
+record is that of 4.1, which is first, so that objects decode to it; only a null pair can be encoded.
   A state may be one element of a general variable, ``V(0,0)<0;1,0>[0]``: the number in brackets counts states.
 * text 4.2, bindless: sampler and surface are general variables with 64-bit pointers; the field is ``op64``, no record.
 
-The three field names hold the same thing; they differ because rows are distinguished by their constant fields.
+The three fields have the same contents; their names differ because rows are distinguished by their constant fields.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _V41: Final = frozenset({Dialect.V41})
 _V42: Final = frozenset({Dialect.V42})
 _XE2: Final = since("BMG")
 _SIZES: Final = (8, 16, 32)
-# The operations that may be corrected for coarse pixels: those that choose the level of detail themselves.
+# The operations that choose the level of detail themselves; they may be corrected for coarse pixels.
 _COARSE: Final = frozenset({0, 1, 3, 5, 9, 32, 33, 35})
 _FLOAT: Final = frozenset({F})
 _UINT: Final = frozenset({UD})
@@ -128,7 +128,7 @@ def _forms(
 
 
 def _words(parameters: str) -> tuple[str, ...]:
-    """Return the parameters that prose names, one a payload operand: ``u, bias and offsets`` is ``u`` and ``bias+offsets``."""
+    """Return the parameters named in prose, one per payload operand: ``u, bias and offsets`` is ``u`` and ``bias+offsets``."""
     return tuple(word.replace(" and ", "+") for word in parameters.split(", "))
 
 
@@ -207,7 +207,7 @@ _MASK4: Final = Modifier("chan", kind=Modifier.Kind.CHANNELS, mask=0xF, doc="cha
 
 
 def _simd(mnemonic: str, opcode: int, states: tuple[Slot, ...], fields: str, what: str) -> tuple[Instruction, ...]:
-    """Return the two widths of ``sample`` and ``load``: bit 4 of the channel byte tells 16 lanes from 8."""
+    """Return the rows for both widths of ``sample`` and ``load``: bit 4 of the channel byte means 16 lanes instead of 8."""
     return tuple(
         message(
             mnemonic, opcode, "sampler", f"chan:b={bit}/0x10 {fields} u:r v:r r:r dst:r n:log2!{log2}",

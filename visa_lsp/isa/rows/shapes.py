@@ -1,6 +1,6 @@
 """Shorthand for rows: the slots, modifiers and layouts that many instructions share.
 
-Holds only what several rows share; a row itself holds what it alone needs.
+Has only parts of several rows; parts of a single row are in that row.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def select_verified_types(
 ) -> dict[str, frozenset[DataType]]:
     """Return the types that the finalizer's verifier accepts in an arithmetic instruction, by slot.
 
-    ``result`` is for ``dst`` and ``source`` for what is read, both for any arithmetic type where None; df among them only
-    where ``double`` is set. Read from its behaviour on texts of one instruction.
+    ``result`` are the types of ``dst``, ``source`` those of the sources; None means any arithmetic type, with df only
+    if ``double`` is set. Found by experiments with texts of one instruction.
     """
     found = {}
     for slot in slots:
@@ -124,7 +124,7 @@ def select_verified_types(
 
 
 NEVER: Final = Saturation(frozenset())
-# Where `.sat` clamps floats only, which the finalizer does not check.
+# For rows in which `.sat` clamps floats only; the finalizer does not check this.
 FLOATS_ONLY: Final = Saturation(FLOAT_TYPES, verified=frozenset())
 # `bf` with `f` beside it, on platforms with the matrix unit.
 MIXED_BF: Final = BrainFloat(MATRIX, frozenset({BF, F}))

@@ -1,6 +1,6 @@
 """Rows: SIMD control flow: ``goto``, and the structured words of the appendix that it replaced.
 
-Sources: page GOTO; seed 003 opcodes 0x60 .. 0x66, which real objects use for other things or not at all.
+Sources: page GOTO; seed 003 opcodes 0x60 .. 0x66, which real objects use for other instructions or not at all.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from visa_lsp.isa.rows.shapes import CHANNELS, raw, vec
 _ADDRESS: Final = raw("address", doc="one address per lane, uq")
 _LOADED: Final = raw("data", Role.WRITE, "registers that receive the data")
 _STORED: Final = raw("data", Role.READ, "registers with the data")
-# `.2` is a slip that the tools take for `.1`; printing never uses it.
+# `.2` is a misprint that the tools read as `.1`; it is never printed.
 _BLOCK: Final = Modifier("block", {"1": 0, "4": 1, "8": 2, "2": 0}, doc="bytes of one block: 1, 4 or 8")
 _COUNT: Final = Modifier("n", BLOCKS, doc="blocks per lane")
 # Bit 7 of the size byte. In text 4.2 a block without a word is unaligned; text 4.1 has no word, and its blocks are aligned.

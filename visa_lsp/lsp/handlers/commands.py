@@ -1,8 +1,8 @@
-"""The server's commands: they work on the open text, saved or not, and answer with values.
+"""The server's commands: they use the open text, saved or not, and answer with values.
 
-Arguments: a document's URI, or an object with ``uri`` and further options. The work is done off the event loop. A failure
-is an answer with ``ok`` false and ``error``. Commands that write files or run kernels are refused in an untrusted
-workspace.
+Arguments: a document's URI, or an object with ``uri`` and further options. The work is done on other threads or in
+other processes. A failure is an answer with ``ok`` false and ``error``. Commands that write files or run kernels are
+refused in an untrusted workspace.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from lsprotocol import types
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.stats.dumps import DUMP_SUFFIX
+from visa_lsp.companions import LAUNCH
 from visa_lsp.embed.languages import Host, host_of
 from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.features.inline_values import RunValues
@@ -45,11 +46,11 @@ from visa_lsp.lsp.capabilities import (
 )
 from visa_lsp.lsp.convert import raw_range
 from visa_lsp.lsp.handlers import info, sources
-from visa_lsp.lsp.jobs import answers
+from visa_lsp.lsp.jobs import command_answers
 from visa_lsp.lsp.jobs.model import Stop
 from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
-from visa_lsp.lsp.progress import send_partial, show_progress
-from visa_lsp.lsp.session import MachineCode
+from visa_lsp.lsp.visa_server import MachineCode
+from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
@@ -59,9 +60,9 @@ if TYPE_CHECKING:
 
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.ide.zeinfo.document import HeldArgument
+    from visa_lsp.ide.zeinfo.info_document import HeldArgument
     from visa_lsp.lsp.jobs.model import Result, RunJob
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +71,6 @@ DISASSEMBLY: Final = "visa/disassembly"
 SCHEME: Final = "visa-disassembly"
 CODE_SCHEME: Final = "visa-code"
 UNTRUSTED: Final = "the workspace is not trusted: files cannot be written and kernels cannot be run"
-_LAUNCH: Final = (".launch.yaml", ".launch.yml")
 _MAX_VALUES: Final = 8
 _LOOK_FOR_EDITS: Final = 0.1  # seconds
 _MAX_DEPTH: Final = 20
@@ -137,7 +137,7 @@ def options_of(arguments: Any, needed: str = "uri", second: str = "launch") -> d
 
 
 def _quick(arguments: list[Any]) -> dict[str, Any]:
-    """``{"quick": {...}}`` where the call has such an object: a launch file as a value."""
+    """Return ``{"quick": {...}}`` if the call has such an object, a launch file as a value; else an empty dict."""
     value = _json(arguments[0] if arguments else None)
     quick = value.get(QUICK) if isinstance(value, dict) else None
     if quick is None:
@@ -179,7 +179,7 @@ def _platform(ls: VisaServer, options: dict[str, str]) -> str | None:
 
 
 async def _answer(ls: VisaServer, title: str, token: Any, prepare: Callable[[], Callable[[], Result]]) -> Result:
-    """Prepare on the event loop, work on another thread, turn failures into answers."""
+    """Prepare on the event loop, work on another thread, and convert failures to answers."""
     try:
         call = prepare()
         async with show_progress(ls, title, token, own=True):
@@ -194,7 +194,7 @@ async def _answer(ls: VisaServer, title: str, token: Any, prepare: Callable[[], 
 async def _answer_or_stop(
     ls: VisaServer, title: str, token: Any, prepare: Callable[[], Callable[[], Result]], stop: Stop
 ) -> Result:
-    """Return the answer of work that only a trusted folder may start; cancelling the request stops it."""
+    """Return the answer of work that is allowed in trusted folders only; cancelling the request stops the work."""
     try:
         return _refuse_untrusted(ls) or await _answer(ls, title, token, prepare)
     except asyncio.CancelledError:
@@ -215,13 +215,13 @@ async def on_assemble(ls: VisaServer, arguments: list[Any], token: Any) -> Resul
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
-        return lambda: answers.assemble_text(text, path, platform)
+        return lambda: command_answers.assemble_text(text, path, platform)
 
     return _refuse_untrusted(ls) or await _answer(ls, "vISA: assembling", token, prepare)
 
 
 async def on_disassemble(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Return an object's file as text; for a text, that of its object."""
+    """Return an object file as text; for a text, the text of its object."""
     return await _disassemble(ls, arguments, token)
 
 
@@ -235,22 +235,22 @@ async def _disassemble(ls: VisaServer, arguments: Any, token: Any) -> Result:
         is_object = uri.lower().endswith(".isa")
         text = None if is_object else _text(ls, uri)
         platform = _platform(ls, {**options, "uri": uri})
-        # A separate document with the object's path, and a suffix of its kind.
+        # A separate document with the path of the object and a suffix for its kind.
         shown = f"{SCHEME}:{uri.partition(':')[2]}.visaasm"
-        return lambda: {**answers.disassemble(text, path, platform), "uri": shown}
+        return lambda: {**command_answers.disassemble(text, path, platform), "uri": shown}
 
     return await _answer(ls, "vISA: disassembling", token, prepare)
 
 
 async def on_zebin(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Return the contents of a zebin: sections, kernels, ze_info, and its vISA as text."""
+    """Return the contents of a zebin: sections, kernels, ze_info, and vISA as text."""
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments)
         path, platform = ls.files.path_of(options["uri"]), _platform(ls, options)
         if path is None:
             raise BadArgument("a zebin must be a file")
-        return lambda: answers.zebin(path, platform)
+        return lambda: command_answers.zebin(path, platform)
 
     return await _answer(ls, "vISA: reading the zebin", token, prepare)
 
@@ -258,8 +258,8 @@ async def on_zebin(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """Compare a text or an object (``uri``) with another one (``other``), open documents or else files.
 
-    The answer has ``kernels`` as ``visa-lsp diff --format json`` has them, ``a`` and ``b``, the texts of both with the names of the
-    first, and ``rows``, the pairs of lines that are beside each other.
+    The answer has ``kernels`` as in ``visa-lsp diff --format json``, ``a`` and ``b`` (the texts of both with the names
+    of the first), and ``rows`` (the pairs of adjacent lines).
     """
 
     def prepare() -> Callable[[], Result]:
@@ -269,7 +269,7 @@ async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
             raise BadArgument("the object has no `other`, the document to compare with")
         platform = _platform(ls, options)
         one, its = ((_source(ls, uri), ls.files.path_of(uri) or uri) for uri in (options["uri"], other))
-        return lambda: answers.diff(one, its, platform)
+        return lambda: command_answers.diff(one, its, platform)
 
     return await _answer(ls, "vISA: comparing", token, prepare)
 
@@ -288,14 +288,14 @@ def _source(ls: VisaServer, uri: str) -> str | bytes:
 
 
 async def on_disassembly(ls: VisaServer, params: Any) -> Result:
-    """``visa/disassembly``: what an editor shows for an object's file."""
+    """Answer ``visa/disassembly``: the text that an editor shows for an object file."""
     return await _disassemble(ls, params, None)
 
 
 async def on_text_content(
     ls: VisaServer, params: types.TextDocumentContentParams
 ) -> types.TextDocumentContentResult | None:
-    """``workspace/textDocumentContent``: the text of a disassembly or of pseudo-code, for clients of the protocol's version 3.18."""
+    """Answer ``workspace/textDocumentContent``: the text of a disassembly or of pseudo-code, for clients of protocol 3.18."""
     if params.uri.startswith(f"{CODE_SCHEME}:"):
         answer = await on_read(ls, [unquote(params.uri.partition("?")[2])], None)
         lines = (line["text"] for kernel in answer.get("kernels", ()) for line in (*kernel["lines"], {"text": ""}))
@@ -306,10 +306,10 @@ async def on_text_content(
 
 
 async def on_read(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the kernels of a text, of an object, or of the blocks of vISA in a text of another language, as pseudo-code.
+    """Return the kernels of a text, of an object, or of the blocks of vISA in another language, as pseudo-code.
 
-    The answer is that of ``visa-lsp read --format json`` with ``uri``, what the pseudo-code may be called. ``visa`` are lines of the
-    document, from 1. Of a text with errors the first is the answer, with its ``line``.
+    The answer is that of ``visa-lsp read --format json`` with ``uri``, a name for the pseudo-code. ``visa`` are lines
+    of the document, from 1. For a text with errors the answer is its first error, with its ``line``.
     """
 
     def prepare() -> Callable[[], Result]:
@@ -325,7 +325,7 @@ async def on_read(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 
 
 def _blocks(opened: OpenDocument, host: HostText) -> list[tuple[str, str, list[int | None]]]:
-    """Return a name for each block of a host, its text, and for each line of that the line of the host, from 1."""
+    """Return, for each block of a host, a name, its text, and the line of the host, from 1, for each of its lines."""
     from visa_lsp.embed.block_text import block_text, blocks_of
 
     found = []
@@ -352,7 +352,7 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         named = options_of(arguments)
         uri = named["uri"]
         options: dict[str, Any] = {**named, **_quick(arguments)}
-        if uri.endswith(_LAUNCH):
+        if uri.endswith(LAUNCH):
             _complete_launch_options(ls, options)
             return lambda: run_in_subprocess(None, None, options, stop)
         if named.get("launch", "").startswith("file:"):
@@ -375,14 +375,15 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 async def on_why(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """Explain an element of a buffer (``value``), a fault by its number, or the first failure of a run.
 
-    Options: ``launch``, ``launchText``, ``platform`` as for ``visa.run``; ``against``, the URI of a reference program; ``most``, the
-    number of nodes. The answer is that of ``visa-lsp why --format json``. Cancelling the request ends the run.
+    Options: ``launch``, ``launchText``, ``platform`` as for ``visa.run``; ``against``, the URI of a reference program;
+    ``most``, the number of nodes. The answer is that of ``visa-lsp why --format json``. Cancelling the request ends the
+    run.
     """
     stop = Stop()
 
     def prepare() -> Callable[[], Result]:
         options: dict[str, Any] = dict(options_of(arguments))
-        uri, is_launch = options["uri"], options["uri"].endswith(_LAUNCH)
+        uri, is_launch = options["uri"], options["uri"].endswith(LAUNCH)
         asked: dict[str, Any] = {"value": options["value"]} if "value" in options else {}
         for name in ("fault", "most"):
             if name in options:
@@ -425,7 +426,7 @@ async def on_prove(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         if not is_object and (platform := _platform(ls, options)):
             options["platform"] = platform
         text, opened = None if is_object else _text(ls, uri), _beside(ls, path)
-        return lambda: answers.prove(path or uri, text, path, options, assume, opened, stop)
+        return lambda: command_answers.prove(path or uri, text, path, options, assume, opened, stop)
 
     return await _answer_or_stop(ls, "vISA: proving", token, prepare, stop)
 
@@ -437,7 +438,7 @@ def _count(word: str, name: str) -> int:
 
 
 class MadeRun(NamedTuple):
-    """A text made for a run, its launch as an object, the number of values to report of a buffer."""
+    """A text made for a run, its launch as an object, and the number of values to report for a buffer."""
 
     text: str
     launch: dict[str, Any]
@@ -447,7 +448,7 @@ class MadeRun(NamedTuple):
 async def run_made(
     ls: VisaServer, arguments: list[Any], token: Any, make: Callable[[dict[str, str]], MadeRun]
 ) -> Result:
-    """Run a text that ``make`` makes of the options of a call; ``quick`` of the call is laid over its launch.
+    """Run a text that ``make`` creates from the options of a call; ``quick`` of the call overrides parts of its launch.
 
     A cancelled request ends the run.
     """
@@ -474,10 +475,10 @@ def _is_object(uri: str) -> bool:
 
 
 def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
-    """Put into the options of a run what a launch file describes: its text, and that of the kernel, as they are open."""
+    """Add the text of a launch file and of its kernel to the options of a run, as open in the editor."""
     path = ls.files.path_of(options["uri"])
-    if not options["uri"].endswith(_LAUNCH):
-        raise BadArgument(f"`{options['uri']}` is not a launch file: expected a name that ends in {_LAUNCH[0]}")
+    if not options["uri"].endswith(LAUNCH):
+        raise BadArgument(f"`{options['uri']}` is not a launch file: expected a name that ends in {LAUNCH[0]}")
     if QUICK in options:
         raise BadArgument(f"`{QUICK}` requires a text or an object, not a launch file")
     if path is None:
@@ -490,11 +491,10 @@ def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
 
 
 async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Count instructions, variables and registers of the kernels of a text or an object, line by line; or read those of a dump.
+    """Return the figures of the kernels of a text or an object, line by line, or those of a dump.
 
-    With ``lives`` the answer also has the lines where each variable is live.
-
-    Ended by an edit of the text, which leaves the answer with ``edited``, and by a cancelled request.
+    With ``lives`` the answer also has the lines where each variable is live. An edit of the text ends the work, with
+    ``edited`` in the answer; so does a cancelled request.
     """
     uri, stop = "", Stop()
 
@@ -511,7 +511,7 @@ async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         return lambda: stats_in_subprocess(text, path, asked, stop)
 
     counting = asyncio.ensure_future(_answer(ls, "vISA: counting", token, prepare))
-    await asyncio.sleep(0)  # it is prepared: the text is that of this moment
+    await asyncio.sleep(0)  # the text is the current one from here on
     before = ls.documents.get(uri)
     try:
         while not (await asyncio.wait([counting], timeout=_LOOK_FOR_EDITS))[0]:
@@ -528,7 +528,7 @@ async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """Run launch files one after another in one process: ``uris``, and the options of ``visa.run`` for all of them.
 
-    Each answer is sent as soon as it is ready: as progress of ``partialResultToken`` where that is given, else in ``runs``.
+    With ``partialResultToken`` each answer is sent as progress when it is ready; otherwise all are in ``runs``.
     ``timeout`` is a number of seconds for each. Cancelling the request ends the current run and starts no other.
     """
     stop = Stop()
@@ -578,13 +578,13 @@ def _batch(arguments: list[Any]) -> tuple[list[str], float | None, str | int | N
 
 
 def _list_open_texts(ls: VisaServer, *languages: Language) -> dict[str, str]:
-    """Return the texts of open documents by path: they count as the editor has them."""
+    """Return the texts of open documents by path; they replace the files."""
     texts = {ls.files.path_of(d.key): d.analysis.document.text for d in ls.documents if d.language in languages}
     return {place: text for place, text in texts.items() if place is not None}
 
 
 def _beside(ls: VisaServer, path: str | None) -> dict[str, str]:
-    """Return those of a document's folder."""
+    """Return the texts of open documents in a document's folder."""
     if path is None:
         return {}
     folder = Path(path).parent
@@ -596,7 +596,7 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
     """Store the results of a run, for the inline values of its text."""
     source = answer.get("source")
     opened = ls.documents.get(uri)
-    if uri.endswith(_LAUNCH):
+    if uri.endswith(LAUNCH):
         opened = ls.files.find_open(Path(source)) if source else None
     elif _is_object(uri):
         opened = ls.documents.get(f"{SCHEME}:{uri.partition(':')[2]}.visaasm")
@@ -604,7 +604,7 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
         return
     try:
         held = info.arguments_beside(ls, opened, str(answer["kernel"]))
-    except Exception:  # without it values are shown by name only
+    except Exception:  # without the text, values are shown by name only
         logger.exception("the arguments of %s are not known", uri)
         held = {}
     ls.runs[opened.key] = (opened.analysis.document.text, _values_of(answer, held))
@@ -636,7 +636,7 @@ def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
 
 
 def _format_values(values: list[Any]) -> str:
-    """Return the first of some values."""
+    """Return the first of the values as text."""
     return ", ".join(str(v) for v in values[:_MAX_VALUES]) + (", …" if len(values) > _MAX_VALUES else "")
 
 
@@ -644,12 +644,12 @@ def _format_values(values: list[Any]) -> str:
 
 
 async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the machine code of a text by the finalizer, line by line; lens and hover show it from then on.
+    """Return the machine code of a text by the finalizer, line by line; lens and hover show it from then on.
 
     A cancelled request ends the finalizer.
     """
     stop = Stop()
-    asked: list[tuple[OpenDocument, bool]] = []  # the document, and whether somebody names its platform
+    asked: list[tuple[OpenDocument, bool]] = []  # the document, and whether its platform is set
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments)
@@ -663,7 +663,7 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         if source := options.get("source"):
             options["source"] = ls.files.path_of(source) or source
         text, path = _text(ls, uri), ls.files.path_of(uri)
-        return lambda: answers.gen(text, path, dict(options), stop)
+        return lambda: command_answers.gen(text, path, dict(options), stop)
 
     answer = await _answer_or_stop(ls, "vISA: machine code", token, prepare, stop)
     for opened, is_named in asked:
@@ -678,7 +678,7 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 
 
 async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Compile a source as its file has it, for one device: the texts of its kernels, and what the compiler says.
+    """Compile the file of a source for one device; return the texts of its kernels, and the messages of the compiler.
 
     A cancelled request ends the compiler.
     """
@@ -691,7 +691,7 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
             raise BadArgument(f"`{options['uri']}` is not a file")
         if platform := _platform(ls, options):
             options["platform"] = platform
-        return lambda: answers.compile_answer(path, dict(options), stop)
+        return lambda: command_answers.compile_answer(path, dict(options), stop)
 
     return await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
 
@@ -713,7 +713,7 @@ async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: An
         if host_of(path or uri) is not Host.OPENCL:
             raise BadArgument(f"`{uri}` is not an OpenCL source, the only language that the compiler accepts")
         texts.append(Document.parse(text))
-        return lambda: answers.compiler_check(text, path, dict(options), stop)
+        return lambda: command_answers.compiler_check(text, path, dict(options), stop)
 
     answer = await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
     for finding in answer.get("findings", ()):
@@ -729,22 +729,22 @@ def _span_of(document: Document, finding: dict[str, int]) -> Span:
 
 
 async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the text of a launch file to fill in, with the arguments by ze_info, or filled in by ``quick``."""
+    """Return the text of a launch file to fill in, with the arguments of ze_info, or with the values in ``quick``."""
 
     def prepare() -> Callable[[], Result]:
         named = options_of(arguments)
         text, path = _text(ls, named["uri"]), ls.files.path_of(named["uri"])
         options = {**named, **_quick(arguments), "platform": _platform(ls, named), "opened": _beside(ls, path)}
-        return lambda: answers.launch_template(text, path, options)
+        return lambda: command_answers.launch_template(text, path, options)
 
     return await _answer(ls, "vISA: reading arguments", token, prepare)
 
 
-# ---- looking ----
+# ---- inspection ----
 
 
 async def on_control_flow(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the control-flow graph of a kernel as DOT, as Mermaid, and as values."""
+    """Return the control-flow graph of a kernel as DOT, as Mermaid, and as values."""
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments, second="kernel")
@@ -766,32 +766,32 @@ def _flow(analysis: Analysis, kernel: str | None, line: int | None) -> Result:
 
 
 async def on_ze_info(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the ze_info of a document: its file's, or one made from the text."""
+    """Return the ze_info of a document: that of its folder, or one inferred from the text."""
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
         opened = _beside(ls, path)
-        return lambda: answers.ze_info(text, path, platform, opened)
+        return lambda: command_answers.ze_info(text, path, platform, opened)
 
     return await _answer(ls, "vISA: ze_info", token, prepare)
 
 
 async def on_explain(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the page of an instruction, a finding, a variable, a type, an attribute or a word of the glossary."""
+    """Return the page of an instruction, a finding, a variable, a type, an attribute or a word of the glossary."""
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments, needed="word", second="platform")
-        return lambda: answers.explain(options["word"], options.get("platform"))
+        return lambda: command_answers.explain(options["word"], options.get("platform"))
 
     return await _answer(ls, "vISA: explaining", token, prepare)
 
 
 async def on_instructions_of(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the instructions that were made from a source file, or from one line of it; lines count from 0.
+    """Return the instructions that were compiled from a source file, or from one line of it; lines count from 0.
 
     ``lines`` has an object for each line: ``line``, the number of its ``instructions`` and their ``locations``. ``cut``
-    is true if there were too many to list.
+    is true if there are too many to list.
     """
     try:
         path, line = _source_line(ls, arguments)
@@ -802,7 +802,7 @@ async def on_instructions_of(ls: VisaServer, arguments: list[Any], token: Any) -
 
 
 def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]:
-    """Return the file and the line that a call is about."""
+    """Return the file and the line of a call."""
     options = options_of(arguments, second="line")
     path, line = ls.files.path_of(options["uri"]), options.get("line")
     if path is None:
@@ -813,11 +813,11 @@ def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]
 
 
 async def on_words(ls: VisaServer, _arguments: list[Any], token: Any) -> Result:
-    """List the words that have a page, each with its kind and a line."""
-    return await _answer(ls, "vISA: listing words", token, lambda: answers.words)
+    """Return the words with a page, each with its kind and a line."""
+    return await _answer(ls, "vISA: listing words", token, lambda: command_answers.words)
 
 
 async def on_show_references(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:
-    """Give the place of a lens back; the client shows its references."""
+    """Return the place of a lens; the client shows its references."""
     known = isinstance(arguments, list) and bool(arguments) and ls.documents.get(str(arguments[0])) is not None
     return {"ok": known, "arguments": arguments}

@@ -1,6 +1,6 @@
-"""Findings: pushed after each change, or pulled by clients that can; of open documents and of the folders' files.
+"""Findings of open documents and of files in the folders: pushed after each change, or pulled by clients that can.
 
-A client that pulls gets nothing pushed, lest it show everything twice. What was computed for an older version is dropped.
+A client that pulls gets no pushed findings, because it would show them twice. Results for an older version are dropped.
 Invariant: at most one pending publication per document.
 """
 
@@ -21,10 +21,10 @@ from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.deferred_findings import find_in_subprocess
 from visa_lsp.lsp.encode import MAX_FINDINGS, FindingView, count_value, encode_json, finding_value, finding_values
 from visa_lsp.lsp.handlers.info import info_of, text_at
-from visa_lsp.lsp.progress import show_progress
-from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Protocol
-from visa_lsp.syntax.words import learn_words
+from visa_lsp.lsp.visa_server import guard
+from visa_lsp.lsp.work_progress import show_progress
+from visa_lsp.syntax.word_search import learn_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.jobs.model import FileRules
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 logger = logging.getLogger(__name__)
 
-# Seconds: how long nothing may have been typed before a process is started for deferred findings.
+# Seconds without typing before a process is started for deferred findings.
 _PAUSE: Final = 0.4
 _DEPENDENT: Final = {Language.VISA: (Language.ZEINFO, Language.LAUNCH), Language.ZEINFO: (Language.LAUNCH,)}
 Value = dict[str, Any]
@@ -65,10 +65,10 @@ def pulls(ls: VisaServer) -> bool:
 
 
 def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, ...]:
-    """Return the visible findings of a vISA text: those of ``--check`` with the same settings."""
+    """Return the visible findings of a vISA text, as ``check`` reports them with the same settings."""
     rules = ls.rules_for(uri)
     if _has_deferred(rules, analysis):
-        # Deferred findings never delay those that a keystroke itself leads to.
+        # Deferred findings never delay the findings after a keystroke.
         shown = find_deferred(analysis, rules.extra) or visible(analysis)
     else:
         shown = visible(analysis, rules.extra)
@@ -80,7 +80,7 @@ def findings_in_host(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, 
     host = ls.host(types.TextDocumentIdentifier(opened.key))
     if host is None:
         return ()
-    from visa_lsp.embed.findings import findings
+    from visa_lsp.embed.host_findings import findings
 
     rules = ls.rules_for(opened.key)
     return tuple(d for d in findings(host[1], rules.extra) if rules.shows(d.rule))
@@ -119,7 +119,7 @@ async def _find_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
 
 def _of_open(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
     if opened.language is Language.VISA:
-        # An empty file is a finding, as in ``--check``; an empty unsaved document has only not been begun.
+        # An empty file has a finding, as in ``check``; an empty unsaved document has none, because it is new.
         unbegun = ls.files.path_of(opened.key) is None and _is_blank(opened.analysis)
         return () if unbegun else findings(ls, opened.key, opened.analysis)
     if opened.language is Language.HOST:
@@ -154,7 +154,7 @@ class _OtherTexts(dict[str, "Text | None"]):
 
 
 def _items(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]) -> list[Value]:
-    """Return findings as JSON values; too many of them are only counted."""
+    """Return findings as JSON values; those beyond the limit are only counted."""
     related, other = _takes_related(ls), _OtherTexts(ls).__getitem__
     shown = found[:MAX_FINDINGS]
     items = [finding_value(document, uri, d, ls.encoding, related=related, other=other) for d in shown]
@@ -167,7 +167,7 @@ def _items_of_open(ls: VisaServer, opened: OpenDocument) -> list[Value]:
     if (
         opened.language is Language.VISA
         and analysis.document.line_count >= CLASSIFIED_FROM_LINES
-        and not analysis.document.marked  # suppressions look at every finding
+        and not analysis.document.marked  # because suppressions read every finding
         and not (rules.extra and not _waits_for_deferred(ls, opened))
         and not (ls.files.path_of(opened.key) is None and _is_blank(analysis))
         and len(analysis.findings) <= MAX_FINDINGS
@@ -179,7 +179,7 @@ def _items_of_open(ls: VisaServer, opened: OpenDocument) -> list[Value]:
 def _publish_values(ls: VisaServer, uri: str, version: int | None, items: list[Value]) -> None:
     """Send findings."""
     number = b"" if version is None else b', "version": %d' % version
-    # The version is in front, where a client may look for it before it reads the rest.
+    # The version comes first, because a client may search for it before it reads the rest.
     head = b'{"uri": %b%b, "diagnostics": ' % (encode_json(uri), number)
     _tell(ls, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, [head, encode_json(items), b"}"])
 
@@ -193,8 +193,8 @@ def _tell(ls: VisaServer, method: str, pieces: list[bytes]) -> None:
 def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> None:
     """Publish the findings of a document soon; replaces an earlier plan for it.
 
-    ``before`` is the document as it was: freeing the old snapshot can cost more than the edit, so it is
-    released after publishing.
+    ``before`` is the old document; it is released after publishing, because freeing a snapshot can take longer than the
+    edit.
     """
     if pulls(ls):
         return
@@ -206,7 +206,7 @@ def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> No
 
 
 def _freeze_heap(analysis: Analysis) -> None:
-    """Take the objects made to open a text out of garbage collections: they live as long as the text is open."""
+    """Exempt the objects made to open a text from garbage collections, because they live as long as the text is open."""
     frozen = analysis.document.session.part(FrozenHeap)
     if not frozen.done:
         frozen.done = True
@@ -260,7 +260,7 @@ def clear(ls: VisaServer, uri: str) -> None:
 
 
 def refresh(ls: VisaServer) -> None:
-    """Renew findings, hints, lenses and folds of every open document."""
+    """Refresh findings, hints, lenses and folds of every open document."""
     workspace = ls.client_capabilities.workspace
     if workspace is not None:
         if workspace.inlay_hint and workspace.inlay_hint.refresh_support:
@@ -278,7 +278,7 @@ def refresh(ls: VisaServer) -> None:
 
 
 def refresh_launches(ls: VisaServer) -> None:
-    """Renew the findings of open launch files, because files that they name were created or deleted."""
+    """Refresh the findings of open launch files, because files that they name were created or deleted."""
     if not pulls(ls):
         for opened in ls.documents:
             if opened.language is Language.LAUNCH:
@@ -293,7 +293,7 @@ def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
     """Return an id of a document's findings; those of ze_info depend on the texts beside it."""
     if opened.language is Language.ZEINFO:
         return "-".join([f"{opened.serial}", *(str(d.serial) for d in ls.documents if d.language is Language.VISA)])
-    if opened.language is Language.LAUNCH:  # those of launch files also on files that are not open
+    if opened.language is Language.LAUNCH:  # those of launch files depend also on files that are not open
         return f"{opened.serial}-{hash(_of_open(ls, opened)) & 0xFFFFFFFF:x}"
     deferred = find_deferred(opened.analysis, ls.rules_for(opened.key).extra) is not None
     return f"{opened.serial}{'-deferred' if deferred else ''}"
@@ -326,8 +326,8 @@ async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> Any:
 
 
 async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams) -> Encoded:
-    """Answer with the findings of every text of the folders; piece by piece where the client takes pieces."""
-    # The library reads any value there as text.
+    """Answer with the findings of every text of the folders, in parts if the client accepts parts."""
+    # The library converts any value to text here.
     before = {p.uri: p.value for p in params.previous_result_ids if isinstance(p.uri, str)}
     token = params.partial_result_token
     reports: list[Value] = []
@@ -370,13 +370,13 @@ def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Value]:
             yield _report(opened.key, opened.version, result_id, items)
 
 
-# The findings of a file that is not open: for a state of the file, its settings and its platform, as the number of the
-# report has them.
+# The findings of a file that is not open, for a state of the file, its settings and its platform, which the id of the
+# report contains.
 _REPORT: Final = Key[list[Value]]("report")
 
 
 def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | None:
-    """Return the findings of a file that is not open; None for one that is, or that cannot be read."""
+    """Return the findings of a file that is not open; None for an open or unreadable file."""
     if ls.files.find_open(path) is not None:
         return None
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)

@@ -1,4 +1,4 @@
-"""Requests that help to write and to change text: completion, signatures, rename, formatting, fixes."""
+"""Requests about editing: completion, signatures, rename, formatting, fixes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from visa_lsp.lsp.encode import encode_json, finding_value
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
 from visa_lsp.lsp.handlers.language import place, place_in_host
-from visa_lsp.lsp.progress import show_progress
-from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
+from visa_lsp.lsp.visa_server import guard
+from visa_lsp.lsp.work_progress import show_progress
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.diagnostics import Edit
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
     from visa_lsp.text import Encoding
 
 _ITEM: Final = {
@@ -50,7 +50,7 @@ _ITEM: Final = {
     ItemKind.PROPERTY: types.CompletionItemKind.Property,
     ItemKind.SNIPPET: types.CompletionItemKind.Snippet,
 }
-# The edits that format a chunk: how a line is formatted follows from the line alone.
+# The edits that format a chunk; cached, because the format of a line depends on the line alone.
 _EDITS: Final = Key[Placed]("edits that format")
 _REWRITE: Final = types.CodeActionKind.RefactorRewrite.value
 _PLACEHOLDER: Final = re.compile(r"\$\{\d+(?::([^}]*)|\|([^,|]*)[^}]*)?\}")
@@ -72,7 +72,7 @@ def register(server: VisaServer) -> None:
 
 @guard
 async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
-    """Offer what may be written here."""
+    """Return the completion items at a position."""
     described = info.info_of(ls, params.text_document)
     if described is not None:
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
@@ -94,7 +94,7 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
 def _completion(
     uri: str, item: CompletionOffer, at: types.Position, place: dict[str, Any], *, snippets: bool
 ) -> dict[str, Any]:
-    """Return an offer as the JSON value that it is: there are hundreds of them at each keystroke."""
+    """Return an offer as a JSON value, because there are hundreds at each keystroke."""
     insert, form = item.insert, types.InsertTextFormat.PlainText
     if item.snippet and snippets:
         form = types.InsertTextFormat.Snippet
@@ -116,7 +116,7 @@ def _completion(
 
 @guard
 async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.CompletionItem | None:
-    """Add the page of an offer that is looked at."""
+    """Add the documentation of a selected offer."""
     data = item.data if isinstance(item.data, dict) else {}
     opened = ls.documents.get(str(data.get("uri")))
     kinds = {kind.value: kind for kind in ItemKind}
@@ -137,7 +137,7 @@ async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.Comple
 
 @guard
 async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
-    """Show the syntax of the instruction being written."""
+    """Return the syntax of the instruction at the cursor."""
     inside, at = place_in_host(ls, params), place(ls, params)
     found = signature_help(at[0].analysis, at[1]) if at else None
     if inside is not None:
@@ -152,14 +152,14 @@ async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> typ
         )
         for s in found.signatures
     ]
-    # Past the last operand nothing is marked: an index beyond the list says so in every version of the protocol.
+    # Past the last operand none is marked; every version of the protocol reads an index beyond the list in this way.
     active = found.parameter if found.parameter is not None else len(found.signatures[found.active].parameters)
     return types.SignatureHelp(signatures, found.active, active)
 
 
 @guard
 async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-    """Say which name would be renamed."""
+    """Return the range of the name that would be renamed."""
     inside = place_in_host(ls, params)
     at = inside or place(ls, params)
     if at is None:
@@ -171,7 +171,7 @@ async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -
 
 
 async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
-    """Rename a name everywhere. Raises JsonRpcInvalidParams, which the editor shows, where that is refused."""
+    """Return the edits of a rename. Raises JsonRpcInvalidParams, which the editor shows, if the rename is refused."""
     inside = place_in_host(ls, params)
     at = inside or place(ls, params)
     if at is None:
@@ -188,7 +188,7 @@ async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
 
 @guard
 async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) -> Any:
-    """Bring the whole text into shape; neighbouring lines that change make one edit."""
+    """Return the edits that format the whole text; adjacent changed lines are one edit."""
     opened = ls.find_open(params.text_document)
     if opened is None:
         return None
@@ -204,7 +204,7 @@ async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) 
 
 
 def chunk_edits(analysis: Analysis, at: int, encoding: Encoding) -> bytes:
-    """Return the edits that format a chunk, as JSON text; kept while the chunk and its line stay as they are."""
+    """Return the edits that format a chunk, as JSON text; cached while the chunk and its line do not change."""
     document = analysis.document
     base = document.line_of(at)
     return place_text(
@@ -232,13 +232,13 @@ def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> LineForm:
 
 @guard
 async def on_range_formatting(ls: VisaServer, params: types.DocumentRangeFormattingParams) -> Any:
-    """Bring some lines into shape; in a host those of vISA, which its strings say."""
+    """Return the edits that format lines; in a host, only lines of vISA in its strings."""
     return _format_ranges(ls, params.text_document, [params.range])
 
 
 @guard
 async def on_ranges_formatting(ls: VisaServer, params: types.DocumentRangesFormattingParams) -> Any:
-    """Bring the lines of several ranges into shape, such as those that differ from the last commit."""
+    """Return the edits that format several ranges, such as those that differ from the last commit."""
     return _format_ranges(ls, params.text_document, params.ranges)
 
 
@@ -263,7 +263,7 @@ def _format_ranges(ls: VisaServer, identifier: types.TextDocumentIdentifier, ran
 async def on_type_formatting(
     ls: VisaServer, params: types.DocumentOnTypeFormattingParams
 ) -> list[types.TextEdit] | None:
-    """Bring what was just finished into shape."""
+    """Return the edits that format the line just finished."""
     opened = ls.find_open(params.text_document)
     if opened is None:
         return None
@@ -273,7 +273,7 @@ async def on_type_formatting(
 
 @guard
 async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
-    """Offer the fixes of findings in a range, and the formatting of a block of vISA in a host."""
+    """Return the fixes of findings in a range, and the formatting of a block of vISA in a host."""
     opened = ls.find_open(params.text_document)
     only = params.context.only
     host = ls.host(params.text_document)

@@ -1,4 +1,4 @@
-"""Requests about a place and what is around it: call hierarchy, selection ranges, linked editing."""
+"""Requests about a place and its surroundings: call hierarchy, selection ranges, linked editing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from visa_lsp.ide.features.linked_editing import PATTERN, find_linked_places
 from visa_lsp.ide.features.selection_range import selection_ranges
 from visa_lsp.lsp.convert import line_range, range_of, to_offset
 from visa_lsp.lsp.handlers.language import place
-from visa_lsp.lsp.session import guard
+from visa_lsp.lsp.visa_server import guard
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 _KIND: Final = {
     "kernel": types.SymbolKind.Module,
@@ -53,7 +53,7 @@ def _item(ls: VisaServer, opened: OpenDocument, found: Callable) -> types.CallHi
 async def on_prepare_calls(
     ls: VisaServer, params: types.CallHierarchyPrepareParams
 ) -> list[types.CallHierarchyItem] | None:
-    """Say what the cursor is on that calls or is called."""
+    """Return the caller or callee at the cursor."""
     at = place(ls, params)
     found = prepare(at[0].analysis, at[1]) if at else None
     return [_item(ls, at[0], found)] if at and found else None
@@ -76,7 +76,7 @@ def _ranges(ls: VisaServer, opened: OpenDocument, call: Call) -> list[types.Rang
 async def on_incoming(
     ls: VisaServer, params: types.CallHierarchyIncomingCallsParams
 ) -> list[types.CallHierarchyIncomingCall] | None:
-    """List what calls this, in all open texts for a function, in its own for a subroutine."""
+    """Return the callers of a function in all open texts, or of a subroutine in its text."""
     named = _find_callable(ls, params.item)
     if named is None:
         return None
@@ -96,7 +96,7 @@ async def on_incoming(
 async def on_outgoing(
     ls: VisaServer, params: types.CallHierarchyOutgoingCallsParams
 ) -> list[types.CallHierarchyOutgoingCall] | None:
-    """List what this calls."""
+    """Return the callees of a body or subroutine."""
     named = _find_callable(ls, params.item)
     if named is None:
         return None
@@ -109,7 +109,7 @@ async def on_outgoing(
 
 @guard
 async def on_selection_range(ls: VisaServer, params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
-    """Give for each place the ranges around it; one for each place, as the protocol requires."""
+    """Return the ranges around each place; one result for each place, as the protocol requires."""
     opened = ls.find_open(params.text_document)
     if opened is None:
         return None
@@ -125,7 +125,7 @@ async def on_selection_range(ls: VisaServer, params: types.SelectionRangeParams)
 
 @guard
 async def on_linked_editing(ls: VisaServer, params: types.LinkedEditingRangeParams) -> types.LinkedEditingRanges | None:
-    """Give the places that change together."""
+    """Return the places that are edited together."""
     at = place(ls, params)
     spans = find_linked_places(at[0].analysis, at[1]) if at else ()
     if at is None or not spans:

@@ -15,19 +15,19 @@ from visa_lsp.ide.features.document_links import document_links, yaml_links
 from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
 from visa_lsp.ide.features.inline_values import inline_values
 from visa_lsp.ide.workspace import Language
-from visa_lsp.ide.zeinfo.document import InfoDocument
+from visa_lsp.ide.zeinfo.info_document import InfoDocument
 from visa_lsp.lsp.capabilities import ASSEMBLE, DID_CHANGE_CURSOR, DISASSEMBLE, GEN, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.handlers.blocks import lenses_of_blocks
-from visa_lsp.lsp.session import guard
+from visa_lsp.lsp.handlers.embedded_blocks import lenses_of_blocks
 from visa_lsp.lsp.transport.protocol import Raw
+from visa_lsp.lsp.visa_server import guard
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
     from visa_lsp.ide.features.inlay_hints import InlayText
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 _COMMAND: Final = {"run": RUN, "assemble": ASSEMBLE, "disassemble": DISASSEMBLE, "gen": GEN}
 _TYPE_HINT: Final = types.InlayHintKind.Type.value
@@ -73,7 +73,7 @@ async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
 
 
 def _hints(ls: VisaServer, opened: OpenDocument, first: int, last: int) -> tuple[InlayText, ...]:
-    """Return the hints that the settings enable; types beside the line of the cursor alone where they say so."""
+    """Return the hints that the settings enable; depending on them, types only beside the line of the cursor."""
     settings = ls.documents.settings_for(opened.key)
     shown = settings.hints - {HintKind.TYPE} if settings.type_hints_at_cursor else settings.hints
     found = inlay_hints(opened.analysis, first, last, shown, info.input_labels(ls, opened))
@@ -85,7 +85,7 @@ def _hints(ls: VisaServer, opened: OpenDocument, first: int, last: int) -> tuple
 
 def did_change_cursor(ls: VisaServer, params: Any) -> None:
     """Store the line of the cursor in a document: ``{uri, line}``, lines from 0."""
-    # The library makes an object of what it knows no type of.
+    # The library converts values of unknown types to objects.
     uri, line = (params.get(n) if isinstance(params, dict) else getattr(params, n, None) for n in ("uri", "line"))
     if not isinstance(uri, str) or isinstance(line, bool) or not isinstance(line, int):
         return
@@ -174,7 +174,7 @@ async def on_inline_value(ls: VisaServer, params: types.InlineValueParams) -> li
         return None
     document, (text, run) = opened.analysis.document, kept
     if document.text != text:
-        run = replace(run, lines={})  # the lines of another text; arguments are found by their names
+        run = replace(run, lines={})  # the results belong to another text, where arguments are found by name
     return [
         types.InlineValueText(line_range(document, value.line, value.span, ls.encoding), value.text)
         for value in inline_values(opened.analysis, run, params.range.start.line, params.range.end.line)

@@ -1,6 +1,6 @@
-"""ze_info documents and launch files: what belongs to them is found here, and what ``ide`` says of them is converted.
+"""Requests about ze_info documents and launch files: finds their related files and converts the answers of ``ide``.
 
-It registers no handlers: a method has one handler, which calls this module for documents of these languages.
+Registers no handlers: the handler of a method calls this module for documents of these languages.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
-from visa_lsp.companions import TEXTS, stem_of
+from visa_lsp.companions import stem_of
 from visa_lsp.ide.index.focus import header_lines, header_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language
-from visa_lsp.ide.zeinfo.document import (
+from visa_lsp.ide.zeinfo.info_document import (
     HeldArgument,
     InfoDocument,
     arguments_in,
@@ -26,22 +26,23 @@ from visa_lsp.ide.zeinfo.document import (
     place_in_document,
     simd_size_of,
 )
-from visa_lsp.ide.zeinfo.inputs import labels, pages
+from visa_lsp.ide.zeinfo.input_words import labels, pages
 from visa_lsp.lsp.convert import position, range_of
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.launch.document import LaunchDocument
+    from visa_lsp.ide.launchfile.launch_document import LaunchDocument
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.ide.zeinfo.symbols import ZeSymbol
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
-# A vISA text beside a ze_info document: of a state of its file, and of the platform it is for.
+# The vISA text beside a ze_info document, for a state of its file and a platform.
 _ANALYSIS: Final = Key["Analysis"]("analysis")
-# A document is looked for and read for each kernel of a request; more of them are in no text that a compiler made.
+# Limits the documents that are searched and read for one request; no compiled text has more kernels.
 _MAX_KERNELS: Final = 64
 _START: Final = types.Position(0, 0)
 _SYMBOL: Final = {
@@ -52,34 +53,34 @@ _SYMBOL: Final = {
 
 
 class PlainText:
-    """A text that is not vISA, as far as conversion of positions needs it."""
+    """The part of a text that is needed to convert positions, for texts that are not vISA."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._index = LineIndex(text)
 
     def line_text(self, line: int) -> str:
-        """Give a line without its end."""
+        """Return a line without its end."""
         if not 0 <= line < len(self._index):
             return ""
         return self._text[self._index.start(line) : self._index.start(line + 1)].rstrip("\r\n")
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Give line and column of an offset."""
+        """Return line and column of an offset."""
         return self._index.position(offset)
 
     def offset(self, line: int, column: int) -> int:
-        """Give the offset of a line and column."""
+        """Return the offset of a line and column."""
         if line >= len(self._index):
             return len(self._text)
         return self._index.start(line) + max(0, min(column, len(self.line_text(line))))
 
 
 class LastInfo:
-    """A ze_info document with its texts, as they were when it was requested."""
+    """A ze_info document with its texts, as of the request."""
 
     def __init__(self) -> None:
-        # The document's serial and its texts, each with the stamp of its state.
+        # The serial of the document and its texts, each with the stamp of its state.
         self.key: tuple[int, tuple[tuple[str, int], ...]] = (0, ())
         self.info: InfoDocument | None = None
 
@@ -87,7 +88,7 @@ class LastInfo:
 def info_of(
     ls: VisaServer, identifier: types.TextDocumentIdentifier
 ) -> tuple[OpenDocument, InfoDocument | LaunchDocument] | None:
-    """Return the open ze_info document, with its texts, or launch file, with its folder, that a request is about."""
+    """Return the open document of a request: ze_info with its texts, or a launch file with its folder."""
     opened = ls.documents.get(identifier.uri)
     if opened is not None and opened.language is Language.LAUNCH:
         return opened, _launch_of(ls, opened)
@@ -103,12 +104,12 @@ def info_of(
 
 
 def _launch_of(ls: VisaServer, opened: OpenDocument) -> LaunchDocument:
-    # Loaded here: few sessions open a launch file.
-    from visa_lsp.ide.launch.document import LaunchDocument
+    # Imported here because few sessions open a launch file.
+    from visa_lsp.ide.launchfile.launch_document import LaunchDocument
     from visa_lsp.launchfile.folder import LaunchFolder
 
     path = ls.files.path_of(opened.key)
-    # The text may name files of other machines: they are not opened unless the user runs it.
+    # The text may name files of other machines, which are opened only when the user runs it.
     folder = LaunchFolder(Path(path), trusted=False, beside=ls.files.beside) if path is not None else None
     return LaunchDocument(opened.analysis.document.text, folder)
 
@@ -119,7 +120,7 @@ def _mark(ls: VisaServer, name: str, analysis: Analysis) -> int:
 
 
 def partners_of(ls: VisaServer, uri: str, text: str) -> list[tuple[str, Analysis]]:
-    """Return the vISA texts that a document describes: those beside it with its name, or a kernel's."""
+    """Return the vISA texts described by a document: those beside it with its name, or with the name of a kernel."""
     path = ls.files.path_of(uri)
     if path is None:
         return []
@@ -153,7 +154,7 @@ def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
 
 
 def text_at(ls: VisaServer, uri: str) -> PlainText | None:
-    """Return the text of any document for conversion: as it is open, else as its file has it."""
+    """Return the text of any document for conversion: the open text, else that of its file."""
     opened = ls.documents.get(uri)
     if opened is not None:
         return PlainText(opened.document.text)
@@ -163,7 +164,7 @@ def text_at(ls: VisaServer, uri: str) -> PlainText | None:
 
 
 def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, offset: int) -> types.Location | None:
-    """Return the place in the text of what is at an offset of a ze_info document; of a launch file, that in another file."""
+    """Return the target of an offset: for ze_info a place in the text, for a launch file a place in another file."""
     if not isinstance(info, InfoDocument):
         place = info.definition(offset)
         if place is None or info.folder is None:
@@ -181,7 +182,7 @@ def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, of
 
 
 def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
-    """Return the place, in the ze_info beside a text, of the input or kernel at an offset of the text."""
+    """Return the place in ze_info of the input or kernel at an offset of the text beside it."""
     kernel = kernel_at(opened.analysis, offset)
     path = ls.files.path_of(opened.key)
     if kernel is None or path is None:
@@ -194,7 +195,7 @@ def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Lo
 
 
 def launch_file(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
-    """Return the start of the launch file of the kernel at an offset: the one with the text's name, else with the kernel's."""
+    """Return the start of the launch file for the kernel at an offset: that with the name of the text, else of the kernel."""
     path = ls.files.path_of(opened.key)
     document = opened.analysis.document
     group = index_of(document).group_at(document.position(offset)[0])
@@ -210,7 +211,7 @@ def _plain(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Inputs:
-    """The contents of a kernel's inputs, for the lines that declare them and a state of the ze_info document."""
+    """The cached contents of a kernel's inputs, with the lines that declare them and the state of the ze_info document."""
 
     header: tuple[str, ...]
     path: Path | None
@@ -218,16 +219,16 @@ class _Inputs:
     told: Mapping[str, tuple[HeldArgument, ...]]
 
 
-# By kernel: of a state of a text's folder, and of the text's platform.
+# By kernel, for a state of a text's folder and the text's platform.
 _INPUTS: Final = Key[dict[str, _Inputs]]("inputs")
 
 
 def inputs_beside(
     ls: VisaServer, opened: OpenDocument, kernel: str
 ) -> tuple[Mapping[str, tuple[HeldArgument, ...]], str]:
-    """Return the contents of a kernel's inputs by the ze_info beside its text, and that document's name; empty without one.
+    """Return the contents of a kernel's inputs by the ze_info beside its text, and that document's name; empty if there is none.
 
-    It is looked for again when the folder, that document or the lines of the inputs have changed.
+    The document is searched again when the folder, the document or the lines of the inputs have changed.
     """
     path = ls.files.path_of(opened.key)
     header = tuple(map(opened.analysis.document.line_text, header_lines(opened.analysis.document, kernel)))
@@ -248,7 +249,7 @@ def inputs_beside(
 
 
 def _state(ls: VisaServer, path: Path | None) -> object:
-    """Return the stamp of a document's state, open or not; without one, the stamps of open documents that may become it."""
+    """Return the stamp of a document's state, open or not; without one, those of open documents that may become it."""
     if path is None:
         return tuple(d.serial for d in ls.documents if d.language is Language.ZEINFO)
     opened = ls.documents.get(ls.files.uri_of(path))
@@ -275,7 +276,7 @@ def input_pages(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, 
 
 
 def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, HeldArgument]:
-    """Return the variables of a kernel's inputs that hold an argument or point to it; none where there is no ze_info."""
+    """Return the variables of a kernel's inputs that hold an argument or point to it; empty without ze_info."""
     return arguments_in(inputs_beside(ls, opened, kernel)[0])
 
 
@@ -323,7 +324,7 @@ def document_symbols(
 
 
 def file_links(ls: VisaServer, opened: OpenDocument, info: LaunchDocument) -> list[types.DocumentLink]:
-    """Return the files that a launch file names and that are there."""
+    """Return the existing files that a launch file names."""
     document = opened.analysis.document
     return [
         types.DocumentLink(range_of(document, span, ls.encoding), target=ls.files.uri_of(path), tooltip="file")

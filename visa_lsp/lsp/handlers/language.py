@@ -1,6 +1,6 @@
-"""Requests about what is under the cursor: hover, definition, type definition, references, highlights.
+"""Requests about the token at the cursor: hover, definition, type definition, references, highlights.
 
-Each converts, calls ``ide``, converts back.
+Each converts its parameters, calls ``ide``, and converts the result back.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.references import ReferenceKind, highlights, places
 from visa_lsp.lsp.convert import range_of, raw_range, to_offset
 from visa_lsp.lsp.handlers import info, sources
-from visa_lsp.lsp.progress import send_partial
-from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Raw
+from visa_lsp.lsp.visa_server import guard
+from visa_lsp.lsp.work_progress import send_partial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 _HIGHLIGHT: Final = {
     ReferenceKind.READ: types.DocumentHighlightKind.Read,
@@ -56,7 +56,7 @@ def register(server: VisaServer) -> None:
 
 
 def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None:
-    """Return the open document and the offset that a request is about."""
+    """Return the open document and the offset of a request."""
     opened = ls.find_open(params.text_document)
     if opened is None:
         return None
@@ -64,14 +64,14 @@ def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None
 
 
 def place_in_host(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, HostText, int] | None:
-    """Return the open document of another language, its vISA, and the offset that a request is about."""
+    """Return the open document of another language, its vISA, and the offset of a request."""
     found = ls.host(params.text_document)
     return (*found, to_offset(found[1].document, params.position, ls.encoding)) if found is not None else None
 
 
 @guard
 async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | None:
-    """Explain the token; plain text for clients that cannot show Markdown."""
+    """Return the explanation of the token; plain text for clients that cannot show Markdown."""
     described = info.info_of(ls, params.text_document)
     at: tuple[OpenDocument, int] | None
     if described is not None:
@@ -113,7 +113,7 @@ def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, l
 
 
 def _all_locations(ls: VisaServer, opened: OpenDocument, targets: Sequence[Target], *, links: bool) -> Locations | None:
-    """Return the same of several targets."""
+    """Return links to several targets."""
     places = [_locations(ls, opened, target, links=links) for target in targets]
     if links:
         return [
@@ -128,10 +128,10 @@ def _all_locations(ls: VisaServer, opened: OpenDocument, targets: Sequence[Targe
 
 @guard
 async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locations | None:
-    """Lead to the declaration of a name, and from the rest of an instruction to its line in the source.
+    """Return the declaration of a name; for the rest of an instruction, its line in the source.
 
-    From ze_info to the text, and from an ``.input`` to its argument in ze_info too. The name of a kernel leads to its
-    ze_info, the word ``.kernel`` to its launch file.
+    The target of an argument in ze_info is its ``.input``, and the reverse. The target of a kernel's name is its
+    ze_info, that of the word ``.kernel`` its launch file.
     """
     described = info.info_of(ls, params.text_document)
     if described is not None:
@@ -161,7 +161,7 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locat
 
 @guard
 async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Locations | None:
-    """Lead to the declaration of a name: the same place as its definition."""
+    """Return the declaration of a name, which is the same place as its definition."""
     at = place(ls, params)
     if at is None:
         return None
@@ -172,7 +172,7 @@ async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Loc
 
 @guard
 async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams) -> Locations | None:
-    """Lead to the variable at the end of an alias chain."""
+    """Return the variable at the end of an alias chain."""
     at = place(ls, params)
     if at is None:
         return None
@@ -183,7 +183,7 @@ async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams)
 
 @guard
 async def on_implementation(ls: VisaServer, params: types.ImplementationParams) -> Locations | None:
-    """Lead to the body of a called function; from an input to its argument in the ze_info beside the text."""
+    """Return the body of a called function; for an input, its argument in the ze_info beside the text."""
     at = place(ls, params)
     if at is None:
         return None
@@ -197,7 +197,7 @@ async def on_implementation(ls: VisaServer, params: types.ImplementationParams) 
 
 @guard
 async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
-    """List every place of a name and of its aliases."""
+    """Return every place of a name and of its aliases."""
     inside = place_in_host(ls, params)
     at = inside or place(ls, params)
     if at is None:
@@ -218,7 +218,7 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
 
 @guard
 async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) -> Any:
-    """Mark the places of a name, reads and writes apart."""
+    """Return the places of a name, with reads and writes distinguished."""
     inside = place_in_host(ls, params)
     at = inside or place(ls, params)
     if at is None:

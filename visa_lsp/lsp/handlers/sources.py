@@ -1,7 +1,8 @@
-"""Between a text and the source that it was compiled from: from an instruction to its line, and from a line to its instructions.
+"""Links a text with its source: from an instruction to its line, and from a line to its instructions.
 
-Looks for the files that texts name: as they are named, then below the text's folder and those above it, up to an open one.
-Files of other machines are not opened. Invariant: a source's line leads to a text exactly where that text leads to the file.
+Searches the files that texts name: by the full name, then below the text's folder and the folders above it, up to an
+open one. Files of other machines are not opened. Invariant: a line of a source is linked to a text if and only if that
+text is linked to the file.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
     from visa_lsp.ide.features.source_lines import SourceLine, Stretch
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.jobs.model import Result
-    from visa_lsp.lsp.progress import Work
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
+    from visa_lsp.lsp.work_progress import Work
 
 _MAX_SOURCE_BYTES: Final = 16 << 20
 _MAX_PLACES: Final = 20_000
 _MAX_SAME_NAMED: Final = 100
 
-# By the file that a text names: source line, first and last line of the text, number of instructions, one after another.
+# By the file that a text names: flat groups of source line, first and last line of the text, number of instructions.
 Sources = dict[str, "array[int]"]
 _EACH: Final = 4
 _SOURCES: Final = Key[Sources]("sources")
@@ -43,7 +44,7 @@ _SOURCES: Final = Key[Sources]("sources")
 def location(
     ls: VisaServer, opened: OpenDocument, offset: int, *, links: bool
 ) -> types.Location | list[types.LocationLink] | None:
-    """Return the source line of the instruction at an offset; None where the text names none, or the file is not here."""
+    """Return the source line of the instruction at an offset; None if the text names none, or the file is missing."""
     found = source_of(opened.analysis, offset)
     if found is None:
         return None
@@ -60,7 +61,7 @@ def location(
 
 
 def excerpt(ls: VisaServer, uri: str, source: SourceLine) -> str:
-    """Return the line of a source that the document ``uri`` names, as a block of Markdown; empty where it is not here."""
+    """Return a line of a source that the document ``uri`` names, as a block of Markdown; empty if the file is missing."""
     found = ls.files.existing_near(uri, names_of(source.file))
     opened = ls.documents.get(found) if found is not None else None
     path = ls.files.path_of(found) if found is not None else None
@@ -77,14 +78,14 @@ def excerpt(ls: VisaServer, uri: str, source: SourceLine) -> str:
 
 
 async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Work) -> Result:
-    """Return the instructions of open texts and of texts in the open folders made from a source file, by its lines from 0."""
+    """Return the instructions compiled from a source file in open texts and texts of the open folders, by its lines from 0."""
     counts: dict[int, int] = {}
     places: dict[int, list[dict[str, Any]]] = {}
     listed, looked = 0, 0
     for uri, sources in _texts(ls):
         looked += 1
         await work.step(f"{looked} texts", looked)
-        # A text that names very many files of one name wants to keep us looking for them.
+        # Limited, because a hostile text may name very many files to cause a long search.
         alike = [file for file in sources if Path(names_of(file)[-1]).name == Path(path).name][:_MAX_SAME_NAMED]
         for file in alike:
             if not _is(ls, uri, file, path):
@@ -107,7 +108,7 @@ async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Wor
 
 
 def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:
-    """Return whether the file that a text names is the one requested."""
+    """Return whether the file that a text names is the requested file."""
     found = ls.files.existing_near(uri, names_of(file))
     there = ls.files.path_of(found) if found is not None else None
     try:
@@ -117,7 +118,7 @@ def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:
 
 
 def _texts(ls: VisaServer) -> Iterator[tuple[str, Sources]]:
-    """Yield each text with what it names: those that are open, then the others of the folders."""
+    """Yield each text with the files that it names: open texts first, then the other texts of the folders."""
     for opened in [d for d in ls.documents if d.language is Language.VISA]:
         yield opened.key, _of_open(opened)
     for path in ls.files.visa_files():
@@ -150,6 +151,6 @@ def _of_open(opened: OpenDocument) -> Sources:
 def _by_file(found: Iterable[Stretch]) -> Sources:
     sources: Sources = {}
     for (file, line), first, last, count in found:
-        # Numbers only: a folder of dumps has more of these than there is room for objects.
+        # Plain numbers, because objects for a folder of dumps would take too much memory.
         sources.setdefault(file, array("q")).extend((line, first, last, count))
     return sources

@@ -1,6 +1,7 @@
 """Requests about the whole text: symbols, folding, semantic tokens.
 
-Long answers are JSON values made here (``Raw``): converting them object by object would take longer than finding them.
+Long answers are made here as JSON values (``Raw``), because converting them object by object would take longer than
+computing them.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.progress import send_partial, show_progress
-from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
+from visa_lsp.lsp.visa_server import guard
+from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
     from visa_lsp.syntax.document import Document
 
     Columns: TypeAlias = Callable[[int, int], int] | None
@@ -106,7 +107,7 @@ def _encode_entries(entries: Iterable[OutlineEntry], document: Text, columns: Co
 
 
 def _columns(ls: VisaServer, document: Document) -> Columns:
-    """Return a function from line and column to the client's column; None where both are equal in the whole text."""
+    """Return a function that converts line and column to the client's column; None if both are equal in the whole text."""
     if ls.encoding == "utf-32" or all(chunk.text.isascii() for chunk in document.chunks):
         return None
     return lambda line, column: units(document.line_text(line)[:column], ls.encoding)
@@ -114,7 +115,7 @@ def _columns(ls: VisaServer, document: Document) -> Columns:
 
 @guard
 async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams) -> Any:
-    """List the outline; flat for clients that know no tree."""
+    """Return the outline; flat for clients without trees."""
     described = info.info_of(ls, params.text_document)
     if described is not None:
         return info.document_symbols(ls, *described)
@@ -149,7 +150,7 @@ def _information(ls: VisaServer, uri: str, document: Text, entry: OutlineEntry, 
 
 
 async def on_workspace_symbol(ls: VisaServer, params: types.WorkspaceSymbolParams) -> Any:
-    """List the names that fit a query, of every open document and of every text in the folders."""
+    """Return the names that match a query, in all open documents and all texts of the folders."""
     token = params.partial_result_token
     found: list[dict[str, Any] | bytes] = []
     total = 0
@@ -196,7 +197,7 @@ def _open_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
 
 
 def _open_rows(ls: VisaServer, query: str) -> Iterator[list[bytes]]:
-    """Yield the same as JSON text."""
+    """Yield symbols as JSON text."""
     form = '{{"name": {}, "kind": {}, "location": {{"uri": {}, "range": {}}}{}}}'.format
     place = '{{"start": {{"line": {0}, "character": {1}}}, "end": {{"line": {0}, "character": {2}}}}}'.format
     for opened in ls.documents:
@@ -224,7 +225,7 @@ def _file_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
             yield [value for value in _symbols_of(ls, path) if wanted.search(value["name"])]
 
 
-# The symbols of a file that is not open: of a state of the file, and of the units of columns.
+# The symbols of a file that is not open, for a state of the file and units of columns.
 _SYMBOLS: Final = Key[list[dict[str, Any]]]("symbols")
 
 
@@ -249,7 +250,7 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
 
 @guard
 async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> Any:
-    """List what can be folded."""
+    """Return the folding ranges."""
     host = ls.host(params.text_document)
     opened = host[0] if host is not None else ls.find_open(params.text_document)
     if opened is None:
@@ -265,7 +266,7 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
 
 
 def _folding_range(fold: Fold, *, closed: bool) -> dict[str, Any]:
-    """Return a fold as JSON has it: an initially folded one has the kind that editors fold when a text opens."""
+    """Return a fold as a JSON value; an initially folded one has the kind that editors fold when a text opens."""
     value: dict[str, Any] = {"startLine": fold.first, "endLine": fold.last}
     if fold.header and closed:
         value["kind"] = types.FoldingRangeKind.Imports.value
@@ -291,7 +292,7 @@ _MAX_COMPARED_PIECES: Final = 64
 
 @guard
 async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
-    """Colour the whole text."""
+    """Return the colours of the whole text."""
     opened = _find_coloured(ls, params.text_document)
     if opened is None:
         return None
@@ -300,7 +301,7 @@ async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
 
 
 def _find_coloured(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> OpenDocument | None:
-    """Return the open document that has colours: a vISA text, or one of another language with vISA inside."""
+    """Return the open document if it has colours: a vISA text, or a text of another language with vISA inside."""
     host = ls.host(identifier)
     return host[0] if host is not None else ls.find_open(identifier)
 
@@ -311,7 +312,7 @@ def _whole(result_id: str, sent: SentTokens) -> Encoded:
 
 @guard
 async def on_tokens_delta(ls: VisaServer, params: types.SemanticTokensDeltaParams) -> Any:
-    """Colour the whole text by the difference to the previous result."""
+    """Return the colours of the whole text as the difference to the previous result."""
     opened = _find_coloured(ls, params.text_document)
     if opened is None:
         return None
@@ -394,7 +395,7 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
 
 @guard
 async def on_tokens_range(ls: VisaServer, params: types.SemanticTokensRangeParams) -> Any:
-    """Colour the visible lines; for another language with vISA inside, the whole text."""
+    """Return the colours of the visible lines; for another language with vISA inside, those of the whole text."""
     host = ls.host(params.text_document)
     if host is not None:
         piece = requests.tokens(host[1], ls.encoding)

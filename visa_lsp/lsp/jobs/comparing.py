@@ -1,17 +1,17 @@
-"""Two programs compared for an editor: what differs, and two texts to be laid side by side.
+"""Compares two programs for an editor: the differences, and two texts to show side by side.
 
-The second text is written as the first would be with the second's differences: with its names, comments and blanks, and its
-declarations in its order, so that an editor's own comparison of lines shows what differs and nothing else.
+The second text has the names, comments, blanks and order of declarations of the first, so that an editor's own
+comparison of lines shows only real differences.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from visa_lsp.app.diff.comparison_values import kernel_values
 from visa_lsp.app.diff.sides import Side, side_of, side_of_text
-from visa_lsp.app.diff.values import kernel_values
 from visa_lsp.app.errors import UserError
-from visa_lsp.compare.programs import compare_programs
+from visa_lsp.compare.program_differences import compare_programs
 from visa_lsp.compare.rows import rewritten, rows_of
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def difference(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
-    """Return the answer of ``visa.diff``: ``kernels``, ``a`` and ``b``, the texts to be shown, and ``rows``.
+    """Return the answer of ``visa.diff``: ``kernels``, ``a`` and ``b`` (the texts to show), and ``rows``.
 
-    A row is ``[line of a, line of b, kind]``, lines of the two programs from 1, null where one side has none or where nothing
-    happened.
+    A row is ``[line of a, line of b, kind]``, with lines of the two programs from 1; null for a missing line, and for
+    the kind of equal lines.
     """
     sides = []
     for source, name in (a, b):
@@ -59,7 +59,7 @@ def _line(line: int | None) -> int | None:
 
 
 def _print_second(kernels: Sequence[KernelDiff], a: Side, b: Side) -> Iterator[str]:
-    """Yield the second program in the words of the first."""
+    """Yield the second program with the names and the layout of the first."""
     at = 0
     for kernel in kernels:
         if kernel.a is not None:
@@ -71,7 +71,7 @@ def _print_second(kernels: Sequence[KernelDiff], a: Side, b: Side) -> Iterator[s
 
 
 def _body(kernel: KernelDiff, a: Side, b: Side) -> Iterator[str]:
-    """Yield a body of the second program; comments and blanks are the first's, which has something to say of them alone."""
+    """Yield a body of the second program, with the comments and blanks of the first."""
     assert kernel.b is not None
     if kernel.a is None:
         yield from b.lines[kernel.b.first : kernel.b.last + 1]

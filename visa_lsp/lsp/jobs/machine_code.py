@@ -1,7 +1,7 @@
-"""The machine code of a text for the language server: what ``visa-lsp gen --format json`` gives, with the figures in words.
+"""The machine code of a text for the language server: the output of ``visa-lsp gen --format json``, with the figures in words.
 
-Starts the finalizer, so that the server uses it in trusted workspaces only. Invariant: what is wrong with the text,
-the tool or an option is an answer.
+Starts the finalizer, so that the server uses it in trusted workspaces only. Invariant: a mistake in the text, a missing
+tool or a wrong option gives an answer, not an exception.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.gen.document import Source, made, platform_for
+from visa_lsp.app.external_tools import split_options
+from visa_lsp.app.gen.gen_document import Source, finalize_text, platform_for
 from visa_lsp.app.gen.printing import as_json, figures
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.suggestions import seconds_of
-from visa_lsp.app.tools import split_options
 from visa_lsp.toolchain.finalize import SECONDS
 
 if TYPE_CHECKING:
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """Make the machine code of a text as an editor has it; ``stop`` ends the finalizer.
+    """Return the machine code of a text in the editor; ``stop`` ends the finalizer.
 
-    Options: ``platform``, ``tool`` (a path), ``options`` (of the finalizer, in one word), ``timeout`` (seconds), ``schedule``, ``html``
-    and ``columns`` (not empty: with the finalizer's schedule, with a page, with the lines of a view), ``source`` (the path of what the text was compiled from).
-    ``figures`` are in words, by the names of kernels.
+    Options: ``platform``, ``tool`` (a path), ``options`` (of the finalizer, in one word), ``timeout`` (seconds),
+    ``schedule``, ``html`` and ``columns`` (if not empty, add the finalizer's schedule, a page, the lines of a view),
+    ``source`` (the path of the source of the text). ``figures`` are in words, by the names of kernels.
     """
     place = path or STDIN
     named = options.get("source") or None
     try:
         source = Source(path or "untitled", text, options.get("platform") or platform_for(place, text))
         words = split_options(options.get("options"), "options")
-        document = made(
+        document = finalize_text(
             source, options.get("tool") or None, words, _seconds(options), place, lambda: stop.asked,
             schedule=bool(options.get("schedule")),
         )  # fmt: skip

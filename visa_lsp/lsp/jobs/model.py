@@ -1,4 +1,4 @@
-"""Values of the work that the server has done: its result, a job that runs, the request to stop, rules of a file."""
+"""Values of the server's jobs: a result, a running job, the request to stop, the rules for a file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from visa_lsp.diagnostics import Rule
 
-Result = dict[str, Any]  # a JSON object with ``ok``; where that is false also ``error``
-# Text or None, path, options, and the seconds after which the run is ended.
+Result = dict[str, Any]  # a JSON object with ``ok``; if that is false, also with ``error``
+# Text or None, path, options, and the time limit of the run in seconds.
 RunJob = tuple[str | None, str | None, dict[str, Any], float | None]
 
 
@@ -33,12 +33,12 @@ class Stop:
 
     @property
     def asked(self) -> bool:
-        """True if the work is to end."""
+        """True if the work must end."""
         with self._lock:
             return self._asked
 
     def by(self, how: Callable[[], None]) -> None:
-        """Say how the work is ended; ``how`` may be called on any thread."""
+        """Set the function that ends the work; ``how`` may be called on any thread."""
         with self._lock:
             self._how, asked = how, self._asked
         if asked:
@@ -51,7 +51,7 @@ def _select_all(_rule: Rule) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """The settings for a file: its platform, rules that run in addition, a filter of findings, a problem with the settings."""
+    """The settings for a file: its platform, additional rules, a filter of findings, a problem with the settings."""
 
     platform: str = ""
     extra: frozenset[str] = frozenset()

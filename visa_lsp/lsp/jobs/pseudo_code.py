@@ -1,7 +1,7 @@
-"""The pseudo-code of an editor's texts, in a process of its own: typing does not wait for it.
+"""The pseudo-code of an editor's texts, in a separate process, so that typing does not wait for it.
 
-``python -m visa_lsp.lsp.jobs.pseudo_code`` is the process; ``lsp.jobs.run_client`` starts it and keeps it, because it reads again only
-the kernels of a text that have changed.
+``python -m visa_lsp.lsp.jobs.pseudo_code`` is the process. ``lsp.jobs.run_client`` starts it and keeps it running,
+because it reads only changed kernels of a text again.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import read_bytes
-from visa_lsp.app.read.document import Kept, as_json, read_data
+from visa_lsp.app.read.pseudo_code import Kept, as_json, read_data
 from visa_lsp.job_process import answer_jobs
-from visa_lsp.lsp.jobs.answers import finder_of
+from visa_lsp.lsp.jobs.command_answers import finder_of
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.jobs.model import Result
@@ -22,22 +22,23 @@ _MAX_TEXTS: Final = 8
 
 
 def main() -> NoReturn:
-    """Take a job, do it, answer, and so on."""
+    """Read and answer jobs until the input ends."""
     reader = Reader()
     answer_jobs(lambda job: json.dumps(reader.read(json.loads(job))).encode())
 
 
 class Reader:
-    """Reads texts, and keeps what it has read of the last ones."""
+    """Reads texts, and caches the results for the last ones."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Kept] = {}
 
     def read(self, job: dict[str, Any]) -> Result:
-        """Return the kernels of some texts, as ``read --format json`` has them.
+        """Return the kernels of texts, as in ``read --format json``.
 
-        A job has ``path`` (of the texts' folder; None), ``platform``, ``opened`` (texts by path) and ``parts``: for each text its name, the
-        text (None: the object ``path``), and the number that each of its lines has in the editor (None: its own).
+        A job has ``path`` (of the texts' folder; None), ``platform``, ``opened`` (texts by path) and ``parts``: for
+        each text its name, the text (None: the object ``path``), and the line of the editor for each of its lines
+        (None: the same).
         """
         kernels: list[Result] = []
         finder, path = finder_of(job.get("opened")), job.get("path") or ""
@@ -62,7 +63,7 @@ class Reader:
 
 
 def _place(kernels: list[Result], numbers: list[int | None]) -> list[Result]:
-    """Return kernels whose lines name the lines that the editor has."""
+    """Return kernels with the line numbers of the editor."""
     for kernel in kernels:
         for line in kernel["lines"]:
             line["visa"] = sorted({known for number in line["visa"] if (known := numbers[number - 1]) is not None})

@@ -1,7 +1,7 @@
-"""The server's side of runs: jobs to a process of their own, and its answers.
+"""The server's side of runs: sends jobs to a separate process, and returns its answers.
 
-The process is ``lsp.jobs.run_process``: it needs what the server does not load. Invariant: whatever becomes of the process, there is
-an answer to each job, and a job that ends the process costs no other one.
+The process is ``lsp.jobs.run_process``, which loads libraries that the server does not need. Invariant: each job has an
+answer, even if the process crashes, and a job that crashes it does not affect other jobs.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 def run_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """Run in another process and give its answer; ``stop`` ends it."""
+    """Run in another process and return its answer; ``stop`` ends it."""
     with RunProcess(stop) as process:
         return process.run(text, path, options)
 
 
 def stats_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """Count in another process, which takes its time for a long text; ``stop`` ends it."""
+    """Compute figures in another process, because a long text takes long; ``stop`` ends it."""
     return run_in_subprocess(text, path, {"stats": options}, stop)
 
 
 def run_all_in_subprocess(jobs: Sequence[RunJob], stop: Stop, tell: Callable[[int, Result], None]) -> Result:
     """Run one job after another in one other process.
 
-    ``tell`` is called with the number and the answer of each, which names its ``process``. After an unfinished job the rest
-    continue in a new process; once ``stop`` has ended one, none is begun.
+    ``tell`` is called with the number and the answer of each job; the answer names its ``process``. After an unfinished
+    job the rest continue in a new process; once ``stop`` has ended a job, no other starts.
     """
     processes: list[int] = []
     with RunProcess(stop) as process:
@@ -50,10 +50,10 @@ def run_all_in_subprocess(jobs: Sequence[RunJob], stop: Stop, tell: Callable[[in
 
 
 class RunProcess:
-    """A process that does one job after another; after one that it did not survive there is a new one."""
+    """A process that does one job after another; a new process replaces it after a crash."""
 
     def __init__(self, stop: Stop, module: str = "visa_lsp.lsp.jobs.run_process") -> None:
-        self.number = 0  # of the process that did the last job; 0 where none could be started
+        self.number = 0  # id of the process of the last job; 0 if none could be started
         self._module = module
         self._stop = stop
         self._child: JobProcess | None = None
@@ -65,7 +65,7 @@ class RunProcess:
         self._end()
 
     def run(self, text: str | None, path: str | None, options: dict[str, Any], seconds: float | None = None) -> Result:
-        """Do one job and give its answer; the process is ended where that takes longer than so many seconds."""
+        """Do one job and return its answer; end the process if that takes longer than the given seconds."""
         return self._result({"text": text, "path": path, "options": options}, seconds)
 
     def _result(self, job: dict[str, Any], seconds: float | None = None) -> Result:
@@ -94,13 +94,13 @@ class RunProcess:
 
 
 class ReadProcess(RunProcess):
-    """The process that reads texts as pseudo-code; it stays, because it reads again only what has changed."""
+    """The process that reads texts as pseudo-code; it stays, because it then reads only changed kernels."""
 
     def __init__(self) -> None:
         super().__init__(Stop(), "visa_lsp.lsp.jobs.pseudo_code")
         self._turn = Lock()
 
     def read(self, job: dict[str, Any]) -> Result:
-        """Do one job of ``jobs.pseudo_code``, after those that were begun before."""
+        """Do one job of ``jobs.pseudo_code``, after all earlier ones."""
         with self._turn:
             return self._result(job)

@@ -48,7 +48,7 @@ def record(site: Site, reason: str) -> Op:
             return None
         thread = f.thread
         assert thread is not None
-        thread.machine.sent(thread, pc, reason, lambda: [(name, part(f)) for name, part in parts])
+        thread.machine.record_message(thread, pc, reason, lambda: [(name, part(f)) for name, part in parts])
         for clear in targets:
             clear(f)
         return _END if ends else None

@@ -116,7 +116,7 @@ class Replay:
             machine.dispatch = dispatch
         # What waited for the end of the group is found now; it is taken at the next barrier, as if the next group had begun.
         for observer in self._observers:
-            observer.finished()
+            observer.on_end()
         if dispatch.first_fault and any(observer.take() for observer in self._observers):
             raise Suspicion  # the run ends there, in the midst of a group
 
@@ -157,11 +157,11 @@ class _Marking(Observer):
         self._number = int(self._launch[state.GLOBAL_NEXT // 8])
         self._launch[state.GLOBAL_NEXT // 8] += 1
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Look for what is written."""
         self._mark(access, READ)
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Look for all, but for an atomic not for other atomics."""
         self._mark(access, ATOMIC if access.kind == "atomic" else WRITTEN)
 

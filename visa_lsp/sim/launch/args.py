@@ -24,7 +24,7 @@ from visa_lsp.sim.launch.config import (
     SamplerArg,
     ValueArg,
 )
-from visa_lsp.sim.launch.values import value_bytes
+from visa_lsp.sim.launch.value_bytes import value_bytes
 from visa_lsp.sim.launch.world import World, argument_sampler, inline_sampler
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.registers import SCRATCH_HANDLE

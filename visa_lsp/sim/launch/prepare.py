@@ -27,7 +27,7 @@ from visa_lsp.sim.launch.config import (
     LaunchError,
 )
 from visa_lsp.sim.launch.layout import Geometry, GroupPayload, LaunchLayout
-from visa_lsp.sim.launch.names import LaunchInputs
+from visa_lsp.sim.launch.named_inputs import LaunchInputs
 from visa_lsp.sim.launch.world import World
 from visa_lsp.sim.operands import HW_ID
 from visa_lsp.sim.registers import RegisterLayout, is_alias

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.observers.accesses import AccessChecker
+from visa_lsp.sim.observers.access_qualifiers import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
 from visa_lsp.sim.observers.hooks import (
     AlignmentChecker,
@@ -34,7 +34,7 @@ CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
 OPTIONAL_CHECKERS: Final = frozenset({"item-races"})  # not part of ``all``: they report more than this run depends on
 
 
-def watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
+def select_watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
     """Return the kinds without those that only checkers outside of the list ``names`` find."""
     watched = {kind.value for checker in checkers(names) for kind in checker.kinds}
     known = {kind.value for make in CHECKERS.values() for kind in make().kinds}

@@ -95,7 +95,7 @@ class MemoryFollower:
         plan = self._plan
         if plan is None or not access.at.size:
             return
-        carried = self._carried(plan, access)
+        carried = self._find_stored_origins(plan, access)
         outside = np.ones(access.at.size, bool)
         for shadow, at, rows in self._memories(access):
             outside[rows] = False
@@ -124,7 +124,7 @@ class MemoryFollower:
         if cells.any():
             self._loaded.append(_LoadOrigins(self._number, self._cursor, rows, lanes, cells, fresh, access.size))
 
-    def _carried(self, plan: DefinednessPlan, access: MemoryAccess) -> Array | None:
+    def _find_stored_origins(self, plan: DefinednessPlan, access: MemoryAccess) -> Array | None:
         """Return the origins of the bytes of each row of a store; None where all are defined."""
         if not any(cells.any() for cells in self._data):
             return None

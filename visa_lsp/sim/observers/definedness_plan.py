@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.flow.accesses import accesses_of
+from visa_lsp.flow.bit_accesses import accesses_of
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import REPLACING

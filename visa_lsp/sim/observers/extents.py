@@ -32,11 +32,11 @@ class ExtentObserver(Observer):
         """Return the end offset of the accesses to a buffer, 0 where there are none."""
         return self._ends.get(id(buffer.whole), 0)
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Keep the end of a load."""
         self._keep(access, self._loaded)
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Keep the end of a store; atomics load and store in one step."""
         self._keep(access, set() if access.kind == "atomic" else self._stored)
 

@@ -318,7 +318,7 @@ class Clocks:
         if self._bytes + self._own_bytes > MAX_SNAPSHOT_BYTES or self._count + len(self._own) > MAX_ATOMIC_PLACES:
             self.gave_up = True
 
-    def ordered(self, group: int, other: int, clock: int, party: int) -> bool:
+    def is_ordered(self, group: int, other: int, clock: int, party: int) -> bool:
         """Return whether an access of another group's party happened before what ``party`` does now."""
         if self.gave_up:
             return True

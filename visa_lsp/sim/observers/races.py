@@ -127,14 +127,14 @@ class RaceChecker(Checker):
         ] = {}  # (party, buffer, offset) -> another party that stores the same value there
         self._waiting: dict[tuple[int, int, int], list[Fault]] = {}  # races of loads that may turn out to be guesses
 
-    def group(self, number: tuple[int, int, int]) -> None:
+    def on_group(self, number: tuple[int, int, int]) -> None:
         """Forget the shared local memory of the group before."""
         del number
         self._end_group()
         self._group += 1
         self._clocks.group(self._group)
 
-    def finished(self) -> None:
+    def on_end(self) -> None:
         """Report the races that no compare-exchange has turned into guesses."""
         self._end_group()
 
@@ -167,18 +167,18 @@ class RaceChecker(Checker):
 
     # ---- order
 
-    def arrived(self, thread: Thread, barrier: Barrier) -> None:
+    def on_arrival(self, thread: Thread, barrier: Barrier) -> None:
         """Add the arrival of a thread at a barrier to the order."""
         self._clocks_of(thread)
         ordered = thread.machine.dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
         self._clocks.arrive(thread.number, _threads(thread), barrier, orders_shared=ordered)
 
-    def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
+    def on_wait(self, thread: Thread, barrier: Barrier, generation: int) -> None:
         """Add the end of a barrier's round to the order."""
         self._clocks_of(thread)
         self._clocks.leave(thread.number, thread.group.threads, barrier, generation)
 
-    def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
+    def on_fence(self, thread: Thread, memories: tuple[int, ...]) -> None:
         """Add a fence to the order."""
         self._clocks_of(thread)
         lanes = [n for n in range(self._clocks.lanes) if thread.frame.emask >> n & 1] if self.items else [0]
@@ -192,14 +192,14 @@ class RaceChecker(Checker):
 
     # ---- accesses
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Compare a load with the writers of its bytes, and keep it."""
         if access.space is None or not access.at.size:
             return
         mine = self._party(access, _READ)
         if self._guesses(access.thread):
             self._remember(access, mine)
-        for part, _ in self._watched(access):
+        for part, _ in self._split_by_page(access):
             self._read(access, part, _chosen(mine, part.rows), tried=False)
 
     def _read(self, access: MemoryAccess, part: _Part, me: Any, *, tried: bool) -> None:
@@ -224,7 +224,7 @@ class RaceChecker(Checker):
         free |= how[first] == _TRIED
         _keep(page.reader, page.second, at, me, np.where(free, me, first))
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Compare a store with the readers and writers of its bytes, and keep it."""
         if access.space is None or not access.at.size:
             return
@@ -234,7 +234,7 @@ class RaceChecker(Checker):
         if access.values is not None and access.at.size > 1 and not (access.at[1:] > access.at[:-1]).all():
             self._lanes(access, access.values)
         mine = self._party(access, _PLAIN)
-        for part, changed in self._watched(access):
+        for part, changed in self._split_by_page(access):
             if changed is not None and not changed.all():
                 self._silent(access, part.of(~changed))
                 part = part.of(changed)  # noqa: PLW2901
@@ -259,7 +259,7 @@ class RaceChecker(Checker):
 
     def _atomic(self, access: MemoryAccess) -> None:
         wrote, tried = self._party(access, _ATOMIC), self._party(access, _TRIED)
-        for part, changed in self._watched(access):
+        for part, changed in self._split_by_page(access):
             if changed is not None and not changed.all():
                 still = part.of(~changed)
                 self._read(access, still, _chosen(tried, still.rows), tried=True)
@@ -486,10 +486,10 @@ class RaceChecker(Checker):
         """Return the mask of parties that are not ordered with ``me``, within its own group."""
         column = self._parties
         same = column[_GROUP, others] == self._group
-        ordered = column[_CLOCK, others] <= self._known(others, me, thread, 0)
+        ordered = column[_CLOCK, others] <= self._read_known_clocks(others, me, thread, 0)
         return np.asarray(~(same & (self._own(others, me) | ordered)))
 
-    def _known(self, others: Array, me: Any, thread: Thread, row: int) -> Array:
+    def _read_known_clocks(self, others: Array, me: Any, thread: Thread, row: int) -> Array:
         """Return the clocks of other parties of the group that ``me`` knows: a row of the clocks' table."""
         column = self._parties
         table = self._clocks.table(thread.number, _threads(thread))
@@ -523,14 +523,14 @@ class RaceChecker(Checker):
             return False
         bad = met & self._near(others, me, access.thread)
         if not bad.any():
-            return self._clocks.partial and self._unfenced(access, part, me, others, verb, met)
+            return self._clocks.partial and self._note_unfenced(access, part, me, others, verb, met)
         thread = access.thread
         far = bad & (column[_GROUP, others] != self._group)
         if far.any():
             pairs = np.unique(np.stack([others[far], np.broadcast_to(me, others.shape)[far]]), axis=1)
             for other, own in pairs.T.tolist():
                 group, who, clock = (int(column[i, other]) for i in (_GROUP, _THREAD, _CLOCK))
-                if self._clocks.ordered(group, who, clock, int(column[_THREAD, own])):
+                if self._clocks.is_ordered(group, who, clock, int(column[_THREAD, own])):
                     bad &= ~((others == other) & (np.broadcast_to(me, others.shape) == own))
             if not bad.any():
                 return False
@@ -551,11 +551,11 @@ class RaceChecker(Checker):
         self._race(access, part, bad & (others == other), other, own, f"{verb} {since}")
         return True
 
-    def _unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
+    def _note_unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
         """Note accesses that a barrier orders without a fence of that memory before it; return whether there are any."""
         column, thread = self._parties, access.thread
         memory = SHARED if _is_shared(thread, part.buffer) else GLOBAL
-        seen = column[_CLOCK, others] <= self._known(others, me, thread, memory)
+        seen = column[_CLOCK, others] <= self._read_known_clocks(others, me, thread, memory)
         bad = met & (column[_GROUP, others] == self._group) & ~self._own(others, me) & ~seen
         if not bad.any():
             return False
@@ -611,7 +611,7 @@ class RaceChecker(Checker):
 
     # ---- places
 
-    def _watched(self, access: MemoryAccess) -> Iterator[tuple[_Part, Array | None]]:
+    def _split_by_page(self, access: MemoryAccess) -> Iterator[tuple[_Part, Array | None]]:
         """Yield the bytes of a message page by page, with a mask of those that it changes (None: unknown, all)."""
         if access.space is None or not access.at.size:
             return

@@ -57,12 +57,12 @@ class Tracer(Observer):
                 return f"--trace {word}: no such thread; the last thread of a group is {last}"
         return ""
 
-    def instruction(self, thread: Thread, pc: int) -> None:
+    def before_instruction(self, thread: Thread, pc: int) -> None:
         """Keep the active lanes before an instruction."""
         del pc
         self._mask = thread.frame.emask
 
-    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+    def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
         """Write the line of an instruction."""
         if (thread.group.id, thread.number) not in self._who or self._left <= 0:
             return

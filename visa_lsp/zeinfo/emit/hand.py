@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Kernel
-    from visa_lsp.zeinfo.emit.answers import Answers
     from visa_lsp.zeinfo.emit.entries import Entries
     from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
+    from visa_lsp.zeinfo.emit.user_answers import Answers
     from visa_lsp.zeinfo.facts import Uses
 
 IMPLICIT: Final = {

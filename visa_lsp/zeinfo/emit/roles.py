@@ -24,7 +24,7 @@ from msgspec import Struct
 from msgspec import field as member
 
 from visa_lsp.zeinfo.input_use import FIRST_DECLARED, R0
-from visa_lsp.zeinfo.layout import CANDIDATES
+from visa_lsp.zeinfo.payload_layout import CANDIDATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
     from visa_lsp.zeinfo.input_use import InputUse
-    from visa_lsp.zeinfo.layout import Registers
+    from visa_lsp.zeinfo.payload_layout import Registers
 
 _SIZES: Final = ("group_count", "global_size", "local_size", "enqueued_local_size")
 _MAX_ORDERED_POINTERS: Final = 14
