@@ -112,7 +112,7 @@ class View:
         return self.held[number - 1]
 
     def expression(self, debugger: Debugger, number: int, name: str) -> str:
-        """Return the expression of an entry of a scope or row. Raises RequestError where it has none."""
+        """Return the expression of an entry of a scope or row. Raises RequestError if it has none."""
         at, what = self.taken(number)
         if isinstance(what, Row) and re.fullmatch(r"\[\d{1,9}\]", name):
             found = what.expression and f"{what.expression}{name}"
@@ -382,7 +382,7 @@ def loaded_sources(session: DebugSession, args: Body) -> Body:
 
 
 def exception_info(session: DebugSession, args: Body) -> Body:
-    """Return the fault at which a thread has stopped. Raises RequestError where there is none."""
+    """Return the fault at which a thread has stopped. Raises RequestError if there is none."""
     whole(args, "threadId")
     stop = session.stop
     if stop is None or stop.fault is None:

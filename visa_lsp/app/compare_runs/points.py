@@ -51,7 +51,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class StorePair:
-    """The store of each program, None where it has none, and the line of its text, empty where it has none."""
+    """The store of each program, None if it has none, and the line of its text, empty if it has none."""
 
     a: ElementStore | None
     b: ElementStore | None

@@ -1,4 +1,4 @@
-"""Runs for the language server, each in a process of its own: it can be stopped, and typing does not wait for a kernel.
+"""Runs for the language server in a separate process, so that they can be stopped and typing does not wait for a kernel.
 
 ``python -m visa_lsp.lsp.jobs.run_process`` is the process, ``perform`` its work; ``lsp.jobs.run_client`` starts it. Jobs
 and answers are JSON. An error inside ends the process.
@@ -29,7 +29,7 @@ _MAX_PRINTED_CHARS: Final = 1_000_000
 
 
 def main() -> NoReturn:
-    """Take a job, do it, answer, and so on."""
+    """Read and answer jobs until the input ends."""
     answer_jobs(_answer)
 
 
@@ -38,14 +38,14 @@ def _answer(job: bytes) -> bytes:
 
 
 def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
-    """Run a program as its launch file says; the answer holds buffers, expectations and faults as values.
+    """Run a program with its launch file; the answer has buffers, expectations and faults as values.
 
     Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``quick`` (a launch file as an object,
     completed from ze_info), ``template`` (options of ``launch_template``, which is called instead), ``stats`` (options
     of ``stats``, likewise), ``profile`` (``counts`` or ``lanes``), ``why`` (``value``, ``fault``, ``against`` as ``text`` or
     ``path``: explains instead of running), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``head``
-    (number of values to report of a buffer), ``opened`` (texts by path). Without a text the program is the object ``path``;
-    where that is none either, what the launch file names.
+    (number of values to report of a buffer), ``opened`` (texts by path). Without a text the program is the object
+    ``path``; without both it is the one that the launch file names.
     """
     if "template" in options:
         return launch_template(text or "", path, options["template"], tries=True)
@@ -68,7 +68,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         return {"ok": False, "error": "a document without a file needs a launch file: give `launch`"}
     read: LaunchFile | None = None
     try:
-        # A folder that is not there: what others put into that of temporary files belongs to no launch of ours.
+        # A folder that does not exist, because files of others in the temporary folder do not belong to the launch.
         launch = launch or Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
         run = runner.RunOptions(
             source,
@@ -168,7 +168,7 @@ def _read(launch: Path, options: dict[str, Any]) -> LaunchFile:
 
 
 def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Path]:
-    """Return the program that a launch file names: the text as it is open, else its file's; None for an object."""
+    """Return the text of the program that a launch file names, from the editor or its file; None for an object."""
     if read.file is None:
         raise ValueError(f"{read.path}:1:1: no program: name one with file: NAME.visaasm")
     opened = options.get("opened") or {}
@@ -186,7 +186,7 @@ def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Pat
 
 
 def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
-    """Return a run as JSON values: those of ``visa-lsp run --format json``, with work items in words, and where requested the buffers as they are."""
+    """Return a run as in ``visa-lsp run --format json``, with work items in words and, on request, whole buffers."""
     from visa_lsp.app.launch.printing import report_values
     from visa_lsp.sim.faults import items_text
 
@@ -202,7 +202,7 @@ def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
 
 
 def _number(value: Any) -> Any:
-    """Return a value of an array with the digits of its type; what JSON has no number for is a word."""
+    """Return a value of an array with the digits of its type; NaN and infinities become words."""
     if not isinstance(value.item(), float):
         return value.item()
     return float(str(value)) if math.isfinite(value) else str(value)
