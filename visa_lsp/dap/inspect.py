@@ -70,7 +70,7 @@ class View:
         self.targets.clear()
 
     def frame(self, thread: Thread, depth: int, *, source: bool = False) -> int:
-        """Return the frame number of an activation; the frame of its source has a number of its own."""
+        """Return the frame number of an activation; the frame of its source has another number."""
         key = (key_of(thread), depth, source)
         if key not in self.frames:
             self.frames.append(key)
@@ -147,7 +147,7 @@ def threads(session: DebugSession, args: Body) -> Body:
 
 
 def stack_trace(session: DebugSession, args: Body) -> Body:
-    """Return a thread's stack, innermost first; the source that a text was compiled from has a frame of its own."""
+    """Return a thread's stack, innermost first; the source that a text was compiled from has a separate frame."""
     debugger = session.debugger
     thread = debugger.thread(whole(args, "threadId"))
     frames = []

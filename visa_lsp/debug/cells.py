@@ -173,7 +173,7 @@ def text_of(values: Any, style: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class LaunchArgument:
-    """A buffer of the launch: its name for users, and its elements as the launch file has them."""
+    """A buffer of the launch: its name for users, and its elements in the type and shape of the launch file."""
 
     title: str
     name: str

@@ -167,7 +167,7 @@ class RunAnswer(PagedAnswer):
 
 
 class WhyCause(TypedDict):
-    """An instruction behind the value, or an input or memory that nothing recorded wrote; causes are ids of others."""
+    """An instruction that contributed to the value, or an input or memory without a recorded write."""
 
     id: int
     kind: str

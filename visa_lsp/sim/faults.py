@@ -133,7 +133,7 @@ def thread_fault(
     )  # fmt: skip
 
 
-class KernelFault(Exception):  # noqa: N818 - it carries a fault, it is not an error of ours
+class KernelFault(Exception):  # noqa: N818 - it carries a fault, it is not an error of the simulator
     """A fault that ends the run of a thread, because the instruction has no defined effect."""
 
     def __init__(self, kind: FaultKind, message: str, lane: int | None = None, address: int | None = None) -> None:

@@ -57,9 +57,10 @@ class PayloadLayout:
     def of(
         grf: Registers, per_thread_end: int, local_ids: int, said_simd: int, simd: int, inline_bytes: int
     ) -> PayloadLayout:
-        """Lay out a payload; ``per_thread_end`` is 0 without a per-thread payload. Local ids are laid out for ``simd`` lanes.
+        """Lay out a payload; ``per_thread_end`` is 0 without a per-thread payload.
 
-        ``local_ids`` are their bytes for ``said_simd`` lanes, as the document has them.
+        Local ids are laid out for ``simd`` lanes. ``local_ids`` are their bytes in the document, for ``said_simd``
+        lanes.
         """
         dimensions = min(3, local_ids // id_block(said_simd, grf.bytes))
         per_thread = dimensions * id_block(simd, grf.bytes)

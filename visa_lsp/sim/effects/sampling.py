@@ -135,7 +135,7 @@ def load_3d(site: Site) -> Op:
 
 
 def load_mcs(site: Site) -> Op:
-    """Read the control surface of an image with several samples per pixel: there is none."""
+    """Read zeros: images have one sample per pixel, so no multisample control surface exists."""
     return _texel_message(
         site, lambda _f, image, active: np.zeros((active.size, 4), np.int64 if image.is_integer else np.float32)
     )

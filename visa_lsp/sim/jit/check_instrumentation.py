@@ -84,7 +84,7 @@ def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Cal
 
 
 def mark(e: Emitter, place: SpacePlace, first: Node, dwords: int, use: int, *, shared: bool) -> None:
-    """Suspect races of a use of contiguous dwords from an offset on, and set the marks of this use."""
+    """Record suspected races of a use of contiguous dwords from an offset on, and mark the use."""
 
     def body(marks: Node, stride: Node, at: Node) -> None:
         _mark(e, marks, stride, at, dwords, use, shared=shared)
@@ -95,7 +95,7 @@ def mark(e: Emitter, place: SpacePlace, first: Node, dwords: int, use: int, *, s
 
 
 def mark_each(e: Emitter, place: SpacePlace, at: Node, bits: Node, size: int, use: int, *, shared: bool) -> None:
-    """Suspect races and set marks for elements of ``size`` bytes at any places, lane by lane."""
+    """Record suspected races of elements of ``size`` bytes at any places, and mark them lane by lane."""
 
     def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
         kept = e.keep_lanes(at)

@@ -137,7 +137,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaunchConfig:
-    """A launch. ``args`` go by OpenCL index (a tuple) or by ``.input`` or surface name (a mapping)."""
+    """A launch. ``args`` is a tuple by OpenCL index, or a mapping by ``.input`` or surface name."""
 
     kernel: str | None = None
     groups: Triple = (1, 1, 1)
