@@ -106,7 +106,7 @@ def _all_lines(body: Body, stale: set[Dependency], unjudged: set[int]) -> Change
 
 
 def _spellings(names: Iterable[str]) -> Iterator[Dependency]:
-    """Yield the needs that messages about missing names have for some names."""
+    """Yield the needs of messages about missing names."""
     for name in names:
         alike = normalize_spelling(name)
         yield alike

@@ -88,7 +88,7 @@ class Finding(Struct, frozen=True):
                 note(related.span)
         for edit in _edits(judged):
             if edit.after:
-                # The span begins behind the end of its line, or at the end of a text without a final line end.
+                # The span begins after the end of its line, or at the end of a text without a final line end.
                 line, column = document.position(edit.span.start)
                 spots.append(Spot(numbers.setdefault(line if column else line - 1, len(numbers)), 0, 0, 0))
             else:

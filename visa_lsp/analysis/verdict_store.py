@@ -1,8 +1,8 @@
 r"""Verdicts on classes of lines on disk, so that later processes use the verdicts of earlier ones.
 
 In memory, a token stands for a declaration by a number of this process (``tokens.class_token``). On disk, a block of
-verdicts starts with its declarations, each behind those that it mentions, and ``\x01#3;`` stands for the fourth of
-them. Invariant: the same rules, binder and grammar gave each verdict on disk to a line of the same class.
+verdicts starts with its declarations, each after those that it mentions, and ``\x01#3;`` stands for the fourth of them.
+Invariant: the same rules, binder and grammar gave each verdict on disk to a line of the same class.
 """
 
 from __future__ import annotations

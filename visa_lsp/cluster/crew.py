@@ -223,7 +223,7 @@ class Crew:
             said = value_of(future)
         except Gone:
             return
-        except Exception as error:  # noqa: BLE001 - any error means that this is not a worker of ours
+        except Exception as error:  # noqa: BLE001 - any error means that no worker answers
             why = " ".join(str(error).split()).partition(". ")[0]
             self.refuse(address, f"worker {address} or its scheduler has no compatible visa-lsp ({why})")
             return

@@ -70,7 +70,7 @@ class View:
         self.targets.clear()
 
     def frame(self, thread: Thread, depth: int, *, source: bool = False) -> int:
-        """Return the frame number of an activation; the frame of its source has a number of its own."""
+        """Return the frame number of an activation; the frame of its source has another number."""
         key = (key_of(thread), depth, source)
         if key not in self.frames:
             self.frames.append(key)
@@ -112,7 +112,7 @@ class View:
         return self.held[number - 1]
 
     def expression(self, debugger: Debugger, number: int, name: str) -> str:
-        """Return the expression of an entry of a scope or row. Raises RequestError where it has none."""
+        """Return the expression of an entry of a scope or row. Raises RequestError if it has none."""
         at, what = self.find(number)
         if isinstance(what, Row) and re.fullmatch(r"\[\d{1,9}\]", name):
             found = what.expression and f"{what.expression}{name}"
@@ -147,7 +147,7 @@ def threads(session: DebugSession, args: Body) -> Body:
 
 
 def stack_trace(session: DebugSession, args: Body) -> Body:
-    """Return a thread's stack, innermost first; the source that a text was compiled from has a frame of its own."""
+    """Return a thread's stack, innermost first; the source that a text was compiled from has a separate frame."""
     debugger = session.debugger
     thread = debugger.thread(whole(args, "threadId"))
     frames = []
@@ -382,7 +382,7 @@ def loaded_sources(session: DebugSession, args: Body) -> Body:
 
 
 def exception_info(session: DebugSession, args: Body) -> Body:
-    """Return the fault at which a thread has stopped. Raises RequestError where there is none."""
+    """Return the fault at which a thread has stopped. Raises RequestError if there is none."""
     whole(args, "threadId")
     stop = session.stop
     if stop is None or stop.fault is None:

@@ -79,7 +79,7 @@ class Cells:
         )
 
     def cast(self, type_: str) -> Cells:
-        """Return the same bytes as elements of another type. Raises DebugError where they do not fill one."""
+        """Return the same bytes as elements of another type. Raises DebugError if they do not fill one."""
         dtype = TYPES[type_]
         if self.put is not None or self.data.dtype == bool:
             raise DebugError(f"{self.name} cannot be read as {type_}")
@@ -173,7 +173,7 @@ def text_of(values: Any, style: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class LaunchArgument:
-    """A buffer of the launch: its name for users, and its elements as the launch file has them."""
+    """A buffer of the launch: its name for users, and its elements in the type and shape of the launch file."""
 
     title: str
     name: str
@@ -256,7 +256,7 @@ class FrameCells:
         return self.frame.surfaces[self.code.layout.surface_base[number]]
 
     def surface(self, number: int) -> Cells:
-        """Return the memory bound to a surface variable. Raises DebugError if there is none, or all addresses."""
+        """Return the buffer bound to a surface variable. Raises DebugError if there is none, or if all addresses are bound."""
         value, name = self.surface_value(number), self.names.surface[number]
         space = self.thread.machine.space(self.frame, value)
         if space is None:

@@ -33,7 +33,7 @@ class BodyLines(Protocol):
 
     @property
     def path(self) -> str:
-        """Its file; empty where it has none."""
+        """Its file; empty if it has none."""
 
     @property
     def lines(self) -> Sequence[str]:

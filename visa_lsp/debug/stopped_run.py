@@ -120,7 +120,7 @@ class StoppedRun:
         return next((n for n, frame in enumerate(frames) if frame is at.frame), 0)
 
     def activation(self, thread: Thread, depth: int) -> Activation:
-        """Return the innermost activation of that depth. Raises DebugError where there is none."""
+        """Return the innermost activation of that depth. Raises DebugError if there is none."""
         found = next((at for at in self.stack(thread) if self.depth(at) == depth), None)
         if found is None:
             raise DebugError("the activation has ended")

@@ -169,7 +169,7 @@ def _variable(operand: Operand) -> str:
 
 
 def user_part(text: str) -> str:
-    """Return the text between the marks. Raises BlockRefused where the marks are missing."""
+    """Return the text between the marks. Raises BlockRefused if the marks are missing."""
     text = text.replace("\r\n", "\n")
     start, end = text.find(BEGINS), text.rfind(ENDS)
     if start < 0 or end < start:

@@ -112,7 +112,7 @@ def _find_with_choice(unit: Unit, choice: int, platform: Platform | None) -> fro
 
 
 def _place_finding(host: HostText, finding: Diagnostic) -> Diagnostic | None:
-    """Return a finding at its place in the host; None where that is in no string."""
+    """Return a finding at its place in the host; None if that is in no string."""
     span = host.host_span(finding.span)
     if span is None:
         return None

@@ -77,7 +77,7 @@ class HostText:
     def of(text: str, host: Host, platform: Platform | None = None) -> HostText:
         """Return a snapshot of a whole text.
 
-        Raises MissingGrammarError where there may be vISA in it and it cannot be parsed.
+        Raises MissingGrammarError if there may be vISA in it and it cannot be parsed.
         """
         return HostText(host, Document.parse(text), platform)
 

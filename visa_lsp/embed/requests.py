@@ -88,7 +88,7 @@ def _operand_page(name: OperandName) -> str:
 
 
 def definition(host: HostText, offset: int) -> tuple[Target, ...]:
-    """Return the declarations of the name at an offset, in the strings; those of an operand in the statement and in C."""
+    """Return the declarations of the name at an offset; an operand of the statement is declared in C."""
     known = operand_at(host, offset)
     if known is not None:
         return tuple(_of_operand(host, *known))

@@ -236,7 +236,7 @@ class _UnitMaker:
         yield from _slice(block.pieces, starts, at, starts[-1])
 
     def _operand(self, number: int, block: AsmBlock, hit: re.Match[str]) -> str | None:
-        """Return the text for an operand of the template; None where it is not an operand."""
+        """Return the text for an operand of the template; None if it is not an operand."""
         if hit["double"]:
             return hit["double"]
         if hit["unique"]:

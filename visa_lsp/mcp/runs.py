@@ -132,7 +132,7 @@ def _faults(report: RunReport) -> list[dict[str, Any]]:
 
 
 def _severity(report: RunReport, fault: Fault) -> str:
-    """Return whether a fault fails the run, is one that the launch file expects, or is a note."""
+    """Return whether a fault fails the run, is expected by the launch file, or is a note."""
     if fault in report.faults:
         return "fault"
     return "expected" if fault.kind.value in report.expected_faults else "note"
@@ -162,7 +162,7 @@ def why(args: arguments.WhyArguments, roots: Roots) -> ToolAnswer:
 
 
 def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnswer:
-    """Return a launch file for a kernel, and write it where an output is given.
+    """Return a launch file for a kernel, and write it if an output is given.
 
     Raises UserError for arguments and files that cannot be used.
     """

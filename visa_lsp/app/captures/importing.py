@@ -276,7 +276,7 @@ class _LaunchWriter:
 
 
 def _array(arg: CapturedBuffer | CapturedImage, data: bytes, dtype: str, shape: tuple[int, ...]) -> Array:
-    """Return the bytes as an array, of an image with red first."""
+    """Return the bytes as an array; red comes first in an image."""
     array = np.frombuffer(data, dtype).reshape(shape)
     return array[..., [2, 1, 0, 3]] if isinstance(arg, CapturedImage) and arg.is_bgra else array
 

@@ -1,4 +1,9 @@
-"""Questions about terms for Z3: is there a launch with two work items for which the conditions hold? Terms become linear integer arithmetic. A product of two symbols becomes a new symbol with the facts that follow from monotony, because Z3 does not decide non-linear arithmetic in time. To find a launch, its sizes are fixed, which makes most products linear. The time of each question and the memory of Z3 are limited. No other module imports Z3."""
+"""Questions about terms for Z3: whether a launch and two work items exist for which conditions hold.
+
+Terms become linear integer arithmetic. A product of two symbols becomes a new symbol with the facts that follow from
+monotony, because Z3 does not decide non-linear arithmetic in time. To find a launch, its sizes are fixed, which makes
+most products linear. The time of each question and the memory of Z3 are limited. No other module imports Z3.
+"""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ Instead:
     .kernel_attr SimdSize=8
 
 Authority: seed 000, pre-defined attributes. The finalizer rejects a wrong `Target` word and a second `SLMSize` or
-`NBarrierCnt`; a wrong `SimdSize` it accepts silently, so that is a warning. It accepts a string where a number belongs, and writes
-an object that announces more bytes than it has, unless the string has 1, 2 or 4 characters. In text 4.2 it rejects a `NumGRF` that
-the platform does not have.
+`NBarrierCnt`; it silently accepts a wrong `SimdSize`, so that is a warning. It accepts a string where a number belongs,
+and writes an object that announces more bytes than it has, unless the string has 1, 2 or 4 characters. In text 4.2 it
+rejects a `NumGRF` that the platform does not have.
 """
 
 from __future__ import annotations

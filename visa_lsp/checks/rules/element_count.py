@@ -15,7 +15,7 @@ Instead:
     .decl P1 v_type=P num_elts=4
 
 Authority: seed 000, variables, addresses and predicates. The finalizer rejects wrong predicate, address and state counts and
-a general variable of 0 elements; more than 4096 elements or bytes it accepts silently, so that is a warning. Text 4.2 may have
+a general variable of 0 elements; it silently accepts more than 4096 elements or bytes, so that is a warning. Text 4.2 may have
 as many elements as 256 registers have bytes.
 """
 
