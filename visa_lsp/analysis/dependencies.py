@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RuleSubject(Struct, frozen=True):
-    """Lines of which a rule reports only the first; without a ``key``, all instructions that the rule reads."""
+    """Lines for which a rule reports only the first; without a ``key``, all instructions that the rule reads."""
 
     rule: str
     key: str | None = None

@@ -93,7 +93,7 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
 
 
 def main() -> int:
-    """Start the server from a command line of its own."""
+    """Start the server from the command line of its separate program."""
     from argparse import ArgumentParser
 
     parser = ArgumentParser(prog="visa-lsp", description="Language server for vISA assembly.")

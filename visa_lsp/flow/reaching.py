@@ -63,15 +63,15 @@ class Reaching:
         # Unreachable code is treated as entered from outside.
         entries.update(number for number in blocks if not behind[number])
 
-        def arriving(number: int) -> int:
+        def collect_arriving(number: int) -> int:
             found = start if number in entries else 0
             for before in behind[number]:
                 found |= leaving[before]
             return found
 
         leaving = [0] * len(blocks)
-        solve(leaving, graph.order, ahead, lambda number: gen[number] | arriving(number) & ~kill[number])
-        self._in = [arriving(number) for number in blocks]
+        solve(leaving, graph.order, ahead, lambda number: gen[number] | collect_arriving(number) & ~kill[number])
+        self._in = [collect_arriving(number) for number in blocks]
 
     def _find_exposed(self) -> set[int]:
         found: set[int] = set()

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A disagreement of document and text. ``yaml`` and ``text`` are the places; each side has its own message.
+    """A disagreement of document and text.
 
-    ``value`` is the right value of the document at its place; empty if that is not one word.
+    ``yaml`` and ``text`` are the places; each side has its own message. ``value`` is the correct value for the
+    document; empty if it is not one word.
     """
 
     rule: Rule
