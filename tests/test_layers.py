@@ -37,7 +37,7 @@ ALLOWED = {
     "sim": {"text", "diagnostics", "isa", "program", "flow", "suggest"},
     "toolchain": {"children", "text", "diagnostics", "safe_io"},
     "zeinfo": {"text", "diagnostics", "program", "flow", "suggest"},
-    "companions": {"safe_io", "zeinfo"},
+    "companions": {"text", "program", "safe_io", "zeinfo"},
     "launchfile": {"text", "diagnostics", "isa", "program", "zeinfo", "safe_io", "companions", "suggest"},
     "analysis": L2 | {"checks", "disk_cache"},
     "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "launchfile", "disk_cache"},
@@ -70,7 +70,7 @@ ALLOWED = {
     "app.diff": {"assemble", "clusters", "errors", "folders", "inputs", "progress", "visible_text"},
     "app.gen": {"assemble", "check", "compile", "errors", "inputs", "external_tools"},
     "app.launch": {"assemble", "clusters", "compile", "ze_info", "errors", "exits", "inputs", "output_files", "parallel"},
-    "app.prove": {"assemble", "ze_info", "errors", "inputs", "launch", "read"},
+    "app.prove": {"assemble", "ze_info", "errors", "inputs", "launch", "read", "suggestions"},
     "app.read": {"assemble", "ze_info", "errors", "gen", "inputs", "suggestions"},
     "app.stats": {"assemble", "baselines", "check", "errors", "folders", "inputs", "external_tools"},
     "app.why": {"compare_runs", "errors", "launch", "suggestions"},
@@ -147,8 +147,8 @@ LATE = {
     "ruamel": {
         "app.captures.importing", "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
-        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.confirm", "app.read.pseudo_code",
-        "app.stats.dump_folder", "app.why.answer", "app.why.stopped_run", "cli.read", "cli.zeinfo",
+        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.confirm", "app.prove.document", "app.read.pseudo_code",
+        "app.stats.dump_folder", "app.why.answer", "app.why.stopped_run", "cli.prove", "cli.read", "cli.zeinfo",
     },
     "visa_lsp.lsp": {
         "cli.serve",
