@@ -1,6 +1,6 @@
 """Completion: proposals for the cursor, best first, with the text that each inserts.
 
-``context`` determines what is expected; the table, the binding and the attribute tables provide the proposals. Snippets
+``cursor_context`` determines what is expected; the table, the binding and the attribute tables provide the proposals. Snippets
 use the placeholder form ``${1:text}``; the rim strips it for editors without snippets.
 """
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.sema.model import Body, Symbol
     from visa_lsp.text import Span

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
 
 class FoldKind(Enum):

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
     _Told: TypeAlias = Callable[[str], Mapping[str, str]]
 
