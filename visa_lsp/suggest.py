@@ -6,11 +6,9 @@ swapped, counts 1. If no word is near, a word that starts with the misspelt one 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final
 
 # One edit is allowed for so many letters of the longer word: with fewer, short words are like words that mean something else.
 _LETTERS_PER_EDIT: Final = 3

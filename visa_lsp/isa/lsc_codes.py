@@ -7,13 +7,11 @@ other words are accepted spellings. The ``*_TEXT_ONLY`` sets name the codes that
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # ---- data shape -------------------------------------------------------------------------------------------------
 

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Severity
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.suggest import nearest
 from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.disagreement import Disagreement
-from visa_lsp.zeinfo.facts import uses_of
+from visa_lsp.zeinfo.facts import KernelText, uses_of
 from visa_lsp.zeinfo.input_use import has_own_memory
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.payload_layout import CANDIDATES, PayloadLayout
+from visa_lsp.zeinfo.payload_layout import CANDIDATES, PayloadLayout, Registers
 from visa_lsp.zeinfo.placement import payload_disagreements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from visa_lsp.diagnostics import Rule
     from visa_lsp.program.model import Inst
     from visa_lsp.text import Span
-    from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
     from visa_lsp.zeinfo.zebin import Zebin

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.disagreement import Disagreement
-from visa_lsp.zeinfo.facts import input_name
+from visa_lsp.zeinfo.facts import KernelText, input_name
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 
 if TYPE_CHECKING:
     from visa_lsp.diagnostics import Rule
     from visa_lsp.text import Span
-    from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.payload_layout import PayloadLayout
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem

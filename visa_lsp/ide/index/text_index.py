@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.index.directory import directory_of
-from visa_lsp.ide.index.memo import new_memo
+from visa_lsp.ide.index.memo import Memo, new_memo
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.special_words import special_words
@@ -27,7 +27,6 @@ from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, lines_with
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from visa_lsp.ide.index.memo import Memo
     from visa_lsp.syntax.document import Chunk, Document
 
 _WORD: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?]*")
