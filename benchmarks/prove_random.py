@@ -20,9 +20,9 @@ import numpy as np
 from visa_lsp.zeinfo.read import read
 
 from visa_lsp.app.assemble import program_of_text
-from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.compile.build import build_source, device_of, read_source
 from visa_lsp.app.prove.document import ProofOptions, prove_data
-from visa_lsp.app.ze_info import described
+from visa_lsp.app.ze_info import find_or_infer_ze_info
 from visa_lsp.companions import Beside
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, ValueArg
@@ -243,7 +243,7 @@ class KernelRuns:
         module = program_of_text(text, _PLATFORM).module
         assert module is not None
         self._module, kernel = module, choose_kernel(module, "k")
-        infos = read(described(kernel, [path], Beside(), _PLATFORM).text)
+        infos = read(find_or_infer_ze_info(kernel, [path], Beside(), _PLATFORM).text)
         self._info = next(one for one in infos if one.name == "k")
         platform = platform_named(_PLATFORM)
         assert platform is not None
@@ -315,7 +315,7 @@ def _text_of(source: str, place: Path) -> str | None:
     """Compile a source; leave its program in a folder and return its text."""
     place.mkdir()
     (place / "k.cl").write_text(source)
-    made = built(read_source(str(place / "k.cl")), device_of(None, None))
+    made = build_source(read_source(str(place / "k.cl")), device_of(None, None))
     text = next((one for one in made.texts if one.name == "k"), None)
     if text is None or made.program is None:
         return None

@@ -423,7 +423,7 @@ async def on_prove(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         if not is_object and (platform := _platform(ls, options)):
             options["platform"] = platform
         text, opened = None if is_object else _text(ls, uri), _beside(ls, path)
-        return lambda: answers.prove(path or uri, text, path, options, assume, opened, stop)
+        return lambda: command_answers.prove(path or uri, text, path, options, assume, opened, stop)
 
     return await _answer_or_stop(ls, "vISA: proving", token, prepare, stop)
 
