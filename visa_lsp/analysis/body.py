@@ -20,7 +20,7 @@ from visa_lsp.analysis.outline import Outline
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.checks.support.limits import CLASSES
 from visa_lsp.syntax.chunk_facts import facts_in
-from visa_lsp.syntax.document import Document, common
+from visa_lsp.syntax.document import common
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.syntax.bulk import Facts
     from visa_lsp.syntax.chunks import Chunk
+    from visa_lsp.syntax.document import Document
 
 
 class Setup(Struct):

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import Setting
@@ -23,6 +22,9 @@ from visa_lsp.syntax.bulk import LETTERS_TOKEN, NARROW_NAME, PLAIN_NAME, TOKEN, 
 from visa_lsp.syntax.chunk_facts import INPUT, alias_in, base_of
 from visa_lsp.syntax.document import same_head, same_tail
 from visa_lsp.syntax.parse import MAX_LINE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 # A name, but not the digits of a hexadecimal number.
 NAME: Final = re.compile(r"(?<![A-Za-z0-9_])%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")

@@ -11,20 +11,22 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.declared_names import NAME, Names, names_of
+from visa_lsp.analysis.declared_names import NAME, names_of
 from visa_lsp.analysis.directives import NO_DIRECTIVES, Place, function_in
 from visa_lsp.analysis.tokens import SINGLE
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import decl_lines, facts_in, first_instruction, instructions_in
-from visa_lsp.syntax.chunks import Chunk, codes_in
+from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.analysis.chunk_findings import Change, Finding
+    from visa_lsp.analysis.declared_names import Names
+    from visa_lsp.syntax.chunks import Chunk
 
 # The first words of statements that compute nothing.
 _NOTES: Final = sorted({re.escape(row.head) for row in TABLE.rows if row.flow is FlowClass.NOTE})

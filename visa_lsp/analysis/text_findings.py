@@ -30,8 +30,8 @@ from visa_lsp.checks.support.limits import BODIES, MAX_BODIES, REPEATED, SUSPECT
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import NOTHING, facts_in
-from visa_lsp.syntax.chunks import Chunk, codes_in
-from visa_lsp.syntax.document import Document, common
+from visa_lsp.syntax.chunks import codes_in
+from visa_lsp.syntax.document import common
 from visa_lsp.syntax.tree import Version
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.syntax.chunks import Chunk
+    from visa_lsp.syntax.document import Document
 
 _TEXT_SCOPES = frozenset({Scope.TEXT})
 # The frames of texts of this process without findings of rules of scope TEXT.

@@ -14,11 +14,13 @@ from visa_lsp.codec.body_limits import BodyLimits
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.instruction_reader import InstructionReader
 from visa_lsp.codec.object_reader import read_body, read_header
-from visa_lsp.isa.table import TABLE, InstructionTable
-from visa_lsp.program.model import GenBinary, Kernel, Module
+from visa_lsp.isa.table import TABLE
+from visa_lsp.program.model import GenBinary, Module
 
 if TYPE_CHECKING:
     from visa_lsp.codec.records import BodyEntry
+    from visa_lsp.isa.table import InstructionTable
+    from visa_lsp.program.model import Kernel
 
 
 def decode(data: bytes, table: InstructionTable = TABLE) -> Module:

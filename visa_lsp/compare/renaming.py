@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, TypeAlias
 
-from visa_lsp.compare.model import ComparedBody, Ref
+from visa_lsp.compare.model import Ref
 from visa_lsp.compare.refs import declaration, input_ref, refs_of
 from visa_lsp.isa import predefined
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from visa_lsp.compare.instruction_shapes import Item
+    from visa_lsp.compare.model import ComparedBody
     from visa_lsp.program.model import Kernel
 
 Renaming: TypeAlias = dict[Ref, Ref]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.dap.convert import line_in, line_out, listing, source_in, source_of
 from visa_lsp.dap.data_breakpoints import subject
 from visa_lsp.dap.request_arguments import RequestError, tables, text, texts, whole
-from visa_lsp.debug.breakpoints import Breakpoint, Terms, Watch, Wish
+from visa_lsp.debug.breakpoints import Breakpoint, Terms, Wish
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import FILTERS
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.dap.session import DebugSession
+    from visa_lsp.debug.breakpoints import Watch
 
     Body = dict[str, Any]
 

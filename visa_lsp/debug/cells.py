@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.debug.places import BodyText, VariableShape
+from visa_lsp.debug.places import VariableShape
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.values import DTYPE, bf_to_f
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from visa_lsp.debug.places import BodyText
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.registers import Frame
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.diagnostics import Edit
-from visa_lsp.embed.host_change import HostChange, change_between, same_ends
+from visa_lsp.embed.host_change import change_between, same_ends
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.literals import quote_text
 from visa_lsp.embed.scan import Before, Scan, may_mark, scan, scan_function
@@ -31,6 +31,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from visa_lsp.embed.host_change import HostChange
     from visa_lsp.embed.units import Unit
     from visa_lsp.isa.platforms import Platform
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from visa_lsp.embed.blocks import MARK, AsmBlock, Compiler, Operand, of_visa
+from visa_lsp.embed.blocks import MARK, Compiler, of_visa
 from visa_lsp.embed.c_blocks import blocks_in, strings_in
-from visa_lsp.embed.c_types import CType, type_named, type_of, whole_number
+from visa_lsp.embed.c_types import type_named, type_of, whole_number
 from visa_lsp.embed.host_tree import HostTree
 from visa_lsp.embed.ir_blocks import sources_in
 from visa_lsp.embed.languages import Host, may_hold_visa
@@ -28,6 +28,8 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
 
+    from visa_lsp.embed.blocks import AsmBlock, Operand
+    from visa_lsp.embed.c_types import CType
     from visa_lsp.embed.outer_names import OuterNames
 
 

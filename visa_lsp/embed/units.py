@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -21,6 +20,9 @@ from visa_lsp.embed.literals import HOLE, StringPiece
 from visa_lsp.embed.position_map import PositionMap, Segment
 from visa_lsp.syntax.comments import strip
 from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 MAX_LANES: Final = 32  # lanes of a function that does not define their number
 _ROOM: Final = 4096  # bytes of an operand of unknown type

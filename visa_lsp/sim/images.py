@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from visa_lsp.sim.memory import Buffer, Image, Space
+from visa_lsp.sim.memory import Buffer, Image
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import RawOperand
+    from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Fetch, Site
 
 Array = np.ndarray[Any, np.dtype[Any]]

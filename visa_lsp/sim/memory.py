@@ -8,11 +8,13 @@ access leaves a buffer: outside, reads give zero and writes are dropped.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.captures.model import Capture, CapturedProgram
+from visa_lsp.app.captures.model import CapturedProgram
 from visa_lsp.app.compile.build import BuildSource
 from visa_lsp.app.compile.outputs import file_name, files_of
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.launch.opencl import CompilerWords, build_program, refuse_unknown_kernel
+from visa_lsp.app.launch.opencl import build_program, refuse_unknown_kernel
 from visa_lsp.app.zebins import visa_text
 from visa_lsp.isa.platforms import platform_named, platform_of_product
 from visa_lsp.text import stored
-from visa_lsp.zeinfo.zebin import SECTION_TYPES, Zebin, ZebinError, is_elf, read_zebin
+from visa_lsp.zeinfo.zebin import SECTION_TYPES, ZebinError, is_elf, read_zebin
+
+if TYPE_CHECKING:
+    from visa_lsp.app.captures.model import Capture
+    from visa_lsp.app.launch.opencl import CompilerWords
+    from visa_lsp.zeinfo.zebin import Zebin
 
 _SPIRV: Final = next(number for number, name in SECTION_TYPES.items() if name == "SPIR-V")
 _OPTION: Final = re.compile(r'(?:"[^"]*"|[^\s"])+|"')

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from visa_lsp.checks.support.facts import BodyFacts
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.isa.model import Dialect
-from visa_lsp.sema.model import Body, BoundModule, Place, Symbol
+from visa_lsp.sema.model import Place
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.session import Session
 from visa_lsp.text import Span, shown
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.flow.steps import Step
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.sema.model import Body, BoundModule, Symbol
     from visa_lsp.syntax.document import Document
 
 

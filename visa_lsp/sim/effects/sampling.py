@@ -16,16 +16,18 @@ from visa_lsp.isa import types as ty
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
-from visa_lsp.sim.filtering import Offsets, compare_texels, filter_texels, taps
+from visa_lsp.sim.filtering import compare_texels, filter_texels, taps
 from visa_lsp.sim.images import as_image, axes, channels, lane_reader
-from visa_lsp.sim.registers import FIRST_HANDLE, Frame
+from visa_lsp.sim.registers import FIRST_HANDLE
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.sim.filtering import Offsets
     from visa_lsp.sim.memory import Image, Sampler
     from visa_lsp.sim.operands import Fetch, Op, Site
+    from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
