@@ -1,7 +1,7 @@
 """Comparison of a ze_info document with the kernels that it describes: disagreements, with a place in both.
 
-Knows items and resolved kernels, neither files nor syntax. ``disagreements`` finds; ``in_document`` and ``in_text`` give
-the findings of either side. Invariant: without a platform it reports only disagreements that no register size
+Knows items and resolved kernels, neither files nor syntax. ``disagreements`` finds; ``in_document`` gives
+the findings of the document. Invariant: without a platform it reports only disagreements that no register size
 explains.
 """
 
@@ -60,15 +60,6 @@ def in_document(found: Iterable[Disagreement]) -> tuple[Diagnostic, ...]:
         )
         for d in found
     )  # fmt: skip
-
-
-def in_text(found: Iterable[Disagreement], path: str, document: str) -> tuple[Diagnostic, ...]:
-    """Return the findings about the text at ``path``; the related places are in the document at ``document``."""
-    return tuple(
-        Diagnostic(d.rule, d.text, d.message, (Related(d.yaml, d.yaml_says, document),), (), d.severity)
-        for d in found
-        if d.path == path
-    )
 
 
 def codeless_kernels(source: ZeInfoSource, zebin: Zebin) -> list[Diagnostic]:

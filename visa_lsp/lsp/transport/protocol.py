@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_PARSE: Final = -32700
 _INVALID: Final = -32600
 _UNKNOWN: Final = -32601
 _PARAMS: Final = -32602
