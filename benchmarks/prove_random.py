@@ -17,7 +17,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import numpy as np
-from visa_lsp.zeinfo.read import read
 
 from visa_lsp.app.assemble import program_of_text
 from visa_lsp.app.compile.build import build_source, device_of, read_source
@@ -29,6 +28,7 @@ from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.checkers import checkers
+from visa_lsp.zeinfo.read_kernels import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -32,7 +32,7 @@ from visa_lsp.program.suffixes import PROGRAMS
 from visa_lsp.zeinfo.emit.emission import Doubt, EmitError, emit_with_doubts
 from visa_lsp.zeinfo.emit.user_answers import SayError, read_answers
 from visa_lsp.zeinfo.facts import KernelText
-from visa_lsp.zeinfo.kernel_checks import codeless_kernels, disagreements, in_document
+from visa_lsp.zeinfo.kernel_checks import codeless_kernels, disagreements
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.pack import pack_zebin
 from visa_lsp.zeinfo.payload_layout import registers
@@ -123,7 +123,7 @@ def _check_file(path: str, args: argparse.Namespace) -> FileResult:
             kernels: list[KernelText] = []
             for text in _texts(Path(name), source, args.text):
                 kernels += _kernels(text, args.platform, texts, named=bool(args.text))
-            found += in_document(disagreements(source, kernels, where))
+            found += disagreements(source, kernels, where)
         return FileResult(name, _findings(name, source.text, found, texts))
     except UserError as error:
         return FileResult(name, error=str(error))

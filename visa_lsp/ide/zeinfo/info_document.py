@@ -15,7 +15,7 @@ from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts, registers_of
 from visa_lsp.ide.zeinfo.symbols import ZeSymbol, symbols
-from visa_lsp.zeinfo.kernel_checks import disagreements, find_layout, in_document
+from visa_lsp.zeinfo.kernel_checks import disagreements, find_layout
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.payload_layout import Registers, id_block
 from visa_lsp.zeinfo.placement import arguments_of, inputs_of
@@ -60,7 +60,7 @@ class InfoDocument:
         """The findings of the document, alone and against the texts, in text order."""
         found = list(validate_source(self.source, self.registers))
         if self.source.root is not None and self.texts:
-            found += in_document(disagreements(self.source, self.texts, self.registers))
+            found += disagreements(self.source, self.texts, self.registers)
         return tuple(sorted(found, key=lambda d: (d.span, d.code)))
 
     def hover(self, offset: int) -> HoverResult | None:
