@@ -452,7 +452,7 @@ class Prover:
         assumed = [
             one for part in self._contract(access) for words, one in part if "bytes" in words or part is self.cap
         ]
-        result = self._search_launch("bounds", [line], [_ITEM], build, assumed, [])
+        result = self._search_launch("bounds", group.lines or [line], [_ITEM], build, assumed, [])
         return self._explain(result, [access.offset, access.path])
 
     def _explain(self, result: Result, things: Sequence[Sum | Claim]) -> Result:
@@ -510,7 +510,10 @@ class Prover:
             if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
                 return None
             return Result("race", a.line, PROVED, (*self.always, _STAYS))
-        lines = [a.line, b.line]
+        lines = [
+            *one.lines,
+            *other.lines,
+        ]  # of other lanes too: which lanes a work item is in is not part of the question
         needs: dict[str, None] = dict.fromkeys(self.always)
         cases = []
         if a.intervals & b.intervals:
