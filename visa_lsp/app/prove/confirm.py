@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from visa_lsp.app.prove.answers import Example
     from visa_lsp.app.prove.walk import Walker
     from visa_lsp.companions import Beside
 
 _ROOM_BYTES: Final = 1 << 16  # of a buffer whose size does not matter
+_HELD_BYTES: Final = 4096  # of a buffer whose elements are written out
 _SHARED_BYTES: Final = 4096
 _STEPS: Final = 200_000  # some 15 seconds of the interpreter
 _MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
@@ -40,6 +42,7 @@ _CHECKS: Final = {
 }
 _ITEM_CHECKS: Final = "all,item-races"  # for races that the default checks omit: lanes of one thread
 _CONTENTS: Final = ("{random: 1}", "arange", "zeros")
+_SPREAD: Final = 0x9E3779B97F4A7C15  # times a number: bits without an order
 
 
 def program_line(path: str) -> str:
@@ -58,10 +61,10 @@ class Confirmer:
         self.shown: dict[tuple[str, str], set[int]] = {}  # by property and launch, the lines with the fault
         self.named = named  # there is no ze_info: arguments go by the names of inputs
 
-    def confirm(self, property_: str, lines: Sequence[int], values: Mapping[str, int]) -> str | None:
+    def confirm(self, property_: str, lines: Sequence[int], example: Example) -> str | None:
         """Return the text of a launch file whose run has the fault at one of the lines; None where none has."""
         for contents in _CONTENTS:
-            text = self.launch_text(values, contents)
+            text = self.launch_text(example, contents)
             if text is None:
                 return None
             with suppress(LaunchError, UserError):
@@ -87,9 +90,9 @@ class Confirmer:
         """Return a launch file that names the program, where that is a file."""
         return text.replace("\n", f"\n{program_line(self.path.name)}\n", 1) if self.path.is_file() else text
 
-    def launch_text(self, values: Mapping[str, int], contents: str) -> str | None:
+    def launch_text(self, example: Example, contents: str) -> str | None:
         """Return a launch file; None where an argument is of a kind that a counterexample has no value for."""
-        walker, info = self.walker, self.walker.info
+        walker, info, values = self.walker, self.walker.info, example.values
         symbols = walker.symbols
 
         def value_of(term: Any, default: int) -> int:
@@ -99,13 +102,15 @@ class Confirmer:
 
         local = [value_of(one, 32 if axis == 0 else 1) for axis, one in enumerate(symbols.local)]
         groups = [value_of(one, 1) for one in symbols.counts]
+        offsets = [value_of(one, 0) for one in symbols.offsets]
         if prod(local) * prod(groups) > _MAX_ITEMS:
             return None
         if self.named and any(not info.argument_name(index) for index in range(info.argument_count)):
             return None
         lines = [
             f"kernel: {walker.kernel.name}", f"platform: {walker.platform.name}",
-            f"groups: {groups}", f"local_size: {local}", "args:",
+            f"groups: {groups}", f"local_size: {local}",
+            *([f"global_offset: {offsets}"] if any(offsets) else []), "args:",
         ]  # fmt: skip
         for index in range(info.argument_count):
             entry = next((one for one in info.payload if one.arg_index == index), None)
@@ -114,11 +119,15 @@ class Confirmer:
             size = value_of(symbols.sizes[index], _ROOM_BYTES) if index in symbols.sizes else _ROOM_BYTES
             if kind == "buffer":
                 element = cl_element(info.type_of(index).replace("*", "") + ";4") or "uint32"
+                held = example.contents.get(index, {})
+                if held:
+                    element = f"uint{8 * element_bytes(element)}"
+                    size = size if size < _ROOM_BYTES else max(_HELD_BYTES, example.reach[index] + 3 & ~3)
                 if size % element_bytes(element):
                     element = "uint8"
-                lines.append(
-                    f"{key}{{buffer: {{dtype: {element}, shape: [{size // element_bytes(element)}], init: {contents}}}}}"
-                )
+                count = size // element_bytes(element)
+                given = f"shape: [{count}], init: {contents}" if not held else f"values: {_held(element, count, held, contents)}"
+                lines.append(f"{key}{{buffer: {{dtype: {element}, {given}}}}}")
             elif kind == "local":
                 lines.append(f"{key}{{local: {max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)}}}")
             elif kind == "value":
@@ -133,3 +142,13 @@ class Confirmer:
             else:
                 return None
         return "\n".join(lines) + "\n"
+
+
+def _held(element: str, count: int, held: Mapping[int, tuple[int, int]], contents: str) -> list[int]:
+    """Return the elements of a buffer that holds some values at some offsets, and ``contents`` elsewhere."""
+    size = element_bytes(element)
+    factor = {"zeros": 0, "arange": 1}.get(contents, _SPREAD)
+    data = bytearray().join((at * factor >> (factor != 1) * 32 & (1 << 8 * size) - 1).to_bytes(size, "little") for at in range(count))
+    for offset, (bytes_, value) in held.items():
+        data[offset : offset + bytes_] = value.to_bytes(bytes_, "little")
+    return [int.from_bytes(data[at : at + size], "little") for at in range(0, count * size, size)]

@@ -68,8 +68,9 @@ from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.values import execution_type, extended_type, immediate, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from visa_lsp.app.prove.terms import Atom
     from visa_lsp.app.read.model import BranchTest, Expr, Reading, Statement
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
@@ -79,6 +80,8 @@ if TYPE_CHECKING:
 MAX_CALL_DEPTH: Final = 8
 MAX_STATEMENTS: Final = 60_000  # walked in all, loops several times
 MAX_ROUNDS: Final = 6  # until the values of a loop are classified
+MAX_ELEMENTS: Final = 8  # of an instruction that is followed element by element
+MAX_POINTER_CHOICES: Final = 3  # conditions that an address is followed for, each both ways
 Space = tuple[str, int]
 SHARED: Final = "shared"
 BUFFER: Final = "buffer"
@@ -102,7 +105,7 @@ class ItemAccess:
     """An access of the work item: ``size`` bytes at ``offset`` of a memory, where ``path`` holds.
 
     ``intervals`` are the stretches between barriers that it may lie in, ``fences`` those between fences of its memory.
-    ``why``: its place or effect is not modelled.
+    ``why``: its place or effect is not modelled. ``stored`` are the elements that it stores, as far as they are known.
     """
 
     instruction: int
@@ -116,6 +119,16 @@ class ItemAccess:
     intervals: frozenset[int]
     fences: Stretches
     why: str = ""
+    stored: tuple[Sum, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedElement:
+    """The place of a loaded value: ``size`` bytes at ``offset`` of a memory."""
+
+    space: Space
+    offset: Sum
+    size: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,15 +182,17 @@ class Walker:
         info: KernelInfo,
         platform: Platform,
         walk_loop: Callable[[Walker, Repeat, Way], Way],
+        fixed: Mapping[str, int] | None = None,
     ) -> None:
         self.kernel, self.info, self.platform, self._walk_loop = kernel, info, platform, walk_loop
         self.pool = SumPool()
         simd = kernel.int_attribute("SimdSize") or info.env.simd_size or 16
-        self.symbols = symbols_of(self.pool, info, simd)
+        self.symbols = symbols_of(self.pool, info, simd, fixed)
         self.simd = simd
         self.reading: Reading = reading_of(kernel)
         self.accesses: list[ItemAccess] = []
         self.meetings: list[Meeting] = []
+        self.loaded: dict[Atom, LoadedElement] = {}
         self.bindings = {one.bti_value: one.arg_index for one in info.bindings}
         self.images = {one.arg_index for one in info.payload if one.kind == "image"}
         self.left_out: list[tuple[int, str]] = []  # lines with an effect that no answer covers
@@ -190,6 +205,7 @@ class Walker:
         self._interval = 0
         self._steps = 0
         self._depth = 0
+        self._element: int | None = None  # of the operands to read and write, instead of the item's lane
         self._loops: list[_Loop] = []
         self._parked: dict[int, list[Way]] = {}
         self._returned: list[Way] = []
@@ -477,6 +493,7 @@ class Walker:
         if type_.is_float:
             return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), line)
         lanes = [int(one) for one in immediate(operand, control.exec_size)]
+        lanes = lanes if self._element is None else [lanes[self._element]]
         if len(set(lanes)) == 1:
             return self.pool.wrap(number(lanes[0]), 8 * type_.size, signed=signed)
         steps = {b - a for a, b in pairwise(lanes)}
@@ -496,6 +513,8 @@ class Walker:
             elements = regions.destination_elements(operand.region.horz_stride or 1, lanes)
         else:
             elements = regions.source_elements(operand.region, lanes)
+        if self._element is not None:
+            return LanePlace(where.root, base + elements[self._element] * where.element, 0, where.element)
         steps = {b - a for a, b in pairwise(elements)} or {0}
         if len(steps) > 1:
             return None
@@ -503,6 +522,8 @@ class Walker:
         return self._make_place(where.root, base, stride, where.element, control)
 
     def _make_place(self, root: int, base: int, stride: int, size: int, control: ExecControl) -> LanePlace:
+        if self._element is not None:
+            return LanePlace(root, base + stride * self._element, 0, size)
         if not stride or control.exec_size == 1:
             return LanePlace(root, base, 0, size)
         return LanePlace(
@@ -556,9 +577,30 @@ class Walker:
             self._predicate_logic(value, target, control, way, line)
             return
         type_ = self.type_of(target)
+        if statement.guard is None and self._is_by_elements(value, control, registers):
+            elements = []
+            for self._element in range(control.exec_size):
+                elements.append(self._value(value, control, registers, type_, line))
+            for self._element, one in enumerate(elements):
+                self.assign(target, one, TRUE, control, way, line)
+            self._element = None
+            return
         found = self._value(value, control, registers, type_, line)
         guard = self.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
         self.assign(target, found, guard, control, way, line)
+
+    def _is_by_elements(self, value: Expr, control: ExecControl, registers: ItemRegisters) -> bool:
+        """Return whether the lanes of an instruction are no work items, but elements of values that all work items share."""
+        if not control.no_mask or not 1 < control.exec_size <= MAX_ELEMENTS or not isinstance(value, Calc):
+            return False
+        sources = [one for one in value.args if isinstance(one, General)]
+        places = [self.place(one, control) for one in sources]
+        if all(place is not None and registers.find(place, signed=False) is not None for place in places):
+            return False
+        self._element = 0
+        places = [self.place(one, control) for one in sources]
+        self._element = None
+        return all(place is not None and registers.find(place, signed=False) is not None for place in places)
 
     def assign(self, target: Value, value: Sum | None, guard: Claim, control: ExecControl, way: Way, line: int) -> None:
         """Write a value, or what is not known, to a destination, where a guard holds."""
@@ -667,8 +709,9 @@ class Walker:
         address_control = replace_lanes(control) if statement.single else control
         address = self._address(statement, address_control, registers, line)
         guard = self.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
+        stored = self._find_stored(statement, registers) if statement.write else ()
         if not statement.write:
-            self._load(statement, guard, way, line)
+            self._load(statement, address, guard, way, line)
         why = ""
         if control.no_mask and control.exec_size > 1 and not statement.single:
             why = "all lanes of the thread, active or not, access memory"
@@ -678,8 +721,28 @@ class Walker:
             address = self.pool.quotient(address, 16) * 16
         self._access(
             place, line, write=statement.write, atomic=False, memory=statement.memory, address=address + low, size=size,
-            guard=guard, way=way, why=why,
+            guard=guard, way=way, why=why, stored=stored,
         )  # fmt: skip
+
+    def _find_stored(self, statement: Transfer, registers: ItemRegisters) -> tuple[Sum, ...]:
+        """Return the elements that a store writes, as far as they are known."""
+        found = []
+        for at in range(len(statement.elements)):
+            place = self._place_of_element(statement, at)
+            value = registers.find(place, signed=False) if place is not None else None
+            if value is not None:
+                found.append(value)
+        return tuple(found)
+
+    def _place_of_element(self, statement: Transfer, at: int) -> LanePlace | None:
+        """Return where an element of a load or store lies in its register."""
+        control, data, cell = statement.control, statement.data, statement.cell
+        if statement.single:
+            where = self.storage.general.get(data.var)
+            return LanePlace(where.root, where.offset + data.offset + at * cell, 0, cell) if where else None
+        grf = self.platform.grf_bytes
+        row = max(grf, -(-control.exec_size * cell // grf) * grf)
+        return self._raw_place(RawOperand(data.var, data.offset + at * row), cell, control)
 
     def _address(self, statement: Transfer, control: ExecControl, registers: ItemRegisters, line: int) -> Sum:
         type_ = self.type_of(statement.address)
@@ -696,52 +759,53 @@ class Walker:
             )  # fmt: skip
         return self.pool.wrap(address, 32, signed=False) if statement.wraps else address
 
-    def _load(self, statement: Transfer, guard: Claim, way: Way, line: int) -> None:
-        control = statement.control
-        where = self.storage.general.get(statement.data.var)
-        if where is None or not statement.data.var or statement.data.var in self._taken:
+    def _load(self, statement: Transfer, address: Sum, guard: Claim, way: Way, line: int) -> None:
+        if statement.data.var not in self.storage.general or not statement.data.var or statement.data.var in self._taken:
             return
         low, high = limits(statement.size, signed=False)
-        if statement.single:
-            for at in range(len(statement.elements)):
-                value = self.pool.fresh("a loaded value", Level.THREAD, low, high, line)
-                place = LanePlace(
-                    where.root, where.offset + statement.data.offset + at * statement.cell, 0, statement.cell
-                )
-                self.put(place, value, guard, ExecControl(1, 0, no_mask=True), way, line)
-            return
-        grf = self.platform.grf_bytes
-        row = max(grf, -(-control.exec_size * statement.cell // grf) * grf)
-        for at in range(len(statement.elements)):
-            level = Level.THREAD if control.exec_size == 1 else Level.ITEM
-            value = self.pool.fresh("a loaded value", level, low, high, line)
-            raw = RawOperand(statement.data.var, statement.data.offset + at * row)
-            found = self._raw_place(raw, statement.cell, control)
+        uniform = statement.single or statement.control.exec_size == 1
+        control = ExecControl(1, 0, no_mask=True) if statement.single else statement.control
+        space, offset, why = self._space(statement.memory, address, way.registers)
+        for at, element in enumerate(statement.elements):
+            value = self.pool.fresh("a loaded value", Level.THREAD if uniform else Level.ITEM, low, high, line)
+            if not why:
+                place = LoadedElement(space, offset + element * statement.size, statement.size)
+                self.loaded[value.factors[0][0]] = place
+            found = self._place_of_element(statement, at)
             if found is not None:
                 self.put(found, value * (1 << 16) if statement.high else value, guard, control, way, line)
 
     def _access(
         self, place: int, line: int, *, write: bool, atomic: bool, memory: MemoryPlace, address: Sum, size: int,
-        guard: Claim, way: Way, why: str = "",
+        guard: Claim, way: Way, why: str = "", stored: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
-        space, offset, more = self._space(memory, address, way.registers)
-        why = why or more
-        self.record(
-            place,
-            line,
-            write=write,
-            atomic=atomic,
-            space=space,
-            offset=offset,
-            size=size,
-            guard=guard,
-            way=way,
-            why=why,
-        )
+        for test, part in self._pointer_cases(memory, address):
+            space, offset, more = self._space(memory, part, way.registers)
+            self.record(
+                place, line, write=write, atomic=atomic, space=space, offset=offset, size=size, guard=both(guard, test),
+                way=way, why=why or more, stored=stored,
+            )  # fmt: skip
+
+    def _pointer_cases(self, memory: MemoryPlace, address: Sum) -> list[tuple[Claim, Sum]]:
+        """Return an address that is chosen among pointers as one address for each of the pointers, with its condition."""
+        found: list[tuple[Claim, Sum]] = [(TRUE, address)]
+        if memory.shared or memory.model != codes.ADDRTYPE_FLAT:
+            return found
+        pointers = {atom for value in self.symbols.pointers.values() for atom, _ in value.factors}
+        for _ in range(MAX_POINTER_CHOICES):
+            tests = [next(_choices_of(part, pointers), None) for _, part in found]
+            if not any(tests):
+                break
+            found = [
+                (both(held, case), self.pool.assume(part, case) if test is not None else part)
+                for (held, part), test in zip(found, tests, strict=True)
+                for case in ((test, negation(test)) if test is not None else (TRUE,))
+            ]
+        return [one for one in found if one[0] != FALSE]
 
     def record(
         self, place: int, line: int, *, write: bool, atomic: bool, space: Space, offset: Sum, size: int, guard: Claim,
-        way: Way, why: str = "",
+        way: Way, why: str = "", stored: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
         """Keep an access of the work item."""
         path = both(*way.path, *way.known, guard)
@@ -749,7 +813,7 @@ class Walker:
             # What is walked as far as the next barrier is part of any round, which knows the fences of all rounds.
             fences = _REPEATED if self.stops_at_barrier else way.order.memories[memory_of(space)]
             self.accesses.append(
-                ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why)
+                ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why, stored)
             )
 
     def _space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
@@ -984,6 +1048,13 @@ def _integer(inst: Inst, name: str, default: int = 0) -> int:
 def replace_lanes(control: ExecControl) -> ExecControl:
     """Return the control of the first lane alone."""
     return ExecControl(1, control.mask_offset, no_mask=True)
+
+
+def _choices_of(address: Sum, pointers: Collection[Atom]) -> Iterator[Claim]:
+    """Yield the conditions by which parts of an address are chosen that have pointers among them."""
+    for atom in atoms_of(address):
+        if atom.test is not None and any(one in pointers for one in atoms_of(*atom.parts)):
+            yield atom.test
 
 
 def _common_beginning(lists: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:

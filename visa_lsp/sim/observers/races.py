@@ -638,7 +638,11 @@ class RaceChecker(Checker):
                     each[here],
                     lanes[here],
                 )
-                yield part, changed[here] if changed is not None else None
+                moved = changed[here] if changed is not None else None
+                if moved is not None and access.values is not None and _is_shared(access.thread, buffer):
+                    # Undefined until a first store, whatever its value is; the simulator's zeros are one possibility.
+                    moved = moved | (part.page.writer[part.at] == _NO_PARTY)
+                yield part, moved
 
     def _page(self, buffer: Buffer, number: int) -> _Page:
         key = (id(buffer), number)
