@@ -74,6 +74,7 @@ _KINDS = (
     ("postcondition", "assert"),
     ("precondition", "assert"),
 )
+_SIZES = {"local_size": "local_size", "num_groups": "groups", "global_size": "global_size"}
 
 
 @dataclass(frozen=True)
@@ -127,15 +128,15 @@ def assumptions(source: str, options: str) -> list[str]:
     for axis, name in enumerate("xyz"):
         found += [f"local_size_{name} == {local[axis]}", f"offset_{name} == {([*offset, 0, 0, 0])[axis]}"]
         if groups or axis:
-            found.append(f"groups_{name} <= {([*groups, 1, 1])[axis]}")
+            found.append(f"groups_{name} <= {([*groups, 1, 1, 1])[axis]}")
     conditions = re.findall(r"__requires\(([^;]*)\);", source)
     given = re.search(r"--kernel-args=\w+,0x([0-9a-fA-F]{1,8})\b", options)
     scalar = re.search(r"\bint (\w+)\)", source)
     if given and scalar:
         conditions.append(f"{scalar[1]} == {int(given[1], 16)}")
-    for name, value in re.findall(r"#define (\w+) (\d+)\s*$", source, re.MULTILINE):
-        conditions = [re.sub(rf"\b{name}\b", value, one) for one in conditions]
-    for old, new in ((r"\(1 << (\d+)\)", lambda one: str(1 << int(one[1]))), ("&&?", " and "), (r"\|\|?", " or ")):
+    plain = [(rf"\b{name}\b", value) for name, value in re.findall(r"#define (\w+) +(\S.*)$", source, re.MULTILINE)]
+    plain += [(rf"get_{name}\(0\)", f"{word}_x") for name, word in _SIZES.items()]
+    for old, new in (*plain, (r"\(1 << (\d+)\)", lambda one: str(1 << int(one[1]))), ("&&?", " and "), (r"\|\|?", " or ")):
         conditions = [re.sub(old, new, one) for one in conditions]
     return [*found, *("?" + one for one in conditions)]
 

@@ -12,7 +12,7 @@ import z3
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
 from visa_lsp.app.prove.terms import TRUE, Level, Sum, at_most, atoms_of, both, equal, negation, number
-from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN, memory_of
+from visa_lsp.app.prove.walk import BUFFER, IMAGE, NO_POINTER, SHARED, UNKNOWN, VARIABLE, memory_of
 from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
@@ -165,6 +165,8 @@ class Prover:
         self.always = [words for words, _ in given]
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
+        if self.symbols.variables:
+            self.always.append("variables of the program are no buffers of arguments")
         self.facts = [condition for _, condition in given] + list(self.symbols.facts)
         self.axes = [0, 1, 2]  # those that the kernel uses
         self._flat_axes()
@@ -483,6 +485,8 @@ class Prover:
 
     def _bounds(self, access: ItemAccess, *, search: bool = True) -> Result:
         line, size = access.line, self._size(access.space)
+        if access.why == NO_POINTER and search:
+            return self._no_pointer(access)
         if access.why or size is None:
             return Result("bounds", line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
 
@@ -505,6 +509,15 @@ class Prover:
         ]
         result = self._search_launch("bounds", [line], [_ITEM], [build], assumed, [])
         return self._explain(result, [access.offset, access.path])
+
+    def _no_pointer(self, access: ItemAccess) -> Result:
+        """Answer for an address that lies below all buffers of a launch."""
+
+        def build(question: Question) -> list[object]:
+            return [question.condition(access.path, _ITEM)]
+
+        found = self._search_launch("bounds", [access.line], [_ITEM], [build], [], [access])
+        return found if found.answer == REFUTED else replace(found, reason=access.why)
 
     def _explain(self, result: Result, things: Sequence[Sum | Claim]) -> Result:
         if result.answer != UNKNOWN_ANSWER:
@@ -566,7 +579,7 @@ class Prover:
         cases = []
         if a.intervals & b.intervals:
             cases.append((SymbolicItem(1, 0), SymbolicItem(2, 0)))
-        if a.space[0] == BUFFER:
+        if a.space[0] in (BUFFER, VARIABLE):
             cases.append((SymbolicItem(1, 1), SymbolicItem(2, 2)))
         for items in cases:
             result = self._meet(a, b, items, lines)

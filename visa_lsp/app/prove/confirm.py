@@ -110,7 +110,7 @@ class Confirmer:
         lines = [
             f"kernel: {walker.kernel.name}", f"platform: {walker.platform.name}",
             f"groups: {groups}", f"local_size: {local}",
-            *([f"global_offset: {offsets}"] if any(offsets) else []), "args:",
+            *([f"global_offset: {offsets}"] if any(offsets) else []), "args:" if info.argument_count else "args: []",
         ]  # fmt: skip
         for index in range(info.argument_count):
             entry = next((one for one in info.payload if one.arg_index == index), None)

@@ -47,6 +47,7 @@ class LaunchSymbols:
     opaque: set[int] = field(default_factory=set)  # arguments by value of other types than whole numbers
     pointers: dict[int, Sum] = field(default_factory=dict)  # argument -> its address
     handles: dict[int, Sum] = field(default_factory=dict)  # argument -> the handle of its surface
+    variables: dict[str, Sum] = field(default_factory=dict)  # variable of the program -> its address
     shared: dict[int, Sum] = field(default_factory=dict)  # argument -> its offset in shared local memory
     sizes: dict[int, Sum] = field(default_factory=dict)  # argument -> the bytes of its buffer
     facts: list[Claim] = field(default_factory=list)  # of every launch and every work item
@@ -58,6 +59,11 @@ class LaunchSymbols:
         if (name in self.fixed or low == high) and low <= value <= high:
             return number(value)
         return self.pool.symbol(name, level, low, high)
+
+    def variable(self, name: str) -> Sum:
+        """Return the address of a variable of the program."""
+        address = self.pool.symbol(f"address of {name}", Level.LAUNCH, 0, MAX_ADDRESS)
+        return self.variables.setdefault(name, address)
 
     def totals(self, axis: int) -> Sum:
         """Return the work items of the launch along an axis."""

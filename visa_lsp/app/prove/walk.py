@@ -88,6 +88,8 @@ BUFFER: Final = "buffer"
 UNKNOWN: Final = "unknown"
 PRIVATE: Final = "private"
 IMAGE: Final = "image"
+VARIABLE: Final = "variable"
+NO_POINTER: Final = "its address comes from no pointer"
 _SLM_SURFACE: Final = 0
 _SCRATCH_SURFACE: Final = 5
 _STATELESS: Final = (253, 255)
@@ -863,7 +865,9 @@ class Walker:
         return address - self.pool.quotient(address, SLM_MASK + 1) * (SLM_MASK + 1)
 
     def _flat(self, address: Sum) -> tuple[Space, Sum, str]:
-        for index, symbol in self.symbols.pointers.items():
+        known = [((BUFFER, index), symbol) for index, symbol in self.symbols.pointers.items()]
+        known += [((VARIABLE, at), symbol) for at, symbol in enumerate(self.symbols.variables.values())]
+        for space, symbol in known:
             atom = symbol.factors[0][0]
             if any(one is atom and factor == 1 for one, factor in address.factors):
                 rest = address - symbol
@@ -872,10 +876,13 @@ class Walker:
                 rest = Sum(kept, rest.constant)
                 low, high = rest.limits()
                 if low >= -(1 << 63) and high < 1 << 63 and not any(one is atom for one in atoms_of(rest)):
-                    return (BUFFER, index), rest, ""
+                    return space, rest, ""
         for atom in atoms_of(address):
             if atom.name.startswith("private_base"):
                 return (PRIVATE, 0), address, "private memory is not modelled"
+        low, high = self.pool.limits(address)
+        if low >= 0 and high < 1 << 32:
+            return (UNKNOWN, 0), address, NO_POINTER
         return (UNKNOWN, 0), address, "its address does not come from one pointer argument"
 
     # ---- named operations
@@ -893,6 +900,11 @@ class Walker:
             is_shared = name == "fence_shared" or (name == "fence" and inst.get("sfid") == codes.SFID_SLM)
             order = way.order.add_fence(SHARED_MEMORY if is_shared else GLOBAL_MEMORY, self.new_interval())
             return replace(way, order=order)
+        if name == "faddr":
+            target = inst.get("dst")
+            address = self.pool.wrap(self.symbols.variable(str(inst.get("name"))), self.type_of(target).bits, signed=False)
+            self.assign(target, address, held, lanes, way, line)
+            return way
         if name == "bfn":
             self._bfn(inst, held, lanes, way, line)
             return way
