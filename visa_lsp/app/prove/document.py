@@ -219,7 +219,7 @@ def prove_kernel(
 
     def answers(
         loops: Callable[[Walker, Repeat, Way], Way], properties: tuple[str, ...], deadline: float
-    ) -> list[ProofResult]:
+    ) -> tuple[list[ProofResult], bool]:
         walker = Walker(kernel, info, platform, loops)
         fixed = fixed_values(assumption(text, info, walker.symbols) for text in options.assume)
         if fixed:
@@ -232,7 +232,7 @@ def prove_kernel(
         try:
             walker.walk()
         except (TooLong, RecursionError) as error:
-            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply")
+            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply"), True
         confirmer = Confirmer(
             walker, path or Path(name), data, finder, named=found.path is None, item_races=options.item_races
         )
@@ -242,20 +242,21 @@ def prove_kernel(
             ProofResult(one.property, kernel.name, one.line, one.answer, one.assumptions, one.launch, one.reason)
             for one in prover.results(properties)
         ]
-        return with_shown_lines(results, confirmer.shown)
+        return with_shown_lines(results, confirmer.shown), walker.is_cut
 
-    results = answers(walk_loop, options.properties, end)
+    results, _ = answers(walk_loop, options.properties, end)
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if not open_ or not any(has_loop(routine.body) for routine in reading_of(kernel).routines):
         return results
     # A launch that the simulator confirms refutes, however it was found.
-    bounded = {(one.property, one.line): one for one in answers(unroll_loop, open_, end) if one.answer != "unknown"}
+    unrolled, is_cut = answers(unroll_loop, open_, end)
+    bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
     for at, one in enumerate(results):
         other = bounded.get((one.property, one.line))
         if one.answer == "unknown" and other is not None:
             why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
-            is_proof = other.answer == "proved"
-            results[at] = structs.replace(other, answer="bounded", reason=why) if is_proof else other
+            is_bounded = is_cut and other.answer == "proved"
+            results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
     return results
 
 

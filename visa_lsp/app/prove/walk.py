@@ -202,6 +202,7 @@ class Walker:
         self.deadline = inf  # of the walk, by ``time.monotonic``
         self.stops_at_barrier = False
         self.ignores_barriers = False
+        self.is_cut = False  # rounds of a loop are left out
         self.never: Callable[[Sequence[Claim]], bool] = lambda _: False  # whether conditions exclude one another
         self.carried: dict[int, tuple[frozenset[int], ...]] = {}  # stretch of any round -> pending ones behind it
         self._interval = 0
@@ -597,7 +598,8 @@ class Walker:
             return False
         sources = [one for one in value.args if isinstance(one, General)]
         places = [self.place(one, control) for one in sources]
-        if all(place is not None and registers.find(place, signed=False) is not None for place in places):
+        is_known = all(place is not None and registers.find(place, signed=False) is not None for place in places)
+        if is_known and not any(isinstance(one, Immediate) and _is_irregular(one, control) for one in value.args):
             return False
         self._element = 0
         places = [self.place(one, control) for one in sources]
@@ -714,17 +716,22 @@ class Walker:
         stored = self._find_stored(statement, registers) if statement.write else ()
         if not statement.write:
             self._load(statement, address, guard, way, line)
-        why = ""
+        addresses = [address]
         if control.no_mask and control.exec_size > 1 and not statement.single:
-            why = "all lanes of the thread, active or not, access memory"
+            # The lanes are no work items: each work item of the thread accesses the places of all of them.
+            addresses = []
+            for self._element in range(control.exec_size):
+                addresses.append(self._address(statement, control, registers, line))
+            self._element = None
+            stored = ()
         low = min(statement.elements, default=0) * statement.size
         size = (max(statement.elements, default=0) + 1) * statement.size - low
-        if effect_of(inst.row.meaning) in _ROUNDED:
-            address = self.pool.quotient(address, 16) * 16
-        self._access(
-            place, line, write=statement.write, atomic=False, memory=statement.memory, address=address + low, size=size,
-            guard=guard, way=way, why=why, stored=stored,
-        )  # fmt: skip
+        for one in addresses:
+            start = self.pool.quotient(one, 16) * 16 if effect_of(inst.row.meaning) in _ROUNDED else one
+            self._access(
+                place, line, write=statement.write, atomic=False, memory=statement.memory, address=start + low,
+                size=size, guard=guard, way=way, stored=stored,
+            )  # fmt: skip
 
     def _find_stored(self, statement: Transfer, registers: ItemRegisters) -> tuple[Sum, ...]:
         """Return the elements that a store writes, as far as they are known."""
@@ -779,21 +786,20 @@ class Walker:
 
     def _access(
         self, place: int, line: int, *, write: bool, atomic: bool, memory: MemoryPlace, address: Sum, size: int,
-        guard: Claim, way: Way, why: str = "", stored: tuple[Sum, ...] = (),
+        guard: Claim, way: Way, stored: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
-        for test, part in self._pointer_cases(memory, address):
-            space, offset, more = self._space(memory, part, way.registers)
+        for test, part in self._pointer_cases(address):
+            space, offset, why = self._space(memory, part, way.registers)
             self.record(
                 place, line, write=write, atomic=atomic, space=space, offset=offset, size=size, guard=both(guard, test),
-                way=way, why=why or more, stored=stored,
+                way=way, why=why, stored=stored,
             )  # fmt: skip
 
-    def _pointer_cases(self, memory: MemoryPlace, address: Sum) -> list[tuple[Claim, Sum]]:
+    def _pointer_cases(self, address: Sum) -> list[tuple[Claim, Sum]]:
         """Return an address that is chosen among pointers as one address for each of the pointers, with its condition."""
         found: list[tuple[Claim, Sum]] = [(TRUE, address)]
-        if memory.shared or memory.model != codes.ADDRTYPE_FLAT:
-            return found
-        pointers = {atom for value in self.symbols.pointers.values() for atom, _ in value.factors}
+        arguments = (*self.symbols.pointers.values(), *self.symbols.shared.values())
+        pointers = {atom for value in arguments for atom, _ in value.factors}
         for _ in range(MAX_POINTER_CHOICES):
             tests = [next(_choices_of(part, pointers), None) for _, part in found]
             if not any(tests):
@@ -853,11 +859,11 @@ class Walker:
             if any(one is atom and factor == 1 for one, factor in address.factors):
                 return (SHARED, index), self._remove_tag(address - symbol), ""
         address = self._remove_tag(address)
-        # The memory of a kernel's only local argument begins where its own arrays end.
-        local = [one for one in self.info.payload if one.kind == "local"]
+        # The memory of a kernel's first local argument begins where its own arrays end.
+        local = min((one.arg_index for one in self.info.payload if one.kind == "local"), default=None)
         first = self.info.env.slm_size
-        if len(local) == 1 and address.constant >= first:
-            return (SHARED, local[0].arg_index), address + -first, ""
+        if local is not None and address.constant >= first:
+            return (SHARED, local), address + -first, ""
         return (SHARED, -1), address, ""
 
     def _remove_tag(self, address: Sum) -> Sum:
@@ -1060,6 +1066,12 @@ def _integer(inst: Inst, name: str, default: int = 0) -> int:
 def replace_lanes(control: ExecControl) -> ExecControl:
     """Return the control of the first lane alone."""
     return ExecControl(1, control.mask_offset, no_mask=True)
+
+
+def _is_irregular(operand: Immediate, control: ExecControl) -> bool:
+    """Return whether a packed constant has elements without a common step."""
+    lanes = immediate(operand, control.exec_size)
+    return len({b - a for a, b in pairwise(lanes)}) > 1
 
 
 def _choices_of(address: Sum, pointers: Collection[Atom]) -> Iterator[Claim]:

@@ -6,9 +6,9 @@ atomics. Accesses that a barrier orders without a fence of that memory before it
 writer, up to two readers and up to two atomics are kept, by pages allocated on first touch, so that the size of a
 buffer does not matter. Beyond ``MAX_TABLES`` tables the oldest pages are forgotten, beyond ``MAX_ACCESSES`` accesses
 all; ``limits`` reports both. A write that changes nothing races only with one that does: compilers let all threads
-store the same value. The first write of a byte of shared local memory changes it. An atomic that changes nothing only reads. A plain load that a compare-exchange of its party
-checks afterwards, at the same place and with the loaded value, is a guess: racing with other compare-exchanges it is a
-note. Lanes of one message that store different values at one place are a race too. Invariant: a party is named by
+store the same value. The first write of a byte of shared local memory changes it. An atomic that changes nothing only
+reads. A plain load that a compare-exchange of its party checks afterwards, at the same place and with the loaded value,
+is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store different values at one place are a race too. Invariant: a party is named by
 group, thread, instruction and source line.
 """
 
