@@ -136,7 +136,12 @@ def assumptions(source: str, options: str) -> list[str]:
         conditions.append(f"{scalar[1]} == {int(given[1], 16)}")
     plain = [(rf"\b{name}\b", value) for name, value in re.findall(r"#define (\w+) +(\S.*)$", source, re.MULTILINE)]
     plain += [(rf"get_{name}\(0\)", f"{word}_x") for name, word in _SIZES.items()]
-    for old, new in (*plain, (r"\(1 << (\d+)\)", lambda one: str(1 << int(one[1]))), ("&&?", " and "), (r"\|\|?", " or ")):
+    for old, new in (
+        *plain,
+        (r"\(1 << (\d+)\)", lambda one: str(1 << int(one[1]))),
+        ("&&?", " and "),
+        (r"\|\|?", " or "),
+    ):
         conditions = [re.sub(old, new, one) for one in conditions]
     return [*found, *("?" + one for one in conditions)]
 
@@ -507,7 +512,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--table", action="store_true")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="compile what FOLDER does not have, and keep it there")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="compile what FOLDER does not have, and keep it there"
+    )
     args = parser.parse_args()
     if args.gpuverify:
         gpuverify(args.gpuverify, args.only, args.marked, args.jobs, args.timeout, args.keep, table=args.table)

@@ -168,7 +168,7 @@ def test_a_barrier_orders_what_a_fence_has_covered(name):
     assert all("without a fence of" in one.reason for one in found if one.answer == "unknown")
 
 
-def test_a_loop_without_a_proof_is_bounded():
+def test_a_loop_without_a_proof_is_bounded_unless_its_rounds_are_known():
     code = """    mov (M1_NM, 1) step(0,0)<1> 0x1:d
 again:
     shl (M1, 16) at(0,0)<1> step(0,0)<0;1,0> 0x2:d
@@ -178,6 +178,9 @@ again:
     (P1) jmp (M1, 1) again
 """
     (found,) = answers(code, properties=("bounds",))
+    assert found.answer == "proved"
+    some = code.replace("0x51:d", "n(0,0)<0;1,0>")
+    (found,) = answers(some, properties=("bounds",), assume=("n == 81 or n == 243",))
     assert found.answer == "bounded"
     assert "up to 4 rounds of a loop" in found.reason
 

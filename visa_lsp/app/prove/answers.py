@@ -12,7 +12,7 @@ import z3
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
 from visa_lsp.app.prove.terms import TRUE, Level, Sum, at_most, atoms_of, both, equal, negation, number
-from visa_lsp.app.prove.walk import BUFFER, IMAGE, NO_POINTER, SHARED, UNKNOWN, VARIABLE, memory_of
+from visa_lsp.app.prove.walk import BUFFER, IMAGE, NO_POINTER, PRIVATE, SHARED, UNKNOWN, VARIABLE, memory_of
 from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
@@ -38,11 +38,14 @@ MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of t
 MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, within which a counterexample chooses what it holds at first
 MAX_LOADS: Final = 24  # whose values a counterexample chooses
 MAX_EXAMPLES: Final = 3  # launches of a counterexample to run
-FIRST_POINTER: Final = 1 << 32  # buffers lie at multiples of it in a counterexample, as far as conditions compare addresses
+FIRST_POINTER: Final = (
+    1 << 32
+)  # buffers lie at multiples of it in a counterexample, as far as conditions compare addresses
 MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
 TILE: Final = 16  # work items along an axis of a tile: compilers and programmers use multiples of it
 _STAYS: Final = "accesses of shared local memory stay in their arrays, as the answers for bounds say or not"
+_STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their work item"
 _ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
     (32, 1, 1),
@@ -539,8 +542,10 @@ class Prover:
             g.access.space[0] in (IMAGE, UNKNOWN) and g.access.write for g in self.groups
         ):
             return Result("race", access.line, PROVED, tuple(self.always))
+        if access.space[0] == PRIVATE:
+            return Result("race", access.line, PROVED, (*self.always, _STAYS_PRIVATE))
         if access.why:
-            return Result("race", access.line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
+            return Result("race", access.line, UNKNOWN_ANSWER, reason=access.why)
         needs: dict[str, None] = dict.fromkeys(self._meetings_needed(access))
         for other in self.groups:
             found = self._pair(group, other)

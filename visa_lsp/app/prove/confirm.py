@@ -126,7 +126,11 @@ class Confirmer:
                 if size % element_bytes(element):
                     element = "uint8"
                 count = size // element_bytes(element)
-                given = f"shape: [{count}], init: {contents}" if not held else f"values: {_held(element, count, held, contents)}"
+                given = (
+                    f"shape: [{count}], init: {contents}"
+                    if not held
+                    else f"values: {_held(element, count, held, contents)}"
+                )
                 lines.append(f"{key}{{buffer: {{dtype: {element}, {given}}}}}")
             elif kind == "local":
                 lines.append(f"{key}{{local: {max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)}}}")
@@ -148,7 +152,9 @@ def _held(element: str, count: int, held: Mapping[int, tuple[int, int]], content
     """Return the elements of a buffer that holds some values at some offsets, and ``contents`` elsewhere."""
     size = element_bytes(element)
     factor = {"zeros": 0, "arange": 1}.get(contents, _SPREAD)
-    data = bytearray().join((at * factor >> (factor != 1) * 32 & (1 << 8 * size) - 1).to_bytes(size, "little") for at in range(count))
+    data = bytearray().join(
+        (at * factor >> (factor != 1) * 32 & (1 << 8 * size) - 1).to_bytes(size, "little") for at in range(count)
+    )
     for offset, (bytes_, value) in held.items():
         data[offset : offset + bytes_] = value.to_bytes(bytes_, "little")
     return [int.from_bytes(data[at : at + size], "little") for at in range(0, count * size, size)]

@@ -769,7 +769,11 @@ class Walker:
         return self.pool.wrap(address, 32, signed=False) if statement.wraps else address
 
     def _load(self, statement: Transfer, address: Sum, guard: Claim, way: Way, line: int) -> None:
-        if statement.data.var not in self.storage.general or not statement.data.var or statement.data.var in self._taken:
+        if (
+            statement.data.var not in self.storage.general
+            or not statement.data.var
+            or statement.data.var in self._taken
+        ):
             return
         low, high = limits(statement.size, signed=False)
         uniform = statement.single or statement.control.exec_size == 1
@@ -820,9 +824,13 @@ class Walker:
         if self.records and path != FALSE:
             # What is walked as far as the next barrier is part of any round, which knows the fences of all rounds.
             fences = _REPEATED if self.stops_at_barrier else way.order.memories[memory_of(space)]
-            self.accesses.append(
-                ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why, stored)
-            )
+            made = ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why, stored)
+            for at in range(len(self.accesses) - 1, max(-1, len(self.accesses) - 1 - 2 * MAX_ELEMENTS), -1):
+                joined = _join_accesses(self.accesses[at], made)
+                if joined is not None:
+                    self.accesses[at] = joined
+                    return
+            self.accesses.append(made)
 
     def _space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
         """Return the memory of an access, the offset in it, and the reason where it is not known."""
@@ -908,8 +916,13 @@ class Walker:
             return replace(way, order=order)
         if name == "faddr":
             target = inst.get("dst")
-            address = self.pool.wrap(self.symbols.variable(str(inst.get("name"))), self.type_of(target).bits, signed=False)
+            address = self.pool.wrap(
+                self.symbols.variable(str(inst.get("name"))), self.type_of(target).bits, signed=False
+            )
             self.assign(target, address, held, lanes, way, line)
+            return way
+        if name == "addc" and lanes.no_mask and guard is None and lanes.exec_size <= MAX_ELEMENTS:
+            self._add_elements(inst, lanes, way, line)
             return way
         if name == "bfn":
             self._bfn(inst, held, lanes, way, line)
@@ -945,6 +958,20 @@ class Walker:
         """Return the number of a new stretch between barriers."""
         self._interval += 1
         return self._interval
+
+    def _add_elements(self, inst: Inst, control: ExecControl, way: Way, line: int) -> None:
+        """Add with carry, element by element: the reader leaves packed constants to this."""
+        sums = []
+        for self._element in range(control.exec_size):
+            parts = [
+                self._read(inst.get(name), control, ty.UD, way.registers, line, signed=False)
+                for name in ("src0", "src1")
+            ]
+            sums.append(parts[0] + parts[1])
+        for self._element, one in enumerate(sums):
+            self.assign(inst.get("carry"), self.pool.quotient(one, 1 << 32), TRUE, control, way, line)
+            self.assign(inst.get("dst"), self.pool.wrap(one, 32, signed=False), TRUE, control, way, line)
+        self._element = None
 
     def _bfn(self, inst: Inst, held: Claim, control: ExecControl, way: Way, line: int) -> None:
         target, table = inst.get("dst"), inst.get("func")
@@ -1066,6 +1093,18 @@ def _integer(inst: Inst, name: str, default: int = 0) -> int:
 def replace_lanes(control: ExecControl) -> ExecControl:
     """Return the control of the first lane alone."""
     return ExecControl(1, control.mask_offset, no_mask=True)
+
+
+def _join_accesses(one: ItemAccess, other: ItemAccess) -> ItemAccess | None:
+    """Return one access for two of an instruction that overlap or lie side by side; None for others."""
+    same = (one.instruction, one.space, one.path, one.intervals, one.fences, one.why) == (
+        other.instruction, other.space, other.path, other.intervals, other.fences, other.why
+    )  # fmt: skip
+    apart = other.offset - one.offset
+    if not same or one.atomic or not apart.is_constant or not 0 <= apart.constant <= one.size:
+        return None
+    stored = one.stored if one.stored == other.stored and not apart.constant else ()
+    return replace(one, size=max(one.size, apart.constant + other.size), stored=stored)
 
 
 def _is_irregular(operand: Immediate, control: ExecControl) -> bool:
