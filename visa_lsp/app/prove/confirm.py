@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from math import prod
+from math import gcd, prod
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
@@ -121,16 +121,13 @@ class Confirmer:
                 element = cl_element(info.type_of(index).replace("*", "") + ";4") or "uint32"
                 held = example.contents.get(index, {})
                 if held:
-                    element = f"uint{8 * element_bytes(element)}"
-                    size = size if size < _ROOM_BYTES else max(_HELD_BYTES, example.reach[index] + 3 & ~3)
+                    element = f"uint{8 * gcd(*held, *(bytes_ for bytes_, _ in held.values()))}"
+                    size = size if size < _ROOM_BYTES else max(_HELD_BYTES, example.reach[index] + 7 & ~7)
                 if size % element_bytes(element):
                     element = "uint8"
                 count = size // element_bytes(element)
-                given = (
-                    f"shape: [{count}], init: {contents}"
-                    if not held
-                    else f"values: {_held(element, count, held, contents)}"
-                )
+                given = f"shape: [{count}], init: {contents}"
+                given = f"values: {_held(element, count, held, contents)}" if held else given
                 lines.append(f"{key}{{buffer: {{dtype: {element}, {given}}}}}")
             elif kind == "local":
                 lines.append(f"{key}{{local: {max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)}}}")
