@@ -212,7 +212,8 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
     for file in sorted(place.glob("*.visaasm")):
         data = file.read_bytes()
         width = re.search(rb"SimdSize=(\d+)", data)
-        in_step = header.warp and int(width[1] if width else 0) <= header.warp
+        items = prod(int(one[1]) for one in re.finditer(r"local_size_. == (\d+)", " ".join(header.assume)))
+        in_step = min(items, int(width[1]) if width else 0) <= header.warp
         results += prove_text(file, data, header.assume, seconds, item_races=not in_step)
     return {
         **row,
@@ -246,7 +247,7 @@ def gpuverify(root: Path, only: str, marked: str, jobs: int, seconds: float, kep
         empty = [row for row in named if not any(row["answers"].values())]
         failing = [row for row in named if row not in empty and row["name"] not in GONE]
         found = [row for row in failing if _is_refuted(row)]
-        proved = [row["name"] for row in failing if _is_proved(row)]
+        proved = [row["name"] for row in failing if kind in PROPERTIES and _is_proved({**row, "wanted": _wanted(row)})]
         print(
             f"fail, {kind}: {len(named)}; {len(empty)} without accesses and barriers, {len(named) - len(empty) - len(failing)} "
             f"without the fault; of {len(failing)} refuted: {len(found)} ({_share(found, failing)}), proved: {len(proved)} {proved}"
@@ -264,8 +265,9 @@ def _reason(row: dict[str, Any]) -> str:
         return GONE[row["name"]]
     if row["expected"] == "fail" and not any(row["answers"].values()):
         return "the compiler has left neither accesses nor barriers"
-    wanted = _wanted(row)
-    return next((one for one in row["reasons"] if one.startswith(wanted)), "")
+    wanted = _wanted(row) if row["expected"] == "fail" else tuple(row["wanted"])
+    about = "about an assertion" if row["kind"] in ("assert", "?") and row["expected"] == "fail" else ""
+    return about or next((one for one in row["reasons"] if one.startswith(wanted)), "")
 
 
 def _counts(row: dict[str, Any]) -> str:

@@ -130,7 +130,7 @@ LATE = {
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
-        "app.prove.payload", "app.prove.walk", "app.read.document", "app.read.evaluate", "app.read.expressions", "app.read.fold",
+        "app.prove.operands", "app.prove.payload", "app.prove.spaces", "app.prove.walk", "app.read.document", "app.read.evaluate", "app.read.expressions", "app.read.fold",
         "app.read.lines", "app.read.names", "app.why.answer", "app.why.dependences", "app.why.page", "app.why.question",
         "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
     },

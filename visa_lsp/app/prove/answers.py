@@ -11,8 +11,8 @@ import z3
 
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
+from visa_lsp.app.prove.spaces import BUFFER, IMAGE, NO_POINTER, PRIVATE, SHARED, UNKNOWN, VARIABLE, memory_of
 from visa_lsp.app.prove.terms import TRUE, Level, Sum, at_most, atoms_of, both, equal, negation, number
-from visa_lsp.app.prove.walk import BUFFER, IMAGE, NO_POINTER, PRIVATE, SHARED, UNKNOWN, VARIABLE, memory_of
 from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
@@ -21,8 +21,9 @@ from visa_lsp.isa.predefined import FIRST_VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from visa_lsp.app.prove.spaces import ItemAccess, LoadedElement, Space
     from visa_lsp.app.prove.terms import Atom, Claim
-    from visa_lsp.app.prove.walk import ItemAccess, LoadedElement, Meeting, Space, Walker
+    from visa_lsp.app.prove.walk import Meeting, Walker
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
 PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
@@ -38,9 +39,7 @@ MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of t
 MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, within which a counterexample chooses what it holds at first
 MAX_LOADS: Final = 24  # whose values a counterexample chooses
 MAX_EXAMPLES: Final = 3  # launches of a counterexample to run
-FIRST_POINTER: Final = (
-    1 << 32
-)  # buffers lie at multiples of it in a counterexample, as far as conditions compare addresses
+FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples of it
 MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
 TILE: Final = 16  # work items along an axis of a tile: compilers and programmers use multiples of it
@@ -119,7 +118,7 @@ class _MemoryOfModel:
                 if one.space[0] == BUFFER and (name := question.name_of(atom, item)) in question.names and name not in done
             ]  # fmt: skip
             work = bool(fresh)
-            for one, item, name in fresh:
+            for one, item, name in fresh[: MAX_LOADS - len(seen)]:
                 done.add(name)
                 offset, value = question.name(f"offset of {name}", one.offset, item), question.names[name]
                 found += [offset >= 0, offset + one.size <= MAX_CONTENT_BYTES]
@@ -204,9 +203,12 @@ class Prover:
             if {f"local_id_{name}", f"group_id_{name}"} & used or name == "x" or sizes & given:
                 continue
             pair = (self.symbols.counts[axis], self.symbols.local[axis])
-            if any(one.is_constant for one in pair):
-                if all(one == number(1) for one in pair):
-                    self.axes.remove(axis)
+            if all(one == number(1) for one in pair):
+                self.axes.remove(axis)
+                continue
+            if any(
+                one.is_constant and (one != number(1) or f"local_size_{name}" in self.symbols.fixed) for one in pair
+            ):
                 continue
             self.axes.remove(axis)
             self.facts += [equal(self.symbols.counts[axis], 1), equal(self.symbols.local[axis], 1)]
@@ -362,11 +364,12 @@ class Prover:
                     break
             if tried:
                 break
-        why = (
-            "a launch that the simulator does not confirm was found"
-            if tried
-            else "no proof, and no launch that shows the contrary"
-        )
+        if not tried:
+            why = "no proof, and no launch that shows the contrary"
+        elif build is builds[0]:
+            why = "a launch that the simulator does not confirm was found"
+        else:
+            why = "the work items seem to store equal values, which the simulator does not report"
         return Result(property_, lines[0], UNKNOWN_ANSWER, reason=why)
 
     # ---- bounds

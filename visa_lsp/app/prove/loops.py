@@ -86,7 +86,7 @@ def unroll_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     before = walker.departures
     end = way.copy()
     for count in range(MAX_KNOWN_ROUNDS):
-        if count >= BOUNDED_ROUNDS and end.path != way.path:
+        if count >= BOUNDED_ROUNDS and (end.path != way.path or walker.is_long):
             break
         end = _round(walker, loop, end, exits)
         if end.is_dead:
