@@ -247,7 +247,9 @@ def gpuverify(root: Path, only: str, marked: str, jobs: int, seconds: float, kep
         empty = [row for row in named if not any(row["answers"].values())]
         failing = [row for row in named if row not in empty and row["name"] not in GONE]
         found = [row for row in failing if _is_refuted(row)]
-        proved = [row["name"] for row in failing if kind in PROPERTIES and _is_proved({**row, "wanted": _wanted(row)})]
+        proved = [
+            row["name"] for row in failing if kind in PROPERTIES and _is_proved({**row, "wanted": _get_wanted(row)})
+        ]
         print(
             f"fail, {kind}: {len(named)}; {len(empty)} without accesses and barriers, {len(named) - len(empty) - len(failing)} "
             f"without the fault; of {len(failing)} refuted: {len(found)} ({_share(found, failing)}), proved: {len(proved)} {proved}"
@@ -265,7 +267,7 @@ def _reason(row: dict[str, Any]) -> str:
         return GONE[row["name"]]
     if row["expected"] == "fail" and not any(row["answers"].values()):
         return "the compiler has left neither accesses nor barriers"
-    wanted = _wanted(row) if row["expected"] == "fail" else tuple(row["wanted"])
+    wanted = _get_wanted(row) if row["expected"] == "fail" else tuple(row["wanted"])
     about = "about an assertion" if row["kind"] in ("assert", "?") and row["expected"] == "fail" else ""
     return about or next((one for one in row["reasons"] if one.startswith(wanted)), "")
 
@@ -275,8 +277,8 @@ def _counts(row: dict[str, Any]) -> str:
     return ", ".join(f"{n} {p} {answer}" for p, answer, n in counts)
 
 
-def _wanted(row: dict[str, Any]) -> tuple[str, ...]:
-    """Return the properties of which one shows the fault of a test."""
+def _get_wanted(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return the properties that can show the fault of a test."""
     kind = row["kind"]
     return {"race": ("race",), "divergence": ("divergence",), "bounds": ("bounds",), "null": ("bounds",)}.get(
         kind, PROPERTIES
@@ -284,7 +286,7 @@ def _wanted(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _is_refuted(row: dict[str, Any]) -> bool:
-    return any(one.startswith(_wanted(row)) for one in row["refuted"])
+    return any(one.startswith(_get_wanted(row)) for one in row["refuted"])
 
 
 def _is_proved(row: dict[str, Any]) -> bool:

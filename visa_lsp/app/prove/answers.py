@@ -168,7 +168,7 @@ class Prover:
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
         if self.symbols.variables:
-            self.always.append("variables of the program are no buffers of arguments")
+            self.always.append("variables of the program do not lie in buffers of arguments")
         self.facts = [condition for _, condition in given] + list(self.symbols.facts)
         self.axes = [0, 1, 2]  # those that the kernel uses
         self._flat_axes()

@@ -37,7 +37,7 @@ def assumption(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Claim:
     return _AssumptionReader(text, info, symbols).condition(tree)
 
 
-def fixed_values(conditions: Iterable[Claim]) -> dict[str, int]:
+def find_fixed_values(conditions: Iterable[Claim]) -> dict[str, int]:
     """Return the values that conditions give to symbols, by their names."""
     found = {}
     for one in conditions:

@@ -127,7 +127,7 @@ class Confirmer:
                     element = "uint8"
                 count = size // element_bytes(element)
                 given = f"shape: [{count}], init: {contents}"
-                given = f"values: {_held(element, count, held, contents)}" if held else given
+                given = f"values: {_fill_elements(element, count, held, contents)}" if held else given
                 lines.append(f"{key}{{buffer: {{dtype: {element}, {given}}}}}")
             elif kind == "local":
                 lines.append(f"{key}{{local: {max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)}}}")
@@ -145,7 +145,7 @@ class Confirmer:
         return "\n".join(lines) + "\n"
 
 
-def _held(element: str, count: int, held: Mapping[int, tuple[int, int]], contents: str) -> list[int]:
+def _fill_elements(element: str, count: int, held: Mapping[int, tuple[int, int]], contents: str) -> list[int]:
     """Return the elements of a buffer that holds some values at some offsets, and ``contents`` elsewhere."""
     size = element_bytes(element)
     factor = {"zeros": 0, "arange": 1}.get(contents, _SPREAD)

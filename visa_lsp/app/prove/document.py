@@ -195,7 +195,7 @@ def prove_kernel(
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.prove.answers import Prover
-    from visa_lsp.app.prove.assume import assumption, fixed_values
+    from visa_lsp.app.prove.assume import assumption, find_fixed_values
     from visa_lsp.app.prove.confirm import Confirmer
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
     from visa_lsp.app.prove.solve import exclusion
@@ -221,7 +221,7 @@ def prove_kernel(
         loops: Callable[[Walker, Repeat, Way], Way], properties: tuple[str, ...], deadline: float
     ) -> tuple[list[ProofResult], bool]:
         walker = Walker(kernel, info, platform, loops)
-        fixed = fixed_values(assumption(text, info, walker.symbols) for text in options.assume)
+        fixed = find_fixed_values(assumption(text, info, walker.symbols) for text in options.assume)
         if fixed:
             walker = Walker(kernel, info, platform, loops, fixed)
         given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]

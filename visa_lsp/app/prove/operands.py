@@ -164,7 +164,7 @@ class LaneOperands:
         )
 
     def raw_place(self, operand: RawOperand, size: int, control: ExecControl) -> LanePlace | None:
-        """Return the place of the elements of a raw operand; None where it is no variable."""
+        """Return the place of the elements of a raw operand; None for one without a variable."""
         where = self.storage.general.get(operand.var)
         if where is None or not operand.var:
             return None
@@ -199,7 +199,7 @@ class LaneOperands:
         )
 
     def is_by_elements(self, value: Expr, control: ExecControl, registers: ItemRegisters) -> bool:
-        """Return whether the lanes of an instruction are no work items, but elements of values that all work items share."""
+        """Return whether the lanes of an instruction stand for elements that all work items share."""
         if not control.no_mask or not 1 < control.exec_size <= MAX_ELEMENTS or not isinstance(value, Calc):
             return False
         sources = [one for one in value.args if isinstance(one, General)]

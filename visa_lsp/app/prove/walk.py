@@ -509,7 +509,7 @@ class Walker:
             self._load(statement, address, guard, way, line)
         addresses = [address]
         if control.no_mask and control.exec_size > 1 and not statement.single:
-            # The lanes are no work items: each work item of the thread accesses the places of all of them.
+            # The lanes are elements, so each work item of the thread accesses the places of every lane.
             addresses = []
             for self.operands.element in range(control.exec_size):
                 addresses.append(self._address(statement, control, registers, line))
@@ -535,7 +535,7 @@ class Walker:
         return tuple(found)
 
     def _place_of_element(self, statement: Transfer, at: int) -> LanePlace | None:
-        """Return where an element of a load or store lies in its register."""
+        """Return the place of an element of a load or store in its register."""
         control, data, cell = statement.control, statement.data, statement.cell
         if statement.single:
             where = self.storage.general.get(data.var)
