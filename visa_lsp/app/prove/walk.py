@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic
 from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, FenceOrder, Stretches, join_orders
-from visa_lsp.app.prove.operands import MAX_ELEMENTS, LaneOperands
+from visa_lsp.app.prove.operand_terms import MAX_ELEMENTS, LaneOperands
 from visa_lsp.app.prove.payload import initial_registers, symbols_of
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
 from visa_lsp.app.prove.spaces import IMAGE, UNKNOWN, ItemAccess, LoadedElement, MemoryMap, join_accesses, memory_of
