@@ -1,14 +1,11 @@
 """The command ``gen``: what it prints, how it ends, what it writes, without and with the real finalizer."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from fake_tools import fake_tool
 
 from visa_lsp.lsp.jobs.machine_code import machine_code

@@ -1,14 +1,11 @@
 """``gen`` with texts that want to hurt, and the form of its JSON on real ones."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import itertools
 import json
 import random
 import shutil
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from corpus import OWN
 from fake_tools import fake_tool
 from tiers import first

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.analysis.body import Splice
+from visa_lsp.analysis.body import Body, Splice
 from visa_lsp.analysis.chunk_findings import Change, ChunkLines, Dormant
 from visa_lsp.analysis.declared_names import NAME
-from visa_lsp.analysis.dependencies import Need
+from visa_lsp.analysis.dependencies import Dependency, Need
 from visa_lsp.analysis.directives import Place
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import setting_of
@@ -22,8 +22,6 @@ from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, learn_words, lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from visa_lsp.analysis.body import Body
-    from visa_lsp.analysis.dependencies import Dependency
     from visa_lsp.syntax.chunks import Chunk
 
 # Only lines with a changed name are classified anew; with more changed names, all lines of their chunks.

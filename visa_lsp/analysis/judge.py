@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.analysis.chunk_findings import Finding, Kept, names_in
 from visa_lsp.analysis.classify import give_up, representatives, settle
 from visa_lsp.analysis.declared_names import NAME, names_of
-from visa_lsp.analysis.dependencies import Need, Subject, names_among
+from visa_lsp.analysis.dependencies import Dependency, Need, Subject, names_among
 from visa_lsp.analysis.directives import Place
-from visa_lsp.analysis.line_classes import LINE_SCOPES, OUTLINE_SCOPES, judge, verdicts_on
+from visa_lsp.analysis.line_classes import LINE_SCOPES, OUTLINE_SCOPES, Judged, judge, verdicts_on
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
 from visa_lsp.analysis.verdicts import CLEAN, Verdicts
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.analysis.body import Body, Setup
-    from visa_lsp.analysis.dependencies import Dependency
-    from visa_lsp.analysis.line_classes import Judged
 
 # Reading the verdicts of other processes pays from this number of new classes on.
 _DISK_LOOKUP_CLASSES: Final = 64

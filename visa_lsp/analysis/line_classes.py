@@ -21,7 +21,7 @@ from visa_lsp.sema.bind import bind
 from visa_lsp.sema.binding_pass import MISSING_LABEL
 from visa_lsp.syntax.bulk import declares, statement_of
 from visa_lsp.syntax.document import Document
-from visa_lsp.syntax.tree import LINE_MARK
+from visa_lsp.syntax.tree import LINE_MARK, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Body, BoundModule
-    from visa_lsp.syntax.tree import Statement
 
 # The scopes whose rules run over selected lines of a body; rules of other scopes would give wrong findings there.
 LINE_SCOPES: Final = frozenset({Scope.LINE, Scope.BODY})

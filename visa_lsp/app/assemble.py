@@ -21,7 +21,7 @@ from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
 from visa_lsp.isa.model import Dialect
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import Platform, platform_named
 from visa_lsp.program.text_form import Subject, module_lines, module_text
 from visa_lsp.sema.lower import program_of
 from visa_lsp.text import Span
@@ -29,7 +29,6 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Module
 
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from visa_lsp.app.check.extras import cache_hits_text, difference, settings_text, statistics
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.app.check.paths import Inputs, collect
-from visa_lsp.app.check.report import CheckReport, FileResult
+from visa_lsp.app.check.report import CheckReport, FileResult, ReportedFinding
 from visa_lsp.app.check.runner import check_files
 from visa_lsp.app.check.suppress import FileIgnore, Selection, parse_selectors, validate
 from visa_lsp.app.check.verdict import Task
@@ -33,7 +33,7 @@ from visa_lsp.cli.exits import complain  # fmt: skip
 from visa_lsp.cli.outputs import write_output
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.cli.streams import steer
-from visa_lsp.diagnostics import Severity
+from visa_lsp.diagnostics import Rule, Severity
 from visa_lsp.disk_cache import folder_of_user
 from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
 from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
@@ -44,9 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from visa_lsp.app.check.kept_verdicts import KeptVerdicts
-    from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.clusters import Cluster
-    from visa_lsp.diagnostics import Rule
 
 _DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
 _CLEAR: Final = "\033[2J\033[H"

@@ -7,7 +7,7 @@ only when programs run.
 from __future__ import annotations
 
 import json
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
@@ -17,8 +17,6 @@ from visa_lsp.cli.common import add_platform, whole_number
 from visa_lsp.cli.progress_line import Progress
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from visa_lsp.cli.parsing import CommandParser
 
 

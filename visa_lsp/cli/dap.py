@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from visa_lsp import __version__
 from visa_lsp.app.exits import EXIT_OK, EXIT_USAGE
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
     from io import RawIOBase
-    from typing import BinaryIO
 
     from visa_lsp.dap.launch_values import Launched
 

@@ -13,14 +13,14 @@ import os
 import re
 import shlex
 import sys
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from visa_lsp.app.clusters import ClusterWork, Said, as_it_is, capture_output
+from visa_lsp.app.clusters import Cluster, ClusterWork, Said, as_it_is, capture_output
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
@@ -36,11 +36,9 @@ from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, is_regular, open_file
 
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.captures.importing import Imported
-    from visa_lsp.app.clusters import Cluster
     from visa_lsp.app.compile.build import Build
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.opencl import CompiledProgram, CompilerWords

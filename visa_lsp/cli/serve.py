@@ -16,12 +16,11 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_USAGE
 from visa_lsp.cli.exits import complain
 from visa_lsp.lsp.transport.early_initialize import greet
-from visa_lsp.lsp.transport.input_stream import inflow_of, widen_pipe
+from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of, widen_pipe
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from visa_lsp.lsp.transport.input_stream import Inflow
 
 _WAITING: Final = (
     "visa-lsp: this is a language server, waiting for an editor on standard input (Ctrl-C ends it); `visa-lsp check FILE` "

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from visa_lsp.cluster.child import PROTOCOL
-from visa_lsp.cluster.crew import Gone, value_of
+from visa_lsp.cluster.crew import Crew, Gone, value_of
 from visa_lsp.cluster.worker import Batch, Done, Failed, Report, run_batch
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
-    from visa_lsp.cluster.crew import Crew
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

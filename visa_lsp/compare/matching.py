@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
-from visa_lsp.compare.instruction_shapes import items_of
+from visa_lsp.compare.instruction_shapes import Item, items_of
 from visa_lsp.compare.pairing import MovedRun, similar_pairs
 from visa_lsp.compare.refs import declaration
-from visa_lsp.compare.renaming import by_names, by_votes, complete_renaming, count_equal, in_order
+from visa_lsp.compare.renaming import Renaming, by_names, by_votes, complete_renaming, count_equal, in_order
 from visa_lsp.compare.sequences import align_levels
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from visa_lsp.compare.instruction_shapes import Item
     from visa_lsp.compare.model import ComparedBody, Ref
-    from visa_lsp.compare.renaming import Renaming
 
 Tokens: TypeAlias = tuple[
     list[int], list[int]

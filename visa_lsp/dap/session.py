@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from visa_lsp.dap import data_breakpoints as watching
 from visa_lsp.dap import inspect as looking
@@ -25,7 +25,6 @@ from visa_lsp.debug.stops import RunStop
 if TYPE_CHECKING:
     from collections.abc import Callable
     from io import RawIOBase
-    from typing import BinaryIO
 
     from visa_lsp.dap.launch_values import Open
     from visa_lsp.dap.wire import Message

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import select
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import msgspec
 
 if TYPE_CHECKING:
     from io import RawIOBase
-    from typing import BinaryIO
 
     Message = dict[str, Any]
 

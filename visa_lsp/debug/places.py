@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from visa_lsp.program.operand_text import instruction
+from visa_lsp.program.operand_text import OperandNames, instruction
 from visa_lsp.program.text_form import names_of
 from visa_lsp.program.traits import Mark
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from visa_lsp.program.model import Inst, Kernel
-    from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.dispatch import Dispatch
 
 _CODE: Final = 1 << 56  # the first address of instructions, far from those of memory

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.debug.cells import DebugError, text_of, texts_of
+from visa_lsp.debug.cells import Cells, DebugError, FrameCells, text_of, texts_of
 from visa_lsp.sim.faults import KernelFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.debug.cells import Cells, FrameCells
     from visa_lsp.debug.debugger import Debugger
     from visa_lsp.debug.places import VariableShape
     from visa_lsp.debug.stops import Activation

@@ -8,14 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.debug.cells import DebugError, FrameCells
-from visa_lsp.debug.places import Places
+from visa_lsp.debug.places import CodePlace, Places
 from visa_lsp.debug.stepper import Stepper
-from visa_lsp.debug.stops import Activation
+from visa_lsp.debug.stops import Activation, Launch
 from visa_lsp.debug.trapped_machine import TrappedMachine
 
 if TYPE_CHECKING:
-    from visa_lsp.debug.places import CodePlace
-    from visa_lsp.debug.stops import Launch
     from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.registers import Frame
 

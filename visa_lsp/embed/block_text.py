@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.embed.host_text import HEADER
+from visa_lsp.embed.host_text import HEADER, HostText
 from visa_lsp.embed.literals import HOLE
-from visa_lsp.embed.units import UNIQUE, UnitSource, unit_of
+from visa_lsp.embed.units import UNIQUE, Unit, UnitSource, unit_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from visa_lsp.embed.blocks import AsmBlock, Operand
-    from visa_lsp.embed.host_text import HostText
-    from visa_lsp.embed.units import Unit
 
 BEGINS: Final = "// ---- the block begins below this line ----\n"
 ENDS: Final = "// ---- the block ends above this line ----\n"

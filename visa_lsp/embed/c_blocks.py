@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.literals import C_RAW, C_STRING, HOLE, StringPiece, c_pieces
 from visa_lsp.embed.nested_sources import NestedText
-from visa_lsp.embed.surroundings import KEYWORD
+from visa_lsp.embed.surroundings import KEYWORD, Surroundings
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
-
-    from visa_lsp.embed.surroundings import Surroundings
 
 _TOKEN: Final = re.compile(
     rf"(?P<blank>(?:\s|\\\r?\n)+|//(?:[^\\\n]|\\\r?\n|\\.)*|/\*[\s\S]*?(?:\*/|\Z))|(?P<raw>{C_RAW})|(?P<string>{C_STRING})"

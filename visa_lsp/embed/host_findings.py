@@ -15,20 +15,16 @@ from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.diagnostics import Diagnostic, Fix, Related
-from visa_lsp.embed.host_text import HEADER
+from visa_lsp.embed.host_text import HEADER, HostText
 from visa_lsp.embed.statements import statement_findings
-from visa_lsp.embed.units import CHOICES, unit_of
-from visa_lsp.ide.suppressions import apply, silent_rules, suppressions_in, visible
-from visa_lsp.text import LineIndex
+from visa_lsp.embed.units import CHOICES, Unit, unit_of
+from visa_lsp.ide.suppressions import Suppression, apply, silent_rules, suppressions_in, visible
+from visa_lsp.text import LineIndex, Span
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from visa_lsp.embed.host_text import HostText
-    from visa_lsp.embed.units import Unit
-    from visa_lsp.ide.suppressions import Suppression
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.text import Span
 
 # Rules that are off because the code of the host between two blocks has unknown reads, writes and jumps.
 _OF_FLOW: Final = frozenset(

@@ -7,14 +7,12 @@ order of the host without overlaps; an exact piece equals its spelling in the ho
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class StringPiece(Struct, frozen=True):

@@ -7,15 +7,12 @@ exact segment maps to the host and back unchanged; an offset outside of segments
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Segment(Struct, frozen=True):

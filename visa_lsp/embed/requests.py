@@ -29,13 +29,12 @@ from visa_lsp.ide.features.signature import SignatureHelp
 from visa_lsp.ide.features.signature import signature_help as of_signature_help
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.features.token_pieces import Piece, join_lines, recode_line
-from visa_lsp.text import Span
+from visa_lsp.text import Encoding, Span
 
 if TYPE_CHECKING:
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.embed.units import OperandName, Unit
     from visa_lsp.ide.features.completion import CompletionOffer, ItemKind
-    from visa_lsp.text import Encoding
 
 _VARIABLE: Final = re.compile(r"[\s&*(]*([A-Za-z_]\w*)")
 _SIGNS_BEFORE: Final = re.compile(r"[%$]\[?\Z")

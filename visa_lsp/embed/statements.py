@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Diagnostic
-from visa_lsp.embed.blocks import Compiler
+from visa_lsp.embed.blocks import AsmBlock, Compiler, Operand
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.rules import BAD_CONSTRAINT, OTHER_ASSEMBLY
 from visa_lsp.text import Span
@@ -17,7 +17,6 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.embed.blocks import AsmBlock, Operand
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.embed.units import KnownType
 

@@ -13,14 +13,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
-from visa_lsp.embed.block_text import BlockRefused, block_text, blocks_of, user_part
+from visa_lsp.embed.block_text import BlockRefused, BlockText, block_text, blocks_of, user_part
 from visa_lsp.embed.literals import quote_text
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.embed.block_text import BlockText
     from visa_lsp.embed.blocks import StringLiteral
     from visa_lsp.embed.host_text import HostText
 

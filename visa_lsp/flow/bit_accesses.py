@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.flow.steps import Access, AccessPurpose, Space, variable_key
-from visa_lsp.flow.storage import MAX_VARIABLE_BITS
-from visa_lsp.isa.model import FieldKind, FlowClass, PredicateUse, Role, Shape, Trait
+from visa_lsp.flow.storage import MAX_VARIABLE_BITS, Storage
+from visa_lsp.isa.model import FieldKind, FlowClass, Instruction, PredicateUse, Role, Shape, Slot, Trait
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.model import (
@@ -19,19 +19,18 @@ from visa_lsp.program.model import (
     AddressOf,
     General,
     Indirect,
+    Inst,
     Predicate,
     PredicateOperand,
     RawOperand,
     State,
+    Value,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from visa_lsp.flow.storage import Storage
-    from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.isa.operands import Region
-    from visa_lsp.program.model import Inst, Value
 
 _HANDLES: Final = {FieldKind.SURFACE: Space.SURFACE, FieldKind.SAMPLER: Space.SAMPLER}
 _ONE_LANE: Final = ExecControl(1, 0, no_mask=True)

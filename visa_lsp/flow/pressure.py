@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.flow.graph import Block, Graph
 
-_IN_SEVERAL: Final = -1
-
 
 class Size(NamedTuple):
     """A variable: all its bits as in accesses, its weight, and whether one instruction can write all of it."""

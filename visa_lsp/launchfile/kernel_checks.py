@@ -9,19 +9,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.launchfile import rules
-from visa_lsp.launchfile.checks import change_to
-from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue
+from visa_lsp.launchfile.checks import Checks, change_to
+from visa_lsp.launchfile.values import (
+    GivenArg,
+    GivenArray,
+    GivenBuffer,
+    GivenImage,
+    GivenLocal,
+    GivenSampler,
+    GivenValue,
+    LaunchText,
+)
 from visa_lsp.program.elements import GivenNumbers, element_bytes, is_float, misfit
-from visa_lsp.program.payload import KIND_WORDS
+from visa_lsp.program.payload import KIND_WORDS, KernelInfo, PayloadArgument
 from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.launchfile.checks import Checks
     from visa_lsp.launchfile.kernel import MeantKernel
-    from visa_lsp.launchfile.values import GivenArg, GivenArray, LaunchText
-    from visa_lsp.program.payload import KernelInfo, PayloadArgument
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _GIVEN: Final = {

@@ -12,13 +12,13 @@ import sys
 import weakref
 from collections import Counter, OrderedDict
 from threading import Event
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from visa_lsp.ide.workspace import Language, Workspace
+from visa_lsp.ide.workspace import Language, OpenDocument, Workspace
 from visa_lsp.lsp.folder_files import Files
 from visa_lsp.lsp.idle import Idle
 from visa_lsp.lsp.jobs.command_answers import file_rules
@@ -31,11 +31,9 @@ from visa_lsp.lsp.transport.wire import serve_stdio
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable, Mapping
-    from typing import BinaryIO
 
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.features.inline_values import RunValues
-    from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.syntax.document import Document
     from visa_lsp.text import Encoding
 

@@ -11,12 +11,11 @@ from msgspec import Struct
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode, read_bytes
 from visa_lsp.app.suggestions import platform_problem
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import Platform, platform_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.mcp.places import Roots
 
 # The folder of a text without a file: a device, so that it cannot contain files.

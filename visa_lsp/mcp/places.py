@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.safe_io import is_readable_place, limit_reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Roots:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.mcp.given_programs import chosen_platform, lines_of_page, nonempty, program_from, text_errors, with_ids
+from visa_lsp.mcp.given_programs import (
+    GivenProgram,
+    chosen_platform,
+    lines_of_page,
+    nonempty,
+    program_from,
+    text_errors,
+    with_ids,
+)
 from visa_lsp.mcp.pages import ToolAnswer, item_ids
 
 if TYPE_CHECKING:
@@ -18,7 +26,6 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.app.launch.unit import LaunchJob
     from visa_lsp.mcp import arguments
-    from visa_lsp.mcp.given_programs import GivenProgram
     from visa_lsp.mcp.places import Roots
     from visa_lsp.sim.faults import Fault
 

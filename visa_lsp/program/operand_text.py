@@ -14,7 +14,7 @@ from msgspec import Struct
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, Slot, Trait
 from visa_lsp.isa.operands import MODIFIER_TEXT, ST, OperandModifier
-from visa_lsp.isa.types import DF, UQ, ExecControl, Q
+from visa_lsp.isa.types import DF, UQ, DataType, ExecControl, Q
 from visa_lsp.program.model import (
     NULL_RAW,
     Address,
@@ -34,7 +34,6 @@ from visa_lsp.text import encode_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Value
 
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

@@ -6,14 +6,12 @@ YAML nor machines. Invariant: offsets of ``payload`` count from the first byte a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.program.elements import cl_element
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _NAMED: Final = 40  # arguments that a message lists
 KIND_WORDS: Final = {

@@ -13,7 +13,7 @@ from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, Attr
 from visa_lsp.isa.model import FlowClass, Role
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.table import TABLE, InstructionTable
 from visa_lsp.isa.types import BOOL, UD, UW, type_named
 from visa_lsp.program.model import Attribute, Input, Inst
 from visa_lsp.sema import seed
@@ -37,7 +37,6 @@ from visa_lsp.text import Span, encode_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.syntax.document import Document
 
 _FIRST_ID = {

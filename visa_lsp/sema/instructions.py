@@ -24,7 +24,7 @@ from visa_lsp.program.model import (
     RawOperand,
 )  # fmt: skip
 from visa_lsp.sema import lsc_operands, operand_values, seed
-from visa_lsp.sema.binding_pass import HARMLESS
+from visa_lsp.sema.binding_pass import HARMLESS, BindingPass
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
 from visa_lsp.sema.plans import NO_EXEC, RowPlan, fill_slots, merge, plan_of, wording_of
 from visa_lsp.sema.slots import bind_operand, items_of
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Value
-    from visa_lsp.sema.binding_pass import BindingPass
 
 _MASKS = {f"M{i}": (4 * (i - 1), False) for i in range(1, 9)} | {f"M{i}_NM": (4 * (i - 1), True) for i in range(1, 9)}
 _MASKS["NoMask"] = (0, True)

@@ -12,13 +12,22 @@ from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.model import Role, Shape, Slot
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import UD, UQ
-from visa_lsp.program.model import NULL_RAW, General, Immediate, RawOperand, State
+from visa_lsp.program.model import (
+    NULL_RAW,
+    FieldValue,
+    General,
+    Immediate,
+    ListItem,
+    RawOperand,
+    State,
+    Value,
+    VectorOperand,
+)
 from visa_lsp.sema import operand_values
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import FieldValue, ListItem, Value, VectorOperand
     from visa_lsp.sema.binding_pass import BindingPass
 
 _READ = Slot("address", Shape.RAW, Role.READ, doc="address register")

@@ -10,13 +10,12 @@ from msgspec.structs import replace
 from visa_lsp.isa.model import FieldKind, FlowClass, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.operands import IM, G, I
-from visa_lsp.program.model import General
+from visa_lsp.program.model import FieldValue, General, ListItem, RawOperand, Value, VectorOperand
 from visa_lsp.sema import lsc_operands, operand_values, seed
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import FieldValue, ListItem, RawOperand, Value, VectorOperand
     from visa_lsp.sema.binding_pass import BindingPass
 
 _INT_BITS = {FieldKind.U8: 8, FieldKind.U16: 16}

@@ -8,17 +8,15 @@ an exact zero keep the value that IEEE arithmetic gives. Results for f32 and hf 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import floor, isfinite, isinf, nextafter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from visa_lsp.sim.values import Rounding
 from visa_lsp.sim.words import FLOAT, multiply_add
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -5,13 +5,11 @@ Values with a little arithmetic; the machine schedules the threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.sim.memory import Buffer, allocate_aligned
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # The memories that fences distinguish. An observer's clocks have a row for each; row 0 is the order itself.
 SHARED: Final = 1

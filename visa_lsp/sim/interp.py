@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.flow.storage import storage_of
+from visa_lsp.flow.storage import Storage, storage_of
 from visa_lsp.flow.structured_words import structure_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import ORDER_TRANSPOSED
@@ -33,7 +33,6 @@ from visa_lsp.sim.registers import Frame, RegisterLayout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from visa_lsp.flow.storage import Storage
     from visa_lsp.program.model import FileVariable, Inst, Kernel
     from visa_lsp.sim.group import ThreadGroup, Wait
     from visa_lsp.sim.machine import Machine

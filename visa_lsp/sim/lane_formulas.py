@@ -7,14 +7,12 @@ below 2^-44 before they are rounded to f32. Undefined results are one fixed NaN;
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import factorial, inf, ldexp, nan
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 Lanes = Any  # lanes of f64 or i64, or bits of a comparison, with the operators of Python
 

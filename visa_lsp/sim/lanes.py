@@ -16,12 +16,11 @@ import numpy as np
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import Address, Immediate, PredicateOperand
+from visa_lsp.program.model import Address, Immediate, PredicateOperand, Value
 from visa_lsp.sim import exact, values, words
 from visa_lsp.sim.values import DTYPE, Rounding
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 

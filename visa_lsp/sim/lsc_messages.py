@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.program.model import General, Immediate
+from visa_lsp.program.model import General, Immediate, Value
 from visa_lsp.sim import messages
-from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
+from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Site
-    from visa_lsp.sim.registers import Frame
 
 
 def atomic_update(site: Site, size: int) -> messages.Update:

@@ -14,21 +14,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.isa import predefined
-from visa_lsp.sim.dispatch import RecordedMessages, RunResult
+from visa_lsp.sim.dispatch import Dispatch, GroupShape, RecordedMessages, RunResult
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault, thread_fault
 from visa_lsp.sim.group import Barrier, ThreadGroup, Wait
 from visa_lsp.sim.interp import Code, Thread
-from visa_lsp.sim.memory import Buffer
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.memory import Buffer, Space
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.program.model import Input, Kernel
-    from visa_lsp.sim.dispatch import Dispatch, GroupShape
-    from visa_lsp.sim.memory import Space
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.operands import Op
 
     FaultKey = tuple[FaultKind, str, int, str, bool]

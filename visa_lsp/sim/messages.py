@@ -8,23 +8,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.model import Trait
-from visa_lsp.program.model import General, RawOperand
-from visa_lsp.sim.memory import Buffer
+from visa_lsp.program.model import General, Inst, RawOperand
+from visa_lsp.sim.memory import Buffer, Space
 from visa_lsp.sim.observers.hooks import MemoryAccess
-from visa_lsp.sim.operands import Site, lane_mask
-from visa_lsp.sim.registers import SLM_SURFACE
-
-if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
-    from visa_lsp.sim.memory import Space
-    from visa_lsp.sim.operands import Fetch, Op
-    from visa_lsp.sim.registers import Frame
+from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask
+from visa_lsp.sim.registers import SLM_SURFACE, Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Open = Callable[["Frame"], "tuple[Space | None, int]"]

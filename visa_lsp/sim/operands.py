@@ -23,16 +23,17 @@ from visa_lsp.program.model import (
     General,
     Immediate,
     Indirect,
+    Inst,
     Predicate,
     PredicateOperand,
     RawOperand,
     State,
+    Value,
 )
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.values import DTYPE, immediate, unpack_type
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst, Value
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 

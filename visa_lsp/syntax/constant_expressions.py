@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from visa_lsp.syntax.tree import Binary, Builtin, Conditional, Expr, Float, Number, SizeOf, Unary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MASK: Final = (1 << 64) - 1
 

@@ -8,11 +8,9 @@ Invariant: the copy names only files chosen here.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Final
 
 _BODY: Final = re.compile(r'\s*\.(kernel|global_function)\b\s*(?:"([^"]*)"|(\S+))?')
 _SUBROUTINE: Final = re.compile(r'\.function\s+(?:"([^"]*)"|(\S+))')

@@ -6,7 +6,8 @@ Invariant: a value of the wrong type is a ``ZeInfoError`` that names its line an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from visa_lsp.program.payload import (
     ArgumentInfo,
@@ -19,9 +20,6 @@ from visa_lsp.program.payload import (
 )
 from visa_lsp.zeinfo.plain import load_plain
 from visa_lsp.zeinfo.yaml import YamlError, YamlItem, load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 

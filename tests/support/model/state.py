@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tests.support.model.numbers import FLOATS, SIZES, Modes, decode, encode, same, small_float
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import Address, AddressOf, Combine, General, Immediate, Indirect, Predicate, RawOperand
-
-if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    Combine,
+    General,
+    Immediate,
+    Indirect,
+    Inst,
+    Predicate,
+    RawOperand,
+)
 
 CONTROL = 14  # %cr0
 WHOLE = ExecControl(1, 0, no_mask=True)  # what a message without a parenthesis has

@@ -16,11 +16,14 @@ import numpy as np
 from visa_lsp.app.captures.folder import CaptureFolder
 from visa_lsp.app.captures.intercept import MARKS, read_intercepted
 from visa_lsp.app.captures.model import (
+    Capture,
+    CapturedArg,
     CapturedBuffer,
     CapturedImage,
     CapturedSampler,
     CapturedSize,
     CapturedValue,
+    Triple,
 )
 from visa_lsp.app.captures.program_files import program_files
 from visa_lsp.app.captures.spirv_runner import MARK, read_runner
@@ -31,16 +34,14 @@ from visa_lsp.app.launch.forms import flow, write
 from visa_lsp.app.output_files import replace_file
 from visa_lsp.children import temporary_folder
 from visa_lsp.program.elements import element_bytes
-from visa_lsp.program.payload import KIND_WORDS
+from visa_lsp.program.payload import KIND_WORDS, KernelInfo
 from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from visa_lsp.app.captures.model import Capture, CapturedArg, Triple
     from visa_lsp.app.launch.opencl import CompilerWords
-    from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.config import Array
 
 Spec = dict[str, Any]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.app.assemble import problem_lines
-from visa_lsp.app.clusters import ClusterWork, InputFile, Said, attach_error, capture_output
+from visa_lsp.app.clusters import Cluster, ClusterWork, InputFile, Said, attach_error, capture_output
 from visa_lsp.app.diff.pairing import by_name
 from visa_lsp.app.diff.sides import Side, side_of
 from visa_lsp.app.errors import UserError, complaint
@@ -23,7 +23,6 @@ from visa_lsp.compare.program_differences import compare_programs, counterparts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.clusters import Cluster
     from visa_lsp.app.progress import ProgressLine
     from visa_lsp.compare.model import KernelDiff
 

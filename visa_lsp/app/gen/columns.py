@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.gen.highlight import gen_line, living_in, source_lines, visa_lines
+from visa_lsp.app.gen.highlight import Part, gen_line, living_in, source_lines, visa_lines
 from visa_lsp.app.gen.printing import figures
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.gen.gen_document import GenDocument
-    from visa_lsp.app.gen.highlight import Part
     from visa_lsp.app.gen.sources import TiedSource
     from visa_lsp.toolchain.finalize import FinalizedKernel
     from visa_lsp.toolchain.listing import Issue

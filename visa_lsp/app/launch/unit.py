@@ -7,7 +7,7 @@ to make a job. Invariant: equal jobs on equal files have outcomes that differ on
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -20,7 +20,6 @@ from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions

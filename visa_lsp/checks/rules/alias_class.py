@@ -18,13 +18,10 @@ Authority: seed 000, `alias_index` is an index of general variables; the finaliz
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.sema.model import Place, SymbolKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V117", "alias-class", WARNING, __doc__)
 

@@ -19,13 +19,10 @@ Authority: seed 000, `alias_index` and `alias_offset`. The finalizer rejects an 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.sema.model import Place, SymbolKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V115", "alias-range", ERROR, __doc__)
 

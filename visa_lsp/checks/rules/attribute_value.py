@@ -19,7 +19,7 @@ rejects a `NumGRF` that the platform does not have.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import words
@@ -29,9 +29,6 @@ from visa_lsp.isa.platforms import register_counts, thread_widths
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import encode_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V121", "attribute-value", ERROR, __doc__)
 _INTEGER_SIZES = (1, 2, 4)  # lengths of a string that the object stores like a number

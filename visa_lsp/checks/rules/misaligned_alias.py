@@ -19,15 +19,12 @@ of text 4.2 accept it, and align the base.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, INFORMATION, WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.operands import align_bytes
 from visa_lsp.sema.model import Place, SymbolKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V116", "misaligned-alias", WARNING, __doc__)
 

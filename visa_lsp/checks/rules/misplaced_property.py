@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.model import Dialect, Trait
 from visa_lsp.isa.table import TABLE
-from visa_lsp.sema.model import Place, SymbolKind
+from visa_lsp.sema.model import Place, Symbol, SymbolKind
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.sema.model import Symbol
     from visa_lsp.syntax import tree
 
 RULE = rule("V136", "misplaced-property", ERROR, __doc__)

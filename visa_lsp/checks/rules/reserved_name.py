@@ -18,12 +18,9 @@ text silently.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V106", "reserved-name", WARNING, __doc__)
 _RESERVED = {

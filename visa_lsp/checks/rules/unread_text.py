@@ -22,8 +22,9 @@ Authority: lexer and grammar of the finalizer of August 2026 (intel-graphics-com
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -32,9 +33,6 @@ from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V239", "unread-text", ERROR, __doc__)
 Found = tuple[Span, str]

@@ -14,15 +14,15 @@ from visa_lsp.ide.features.hover import DIRECTIVES
 from visa_lsp.ide.index.cursor_context import Context, Expected, context_at
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.index.text_index import index_of, words_of
+from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of, words_of
 from visa_lsp.ide.prose.opcode import describe_row, describe_rows
 from visa_lsp.ide.prose.symbol import describe_symbol
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
-from visa_lsp.isa.model import ExecStyle, Modifier, Role, Shape
+from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.operands import ALIGN_CODE, IM, ST, A, G, P
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import EXEC_SIZES, TYPES, DataType
-from visa_lsp.sema.model import SymbolKind
+from visa_lsp.sema.model import Body, Symbol, SymbolKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

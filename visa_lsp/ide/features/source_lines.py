@@ -19,7 +19,7 @@ from visa_lsp.isa.model import Mark
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax.bulk import code_of
 from visa_lsp.syntax.tree import Instruction
-from visa_lsp.text import with_newlines
+from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.chunk_index import ChunkIndex
     from visa_lsp.syntax.document import Document
-    from visa_lsp.text import Span
 
 _FILES: Final = frozenset(TABLE.marks(Mark.FILE))
 _LINES: Final = frozenset(TABLE.marks(Mark.LINE))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.launchfile.place import place_at
+from visa_lsp.ide.launchfile.place import LaunchPlace, place_at
 from visa_lsp.ide.zeinfo.completion import ZeCompletion
-from visa_lsp.launchfile.model import VALUES
+from visa_lsp.launchfile.model import VALUES, LaunchKey
 from visa_lsp.launchfile.templates import kind_of, template, type_words
 from visa_lsp.program.suffixes import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.ide.launchfile.place import LaunchPlace
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.kernel import MeantKernel
-    from visa_lsp.launchfile.model import LaunchKey
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.text import Span
 

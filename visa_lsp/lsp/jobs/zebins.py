@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.zebins import visa_text, zebin_of
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import Platform, platform_named
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.lsp.jobs.model import Result
     from visa_lsp.zeinfo.zebin import Zebin
 

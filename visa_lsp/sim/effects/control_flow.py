@@ -13,14 +13,13 @@ import numpy as np
 
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
-from visa_lsp.program.model import Combine, Predicate
+from visa_lsp.program.model import Combine, Kernel, Predicate, Value
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.operands import Enable, Op, Site, make_no_op, predicate_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Kernel, Value
     from visa_lsp.sim.registers import Frame
 
 _END: Final = -1

@@ -13,12 +13,11 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import lsc_messages, messages
-from visa_lsp.sim.images import as_image, axes, channels, lane_reader
+from visa_lsp.sim.images import Coordinates, as_image, axes, channels, lane_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.sim.images import Coordinates
     from visa_lsp.sim.memory import Image, Space
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame

@@ -13,15 +13,7 @@ import numpy as np
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import (
-    Address,
-    AddressOf,
-    General,
-    Immediate,
-    Predicate,
-    PredicateOperand,
-    State,
-)
+from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand, State, Value
 from visa_lsp.sim import values
 from visa_lsp.sim.lanes import (
     compile_lane,
@@ -38,7 +30,6 @@ from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask, mask_bits, predica
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]

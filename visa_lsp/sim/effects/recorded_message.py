@@ -13,12 +13,11 @@ import numpy as np
 
 from visa_lsp.isa.model import FieldKind, Role, Trait
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import NULL_RAW, AddressOf, General, Immediate, Indirect, RawOperand
+from visa_lsp.program.model import NULL_RAW, AddressOf, General, Immediate, Indirect, RawOperand, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 

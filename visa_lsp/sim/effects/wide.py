@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import types as ty
-from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand
+from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand, Value
 from visa_lsp.sim import exact, values
 from visa_lsp.sim.lanes import converter, flush_source, int_source, set_predicate
 from visa_lsp.sim.operands import Op, Site, mask_bits
@@ -18,7 +18,6 @@ from visa_lsp.sim.operands import Op, Site, mask_bits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -22,6 +22,7 @@ from visa_lsp.sim.launch.config import (
     Arg,
     BufferArg,
     ImageArg,
+    LaunchConfig,
     LaunchError,
     LocalArg,
     NullArg,
@@ -29,7 +30,7 @@ from visa_lsp.sim.launch.config import (
     ValueArg,
 )
 from visa_lsp.sim.launch.value_bytes import value_bytes
-from visa_lsp.sim.launch.world import argument_sampler
+from visa_lsp.sim.launch.world import World, argument_sampler
 from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Kernel
-    from visa_lsp.sim.launch.config import LaunchConfig
     from visa_lsp.sim.launch.layout import Geometry, GroupPayload
-    from visa_lsp.sim.launch.world import World
 
 _IDS: Final = ("local_id_x", "local_id_y", "local_id_z")
 _BTI: Final = re.compile(r"bti\((\d{1,3})\)")

@@ -5,15 +5,10 @@ Knows numbers only. Invariant: the bytes of a value have the size of the paramet
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from visa_lsp.program.elements import GivenNumbers, chosen_element, misfit
-from visa_lsp.sim.launch.config import LaunchError
-
-if TYPE_CHECKING:
-    from visa_lsp.sim.launch.config import ValueArg
+from visa_lsp.sim.launch.config import LaunchError, ValueArg
 
 
 def value_bytes(arg: ValueArg, size: int, natural: str, key: int | str) -> bytes:

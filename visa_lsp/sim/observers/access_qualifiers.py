@@ -7,17 +7,13 @@ Invariant: at most ``MAX_WAITING_LOADS`` loads wait; ``limits`` reports the loss
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.faults import Fault, FaultKind, thread_fault
 from visa_lsp.sim.memory import Buffer, Memory
-from visa_lsp.sim.observers.hooks import Checker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.sim.observers.hooks import MemoryAccess
+from visa_lsp.sim.observers.hooks import Checker, MemoryAccess
 
 MAX_WAITING_LOADS: Final = 1 << 14
 _READONLY: Final = "readonly"

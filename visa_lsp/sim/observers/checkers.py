@@ -5,7 +5,8 @@ Joins the modules of the checkers; knows nothing else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from visa_lsp.sim.observers.access_qualifiers import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
@@ -17,9 +18,6 @@ from visa_lsp.sim.observers.hooks import (
     DivisionChecker,
 )
 from visa_lsp.sim.observers.races import ItemRaceChecker, RaceChecker
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
     "bounds": BoundsChecker,

@@ -25,14 +25,13 @@ from visa_lsp.sim.observers.definedness_plan import (
     places_of,
     plan_of,
 )
-from visa_lsp.sim.observers.hooks import Checker
+from visa_lsp.sim.observers.hooks import Checker, MemoryAccess
 from visa_lsp.sim.observers.origins import Origins
 from visa_lsp.sim.observers.shadow import MAX_PAGES, PAGE, UNWRITTEN, RegisterShadow
 from visa_lsp.sim.operands import lane_mask, mask_bits
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from visa_lsp.sim.memory import Buffer, Memory
-from visa_lsp.sim.observers.origins import STORED
+from visa_lsp.sim.observers.origins import STORED, Origins
 from visa_lsp.sim.observers.shadow import MAX_PAGES, UNWRITTEN, MemoryShadow, RegisterShadow
 
 if TYPE_CHECKING:
     from visa_lsp.sim.observers.definedness_plan import DefinednessPlan
     from visa_lsp.sim.observers.hooks import MemoryAccess
-    from visa_lsp.sim.observers.origins import Origins
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.observers.races import split
 
 if TYPE_CHECKING:
     from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 
 class ExtentObserver(Observer):

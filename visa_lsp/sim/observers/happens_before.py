@@ -11,16 +11,12 @@ shared local memory end with their group. Memory is bounded: beyond the limits e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.group import GLOBAL, SHARED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from visa_lsp.sim.group import Barrier
+from visa_lsp.sim.group import GLOBAL, SHARED, Barrier
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Place = tuple[int, int]  # a buffer and an offset in it

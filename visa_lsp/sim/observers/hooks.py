@@ -17,7 +17,7 @@ import numpy as np
 from visa_lsp.isa.lane import Lane
 from visa_lsp.program.model import AddressOf
 from visa_lsp.sim.faults import Fault, FaultKind, thread_fault
-from visa_lsp.sim.memory import Image
+from visa_lsp.sim.memory import Image, Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.memory import Space
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -19,17 +19,15 @@ from visa_lsp.flow.steps import number_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import FlowClass, PredicateUse
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import Predicate
+from visa_lsp.program.model import Inst, Kernel, Predicate
 from visa_lsp.sim.memory import Buffer, Image
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.operands import predicate_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]

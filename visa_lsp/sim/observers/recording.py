@@ -14,19 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa.lane import Effect, Lane
-from visa_lsp.program.model import General, Immediate, Indirect
-from visa_lsp.sim.observers.definedness_plan import InstructionKind, RegisterOperand, plan_of
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.program.model import General, Immediate, Indirect, Inst
+from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, RegisterOperand, plan_of
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.observers.races import split
 from visa_lsp.sim.operands import Site
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.definedness_plan import DefinednessPlan
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]

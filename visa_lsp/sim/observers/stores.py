@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.memory import Memory
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Thread
-    from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -13,16 +13,14 @@ Knows these words only. Invariant: unknown words raise a ``SayError`` with a mes
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from msgspec import Struct
 from msgspec import field as member
 
 from visa_lsp.suggest import nearest
 from visa_lsp.zeinfo.closed_words import WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _ENTRY: Final = re.compile(r"([a-z_]+)(?:\((\d{1,3})\))?")
 _SAMPLER: Final = re.compile(r"sampler\((\d{1,3})\)")
