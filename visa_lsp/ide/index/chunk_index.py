@@ -1,6 +1,6 @@
-"""What a chunk of a text declares and mentions, each read off it when it is first needed.
+"""The declarations and mentions of a chunk of a text, each computed on first use.
 
-Invariant: a chunk never changes, so what is known of it holds in every snapshot that has it.
+Invariant: a chunk never changes, so its index holds for every snapshot with the chunk.
 """
 
 from __future__ import annotations
