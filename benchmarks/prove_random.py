@@ -20,7 +20,7 @@ import numpy as np
 
 from visa_lsp.app.assemble import program_of_text
 from visa_lsp.app.compile.build import build_source, device_of, read_source
-from visa_lsp.app.prove.document import ProofOptions, prove_data
+from visa_lsp.app.prove.document import ProofOptions, ProofProcess, prove_data
 from visa_lsp.app.ze_info import find_or_infer_ze_info
 from visa_lsp.companions import Beside
 from visa_lsp.isa.platforms import platform_named
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _PLATFORM = "TGLLP"
 _CHECKS = "bounds,races,item-races,barriers"
 _STEPS = 500_000
+_REPORTED_KERNELS = 50
 _PROPERTIES = {"data-race": "race", "out-of-bounds": "bounds", "barrier-divergence": "divergence"}
 _BARRIERS_MET = "all work items of a group come to the barrier"
 
@@ -129,7 +130,7 @@ def random_source(random: Random) -> str:
     ]) + "\n"  # fmt: skip
 
 
-def mutated_sources(source: str) -> Iterator[str]:
+def mutate_source(source: str) -> Iterator[str]:
     """Yield the source without one of its barriers or guards, and with one of its indices shifted by one."""
     lines = source.splitlines(keepends=True)
     for at, line in enumerate(lines):
@@ -149,7 +150,7 @@ def mutated_sources(source: str) -> Iterator[str]:
 _RELAXED = {".lt ": ".le ", ".gt ": ".ge ", ".le ": ".lt ", ".ge ": ".gt "}
 
 
-def mutated_texts(text: str) -> Iterator[str]:
+def mutate_text(text: str) -> Iterator[str]:
     """Yield the text without one of its barriers, with a relaxed comparison, and with an addend that is greater by four."""
     lines = text.splitlines(keepends=True)
     for at, line in enumerate(lines):
@@ -268,7 +269,7 @@ class KernelRuns:
 
 @dataclass
 class Verdict:
-    """What launches say of the proofs of a kernel."""
+    """The verdict of launches on the proofs of a kernel."""
 
     answers: Counter[str] = field(default_factory=Counter)
     is_whole: bool = False  # all is proved
@@ -277,12 +278,15 @@ class Verdict:
     wrong: list[str] = field(default_factory=list)
 
 
+_process = ProofProcess()  # of each process of the pool; it ends with it
+
+
 def compare(text: str, path: Path, random: Random, launches: int, seconds: float) -> Verdict:
     """Prove a text and run it."""
     verdict = Verdict()
     path.write_text(text)
     options = ProofOptions(("race", "bounds", "divergence"), (), seconds)
-    results = prove_data(str(path), path, text.encode(), options).results
+    results = prove_data(str(path), path, text.encode(), options, process=_process).results
     verdict.answers.update(f"{one.property} {one.answer}" for one in results)
     proved = {(one.property, one.line): one for one in results if one.answer == "proved"}
     verdict.is_whole = len(proved) == len(results)
@@ -336,7 +340,7 @@ def _one_kernel(
     found: list[Verdict] = []
     if not any(answer.endswith(" proved") for answer in whole.answers):
         return whole, found
-    sources, texts = list(mutated_sources(source)), list(mutated_texts(text))
+    sources, texts = list(mutate_source(source)), list(mutate_text(text))
     for at, one in enumerate(random.sample(sources, min(len(sources), mutants))):
         changed = _text_of(one, folder / f"{number}.{at}")
         if changed is not None:
@@ -365,11 +369,14 @@ def random_kernels(count: int, launches: int, seed: int, mutants: int, jobs: int
     kernels: list[Verdict] = []
     changed: list[Verdict] = []
     with ProcessPoolExecutor(jobs) as pool:
-        for whole, more in pool.map(work, range(count)):
+        for number, (whole, more) in enumerate(pool.map(work, range(count))):
+            if number and number % _REPORTED_KERNELS == 0:
+                _print_verdicts("random kernels so far", kernels)
             kernels += [whole] if whole is not None else []
             changed += more
             for one in (whole, *more):
-                print(*(one.wrong[:1] if one is not None else ()), sep="\n", end="")
+                if one is not None and one.wrong:
+                    print(one.wrong[0], flush=True)
     _print_verdicts("random kernels", kernels)
     if changed:
         _print_verdicts("mutants", changed)

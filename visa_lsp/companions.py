@@ -191,7 +191,7 @@ class Beside:
         return known[1]
 
     def names(self, folder: Path) -> FolderNames:
-        """Return the names in a folder; none where it cannot be read."""
+        """Return the names in a folder; none if it cannot be read."""
         try:
             changed = folder.stat().st_mtime_ns
         except (OSError, ValueError):

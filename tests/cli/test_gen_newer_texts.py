@@ -38,7 +38,7 @@ def tool(folder):
         if "--help" in sys.argv:
             print("    supported platforms are: {platforms}")
         else:
-            listing()
+            write_listing()
             if "-printregusage" in sys.argv:
                 open({str(folder / "given")!r}, "w").write(" ".join(sys.argv[1:]) + "\\n" + text)
         """

@@ -21,7 +21,7 @@ TEXT = """\
     mov (M1, 8) V0033(0,0)<1> 0x1:d // </code></div><script>alert(1)</script>
 """
 SOURCE = "kernel void k(global int *p) {\n  p[0] = 1; /* <b> */\n}\n"
-CODE = "listing(); s = open(names[0]).read().replace('$0', '$2'); open(names[0], 'w').write(s)"
+CODE = "write_listing(); s = open(names[0]).read().replace('$0', '$2'); open(names[0], 'w').write(s)"
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def classify_chunk(body: Body, document: Document, index: int, offsets: list[int
         stale |= _classify_declarations(body, index, offsets)
     if facts.specials:
         stale |= _classify_directives(body, index, offsets)
-    lines.changed()
+    lines.forget_derived()
     return stale
 
 
@@ -205,7 +205,7 @@ def settle(body: Body, group: Iterable[int]) -> set[str]:
                     continue
                 stale.update(_apply_verdict(body, lines, offset, code[offset], verdict))
             del lines.waiting[offset]
-        lines.changed()
+        lines.forget_derived()
     return stale
 
 
@@ -219,7 +219,7 @@ def give_up(body: Body, group: Iterable[int]) -> set[str]:
             for offset in lines.waiting:
                 stale.update(_judge_alone(body, lines, offset, code[offset]))
             lines.waiting.clear()
-            lines.changed()
+            lines.forget_derived()
     return stale
 
 

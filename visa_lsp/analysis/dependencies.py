@@ -15,7 +15,7 @@ from visa_lsp.checks.support.name_index import Spelling
 
 
 class RuleSubject(Struct, frozen=True):
-    """Lines of which a rule reports only the first; without a ``key``, all instructions that the rule reads."""
+    """Lines for which a rule reports only the first; without a ``key``, all instructions that the rule reads."""
 
     rule: str
     key: str | None = None

@@ -163,7 +163,7 @@ def _drop(body: Body, stale: set[Dependency]) -> tuple[set[Dependency], set[Plac
                 rechecked.update(names_in(lines.missing.get(offset, ())), lines.kept[offset].subjects)
                 del lines.kept[offset]
                 dropped.add((index, offset))
-            lines.changed()
+            lines.forget_derived()
     return rechecked, dropped
 
 
@@ -266,7 +266,7 @@ def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: s
                 needs.add(Need.UNNUMBERED)
         lines = body.lines[index]
         lines.kept[offset] = Kept(tuple(by_line.get(line, ())), frozenset(subjects), frozenset(needs), missing)
-        lines.changed()
+        lines.forget_derived()
     return news
 
 

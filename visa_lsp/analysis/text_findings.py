@@ -100,7 +100,7 @@ class TextFindings:
         return Findings(document, (), run_checks(CheckContext(document, bound, self.platform, dialect_of(bound))))
 
     def _splice(self, head: int, gone: int, fresh: Sequence[Chunk]) -> None:
-        """Replace chunks of the one changed body, and move the bodies behind it."""
+        """Replace chunks of the one changed body, and move the bodies after it."""
         moved = len(fresh) - gone
         inside = bisect_right([body.first for body in self._bodies], head if gone else max(0, head - 1)) - 1
         if gone or fresh:

@@ -42,7 +42,7 @@ def class_token(definition: str) -> str:
 
 
 def definition_of(token: str) -> str:
-    """Return the definition behind a token. Raises KeyError where it was dropped."""
+    """Return the definition that a token stands for. Raises KeyError if it was dropped."""
     return _definitions[token]
 
 

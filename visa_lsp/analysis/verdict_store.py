@@ -1,8 +1,8 @@
 r"""Verdicts on classes of lines on disk, so that later processes use the verdicts of earlier ones.
 
 In memory, a token stands for a declaration by a number of this process (``tokens.class_token``). On disk, a block of
-verdicts starts with its declarations, each behind those that it mentions, and ``\x01#3;`` stands for the fourth of
-them. Invariant: the same rules, binder and grammar gave each verdict on disk to a line of the same class.
+verdicts starts with its declarations, each after those that it mentions, and ``\x01#3;`` stands for the fourth of them.
+Invariant: the same rules, binder and grammar gave each verdict on disk to a line of the same class.
 """
 
 from __future__ import annotations
@@ -70,21 +70,21 @@ def _block(verdicts: Verdicts) -> list[object] | None:
     numbers: dict[str, int] = {}
     definitions: list[str] = []
 
-    def numbered(text: str) -> str:
+    def number_tokens(text: str) -> str:
         return _TOKEN.sub(number_of, text)
 
     def number_of(match: re.Match[str]) -> str:
         token = match.group()
         if token not in numbers:
-            definition = numbered(definition_of(token))
+            definition = number_tokens(definition_of(token))
             numbers[token] = len(definitions)
             definitions.append(definition)
         return f"\x01#{numbers[token]};"
 
     try:
-        clean = numbered("\n".join(sorted(verdicts.clean)))
-        others = [numbered("\n".join(verdicts.others)), [list(verdict) for verdict in verdicts.others.values()]]
-        decls = numbered("\n".join(sorted(verdicts.decls)))
+        clean = number_tokens("\n".join(sorted(verdicts.clean)))
+        others = [number_tokens("\n".join(verdicts.others)), [list(verdict) for verdict in verdicts.others.values()]]
+        decls = number_tokens("\n".join(sorted(verdicts.decls)))
     except (KeyError, RecursionError):
         return None
     return [definitions, clean, others, decls]

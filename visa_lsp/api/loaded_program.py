@@ -68,7 +68,7 @@ class Program:
         return f"<Program {self.path or 'from a text'}: {', '.join(self.kernels) or 'no kernels'}>"
 
     def _repr_html_(self) -> str:
-        rows = [(kernel.name, kernel.simd_size, kernel.described()) for kernel in self.kernels.values()]
+        rows = [(kernel.name, kernel.simd_size, kernel.describe_arguments()) for kernel in self.kernels.values()]
         return html.paragraph(self.path or "a text") + html.table(("kernel", "SIMD", "arguments"), rows)
 
 
@@ -217,9 +217,9 @@ class LoadedKernel:
         return LaunchResult(report, passed.arrays)
 
     def __repr__(self) -> str:
-        return f"<kernel {self.name}({self.described()})>"
+        return f"<kernel {self.name}({self.describe_arguments()})>"
 
-    def described(self) -> str:
+    def describe_arguments(self) -> str:
         """Return the arguments in words, or why they are unknown."""
         try:
             return ", ".join(str(argument) for argument in self.arguments)

@@ -90,7 +90,7 @@ def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
 def module_of_object(data: bytes, name: str, platform: str | None) -> Module:
     """Return the program of an object, with the lines of its text where the text can be read back.
 
-    Raises UserError where the bytes are not an object that can be read.
+    Raises UserError if the bytes are not an object that can be read.
     """
     module = decode_object(name, data)
     chosen = platform_named(platform) if platform else None

@@ -412,11 +412,11 @@ def _check_paths(
     todo = [t for t in tasks if not is_known(t)]
     with Progress(wanted=len(todo) > 1) as line:
 
-        def told(done: int, found: int) -> None:
+        def show_progress(done: int, found: int) -> None:
             if line.is_due():
                 line.show(f"{done:,} of {len(todo):,} files, {found:,} finding{'s' * (found != 1)}")
 
-        for task, result in zip(todo, check_files(todo, options.jobs, told, cluster, kept), strict=True):
+        for task, result in zip(todo, check_files(todo, options.jobs, show_progress, cluster, kept), strict=True):
             cache[task.path] = (stamps[task.path], task, result)
     return [cache[t.path][2] for t in tasks]
 
@@ -460,7 +460,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
     if fixed and (options.format != "full" or options.diff):
         verb = "can be fixed" if options.diff else "fixed"
         complain(f"{fixed} finding{'s' * (fixed != 1)} {verb} in {len(changed)} file{'s' * (len(changed) != 1)}")
-    if options.fix and (left := _unapplied_words(report, options)):
+    if options.fix and (left := _describe_unapplied(report, options)):
         complain(left)
     if options.statistics:
         (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
@@ -482,7 +482,7 @@ def _hidden_words(hidden: Sequence[ReportedFinding]) -> str:
     return f"{' and '.join(words)} {'is' if len(hidden) == 1 else 'are'}"
 
 
-def _unapplied_words(report: CheckReport, options: Options) -> str:
+def _describe_unapplied(report: CheckReport, options: Options) -> str:
     """Return a sentence on the findings whose fix was not applied, with the option that applies it; empty if none."""
     unsafe = [f for f in report.findings if f.remedies and not any(r.safe for r in f.remedies)]
     if not unsafe:

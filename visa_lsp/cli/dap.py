@@ -77,7 +77,7 @@ def _serve(source: RawIOBase, target: BinaryIO, platform: str | None) -> None:
     from visa_lsp.dap.open_launch import open_launch
     from visa_lsp.dap.session import DebugSession
 
-    def opened(arguments: dict[str, Any], say: Callable[[str], None]) -> Launched:
+    def open_with_platform(arguments: dict[str, Any], say: Callable[[str], None]) -> Launched:
         return open_launch({"platform": platform, **arguments} if platform else arguments, say)
 
-    DebugSession(source, target, opened, __version__).serve()
+    DebugSession(source, target, open_with_platform, __version__).serve()

@@ -422,13 +422,13 @@ def _run_input(
             name = f"{name}: {build.kernel}" if made is not None else name
         with Progress(wanted=not args.trace) as line:
 
-            def told(of: int, done: int, steps: int) -> None:
+            def show_progress(of: int, done: int, steps: int) -> None:
                 if line.is_due():
                     line.show(f"{name}: {done:,} of {of:,} groups, {steps:,} steps")
 
             options = runner.RunOptions(
                 path, args.platform, args.engine, args.checks, listeners, args.budget, more,
-                first_fault=args.first_fault, told=told if line.wanted else None, repeat=args.repeat,
+                first_fault=args.first_fault, told=show_progress if line.wanted else None, repeat=args.repeat,
                 threads=args.threads, counts=args.counts,
                 profile=args.profile or bool(args.profile_out and not args.counts),
             )  # fmt: skip

@@ -103,7 +103,7 @@ def _widen(stream: BinaryIO) -> None:
 
 
 def main() -> int:
-    """Start the server from a command line of its own."""
+    """Start the server from the command line of its separate program."""
     from argparse import ArgumentParser
 
     parser = ArgumentParser(prog="visa-lsp", description="Language server for vISA assembly.")

@@ -260,7 +260,7 @@ def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] 
     return found
 
 
-def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
+def pack_with_ze_info(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
     """Return a zebin with the ze_info of the folder, else a generated one; if there is none, print why and return None."""
     assert result.data is not None
     path = Path(name)

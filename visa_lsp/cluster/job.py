@@ -111,7 +111,7 @@ class _Job:
                 if self._crew.look():
                     self._recover()
                 self._hand_out()
-                for future in self._crew.finished():
+                for future in self._crew.wait_for_finished():
                     self._take(future)
             yield self._ready.pop(number)
 

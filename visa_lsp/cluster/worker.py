@@ -100,7 +100,7 @@ class _Child:
 
     def ask(self, request: Request, limit: float) -> Answer:
         """Return the answer to a request. Raises JobLost if the process is lost."""
-        answer: Answer = pickle.loads(self._process.ask(pickle.dumps(request, PROTOCOL), limit, _is_wanted))  # noqa: S301 - from a process of ours
+        answer: Answer = pickle.loads(self._process.ask(pickle.dumps(request, PROTOCOL), limit, _is_wanted))  # noqa: S301 - this process started it
         self.key = request[1] if answer[0] else ""
         return answer
 

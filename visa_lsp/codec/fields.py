@@ -196,7 +196,7 @@ def _exec(byte: int) -> Value:
 
 
 def _exec_3_0(byte: int) -> Value:
-    # Version 3.0 has two codes behind the eight masks: no mask, and the default mask.
+    # Version 3.0 has two codes after the eight masks: no mask, and the default mask.
     mask = byte >> 4
     if mask > 9:
         raise MalformedValueError(f"mask code {mask} is not 0 to 9")

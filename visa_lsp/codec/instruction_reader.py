@@ -106,7 +106,7 @@ class Form:
     judges: tuple[tuple[int, Judge], ...] = ()
 
     def matches(self, code: bytes, at: int) -> bool:
-        """Return whether the constants at fixed distances agree; ``at`` is the byte of ``code`` behind the opcode."""
+        """Return whether the constants at fixed distances agree; ``at`` is the byte of ``code`` after the opcode."""
         for check in self.checks:
             start = at + check.at
             if int.from_bytes(code[start : start + check.size], "little") & check.mask != check.value:
@@ -219,7 +219,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
     steps: list[tuple[int, Reader]] = []
     checks: list[ExpectedConstant] = []
     unsaid = _unsaid(row)
-    distance: int | None = 0  # behind the opcode; None behind the first field of varying size
+    distance: int | None = 0  # after the opcode; None after the first field of varying size
     for index, field in enumerate(row.fields):
         if not field.stored:
             continue

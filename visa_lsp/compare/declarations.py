@@ -25,7 +25,7 @@ _NONE: Final = "none"
 
 
 class HeadDifference(NamedTuple):
-    """A difference: the line of the first body or none, that of the second or none, the kind of line, and the words."""
+    """A difference: its lines in the two bodies, None for a missing line, the kind of line, and the words."""
 
     a: int | None
     b: int | None
@@ -194,5 +194,5 @@ def _attribute(kernel: Kernel, place: int) -> tuple[str, str]:
 
 
 def _line(body: ComparedBody, place: int) -> int:
-    """Return the line of an attribute; that of the body for one that the assembler adds."""
+    """Return the line of an attribute, or the line of the body if the assembler added the attribute."""
     return body.attributes[place] if body.attributes[place] >= 0 else body.first

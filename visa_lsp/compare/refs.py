@@ -44,7 +44,7 @@ def state(kernel: Kernel, ref: Ref) -> StateVariable | None:
 
 
 def declaration(kernel: Kernel, ref: Ref) -> Hashable:
-    """Return a declaration without its name, alias and attributes; None where the body does not declare it."""
+    """Return a declaration without its name, alias and attributes; None if the body does not declare it."""
     letter, number = ref
     if letter == "G":
         variable = kernel.variable(number)

@@ -116,7 +116,7 @@ def _between(
 
 
 def rewritten(diff: KernelDiff, lines: Sequence[str]) -> list[str]:
-    """Return the lines of the second text with the names of the first body instead of its own; comments stay the same."""
+    """Return the lines of the second text with the names of the first body; comments stay the same."""
     out = list(lines)
     if diff.a is None or diff.b is None:
         return out

@@ -40,7 +40,7 @@ _LOGGED: Final = re.compile(r"\{([^{}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """The conditions and messages of a breakpoint as the user typed them; empty where not given."""
+    """The conditions and messages of a breakpoint as typed by the user; empty if missing."""
 
     condition: str = ""
     hits: str = ""

@@ -32,7 +32,7 @@ class BodyLines(Protocol):
 
     @property
     def path(self) -> str:
-        """Its file; empty where it has none."""
+        """Its file; empty if it has none."""
 
     @property
     def lines(self) -> Sequence[str]:
@@ -72,7 +72,7 @@ class BodyText:
         self.listed = text is None or all(inst.line < 0 for inst in kernel.instructions)
         self.path = "" if self.listed or text is None else os.path.abspath(text.path) if text.path else ""  # noqa: PTH100
         if self.listed or text is None:
-            self.lines: Sequence[str] = [self.written(pc) for pc in range(len(kernel.instructions))]
+            self.lines: Sequence[str] = [self.format_instruction(pc) for pc in range(len(kernel.instructions))]
             self.line_of = list(range(len(kernel.instructions)))
         else:
             self.lines = text.lines
@@ -97,7 +97,7 @@ class BodyText:
         """The name of the kernel or function."""
         return self.kernel.name
 
-    def written(self, pc: int) -> str:
+    def format_instruction(self, pc: int) -> str:
         """Return an instruction or label as text."""
         inst = self.kernel.instructions[pc]
         if inst.row.opens_label:
@@ -143,7 +143,7 @@ class BodyText:
         for pc, inst in enumerate(self.kernel.instructions):
             behind = self.next_executed(pc)
             if inst.row.opens_label and behind is not None:
-                found.setdefault(self.written(pc).rstrip(":"), behind)
+                found.setdefault(self.format_instruction(pc).rstrip(":"), behind)
         return found
 
 

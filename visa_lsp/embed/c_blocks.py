@@ -271,11 +271,11 @@ def _split_format(piece: StringPiece) -> Iterator[StringPiece]:
     at = 0
     for form in _FORMAT.finditer(piece.text):
         if at < form.start():
-            yield StringPiece(piece.text[at : form.start()], Span(at, form.start()).shifted(piece.host.start))
-        yield StringPiece(HOLE, Span(form.start(), form.end()).shifted(piece.host.start), exact=False)
+            yield StringPiece(piece.text[at : form.start()], Span(at, form.start()).shift(piece.host.start))
+        yield StringPiece(HOLE, Span(form.start(), form.end()).shift(piece.host.start), exact=False)
         at = form.end()
     if at < len(piece.text):
-        yield StringPiece(piece.text[at:], Span(at, len(piece.text)).shifted(piece.host.start))
+        yield StringPiece(piece.text[at:], Span(at, len(piece.text)).shift(piece.host.start))
 
 
 __all__ = ["blocks_in", "strings_in"]

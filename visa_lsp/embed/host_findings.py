@@ -86,7 +86,7 @@ def _true(host: HostText, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
 
 def _in_every_choice(host: HostText, number: int, finding: Diagnostic) -> bool:
     unit = host.units[number]
-    span = unit.map.host_span(finding.span.shifted(-host.start_of(number)))
+    span = unit.map.host_span(finding.span.shift(-host.start_of(number)))
     name = host.platform.name if host.platform is not None else ""
     kept = unit.by_choice.get(name)
     if kept is None:
@@ -100,7 +100,7 @@ def _find_with_choice(unit: Unit, choice: int, platform: Platform | None) -> fro
     """Return the findings in a unit with another choice for its unknown parts."""
     other = unit_of(unit.source, choice)
     analysis = Analysis.of(HEADER + other.text, platform.name if platform is not None else None)
-    spans = ((d.code, other.map.host_span(d.span.shifted(-len(HEADER)))) for d in analysis.full_diagnostics)
+    spans = ((d.code, other.map.host_span(d.span.shift(-len(HEADER)))) for d in analysis.full_diagnostics)
     return frozenset((code, span) for code, span in spans if span is not None)
 
 
@@ -108,7 +108,7 @@ def _find_with_choice(unit: Unit, choice: int, platform: Platform | None) -> fro
 
 
 def _place_finding(host: HostText, finding: Diagnostic) -> Diagnostic | None:
-    """Return a finding at its place in the host; None where that is in no string."""
+    """Return a finding at its place in the host; None if that is in no string."""
     span = host.host_span(finding.span)
     if span is None:
         return None

@@ -104,14 +104,14 @@ def _read_braces(piece: StringPiece) -> Iterator[StringPiece]:
     at = 0
     for brace in _BRACES.finditer(piece.text):
         yield from _part(piece, at, brace.start())
-        yield StringPiece(brace[0][0], Span(brace.start(), brace.end()).shifted(piece.host.start), exact=False)
+        yield StringPiece(brace[0][0], Span(brace.start(), brace.end()).shift(piece.host.start), exact=False)
         at = brace.end()
     yield from _part(piece, at, len(piece.text))
 
 
 def _part(piece: StringPiece, start: int, end: int) -> Iterator[StringPiece]:
     if start < end:
-        yield StringPiece(piece.text[start:end], Span(start, end).shifted(piece.host.start))
+        yield StringPiece(piece.text[start:end], Span(start, end).shift(piece.host.start))
 
 
 def quote_text(text: str, *, raw: bool, quote: str) -> str | None:

@@ -103,7 +103,7 @@ class PositionMap:
         at = self.segments.index(segment)
         text, host = segment.text, segment.host
         grown = Segment(Span(text.start, text.end + by), Span(host.start, host.end + by))
-        behind = (Segment(s.text.shifted(by), s.host.shifted(by), s.exact) for s in self.segments[at + 1 :])
+        behind = (Segment(s.text.shift(by), s.host.shift(by), s.exact) for s in self.segments[at + 1 :])
         return PositionMap([*self.segments[:at], grown, *behind], joined=True)
 
     def segment_at(self, offset: int) -> Segment | None:

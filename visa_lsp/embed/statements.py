@@ -42,12 +42,12 @@ def statement_findings(host: HostText) -> Iterator[Diagnostic]:
         for block, known in zip(unit.source.blocks, unit.source.known, strict=True):
             if block.is_ptx and host.host is Host.PYTHON:
                 words = "this is PTX: an Intel GPU takes vISA here, with constraints such as `=rw,rw`"
-                yield Diagnostic(OTHER_ASSEMBLY, block.span.shifted(by), words)
+                yield Diagnostic(OTHER_ASSEMBLY, block.span.shift(by), words)
                 continue
             for operand in block.operands:
                 words = _wrong(block, operand, known[operand.number])
                 if words:
-                    yield Diagnostic(BAD_CONSTRAINT, _place(host, operand, operand.span.shifted(by)), words)
+                    yield Diagnostic(BAD_CONSTRAINT, _place(host, operand, operand.span.shift(by)), words)
 
 
 def _place(host: HostText, operand: Operand, span: Span) -> Span:
@@ -59,10 +59,10 @@ def _place(host: HostText, operand: Operand, span: Span) -> Span:
             start = sum(len(word) + 1 for word in words[: operand.number])
             at = text.find(operand.constraint or "", start)
             if at >= 0:
-                return Span(at, at + len(operand.constraint or "")).shifted(span.start)
+                return Span(at, at + len(operand.constraint or "")).shift(span.start)
         return span
     string = _STRING.search(text)
-    return Span(*string.span()).shifted(span.start) if string is not None else span
+    return Span(*string.span()).shift(span.start) if string is not None else span
 
 
 def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:

@@ -41,7 +41,7 @@ _ALL_LANES: Final = (1 << 32) - 1
 
 @cache
 def slots_of(row: Instruction) -> Mapping[str, Slot]:
-    """Return the slot of each field, by field name; of several slots for one field, that of the register."""
+    """Return the slot of each field, by field name; a field with several slots has that of the register."""
     return {name: slot for slot in reversed(row.slots) for name in slot.name.split(",")}
 
 

@@ -78,7 +78,7 @@ def snippets(table: InstructionTable = TABLE) -> dict[str, Any]:
 
 
 def snippets_text(table: InstructionTable = TABLE) -> str:
-    """Return the snippets as the file has them."""
+    """Return the text of the snippet file."""
     return json.dumps(snippets(table), indent=2, ensure_ascii=False) + "\n"
 
 

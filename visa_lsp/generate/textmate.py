@@ -129,7 +129,7 @@ def _escape() -> dict[str, str]:
 
 
 def grammar_text(table: InstructionTable = TABLE) -> str:
-    """Return the grammar as the file has it."""
+    """Return the text of the grammar file."""
     return json.dumps(grammar(table), indent=2) + "\n"
 
 

@@ -233,7 +233,7 @@ class Workspace:
         return self.folders[max(inside, key=len)] if inside else self.settings
 
     def platform_name(self, key: str) -> str:
-        """Return the platform of a document; empty where none is set."""
+        """Return the platform of a document; empty if none is set."""
         return self.settings_for(key).platform or (self.platform_for(key) if self.platform_for else "")
 
     def open(

@@ -166,7 +166,10 @@ class ArrayChecks(Checks):
         return words[0] if words else ""
 
     def _array(self, item: YamlItem, keys: Entries, sure: bool, what: str) -> GivenArray | None:
-        """Return the contents from the keys of a map; ``sure`` means that no misspelt key may stand for a missing one."""
+        """Return the contents from the keys of a map.
+
+        ``sure`` means that no key is misspelt, so a missing key is really missing.
+        """
         sources = [key for key in _SOURCES if key in keys]
         if len(sources) > 1:
             words = f"{what} takes one source of its contents, got {', '.join(sources)}"

@@ -157,7 +157,7 @@ class Files:
         return self._first([Path(base).parent] if base is not None else [], candidates)
 
     def existing_near(self, uri: str, candidates: tuple[str, ...]) -> str | None:
-        """Return the URI of the first existing file in the document's folder, a folder above up to an open one, or an open one."""
+        """Return the URI of the first existing file in the document's folder, a folder above it, or an open folder."""
         base = self.path_of(uri)
         roots = [Path(root) for root in map(self.path_of, self.roots) if root is not None]
         above = list(Path(base).parents)[:_MAX_FOLDERS] if base is not None else []

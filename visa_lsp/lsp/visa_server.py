@@ -1,7 +1,7 @@
-"""The server object that handlers get: pygls' server with our documents instead of its own.
+"""The server object for handlers: the server of pygls with the documents of this package.
 
-pygls would keep a second copy of each text and rebuild it at each keystroke; the protocol class hands document messages
-on to our handlers only. Invariant: ``documents`` is changed by the ``sync`` handlers alone, in message order.
+It would store a second copy of each text and rebuild it at each keystroke; the protocol class passes document messages
+to the handlers here only. Invariant: only the ``sync`` handlers change ``documents``, in message order.
 """
 
 from __future__ import annotations
@@ -43,11 +43,10 @@ R = TypeVar("R")
 
 
 class MachineCode:
-    """Result of the finalizer for a document: figures and registers by kernel, or an error.
+    """The result of the finalizer for a document: figures and registers by kernel, or an error.
 
-    ``answer`` is that of ``visa.gen``. It holds for the snapshot that it was made of alone, but for ``assumed``: the platform
-    that the text showed, unless a platform was named. Finding it out takes longer than all else, and needs a text
-    without errors.
+    ``answer`` is that of ``visa.gen``. The result is valid for its snapshot only. ``assumed``, the platform inferred
+    from the text if none is set, stays valid, because inferring it takes long and needs a text without errors.
     """
 
     def __init__(self, document: Document, answer: Mapping[str, Any], *, is_platform_named: bool) -> None:
@@ -57,17 +56,17 @@ class MachineCode:
         self._problem = str(answer.get("error") or "no machine code")
         self._platform = str(answer.get("platform", ""))
         kernels = answer.get("kernels", ())
-        often = Counter(kernel["name"] for kernel in kernels)  # nothing is returned for kernels of the same name
+        often = Counter(kernel["name"] for kernel in kernels)  # kernels with the same name are omitted
         self._registers: dict[str, Mapping[str, str]] = {
             kernel["name"]: kernel["registers"] for kernel in kernels if often[kernel["name"]] == 1
         }
 
     def title(self, document: Document, kernel: str) -> str:
-        """Return the figures of a kernel in words; empty where the text has changed since."""
+        """Return the figures of a kernel in words; empty if the text has changed since."""
         return self._figures.get(kernel, self._problem) if self._document() is document else ""
 
     def register(self, document: Document, kernel: str, variable: str) -> str:
-        """Return the register of a kernel's variable, in words; empty where it is unknown, or the text has changed since."""
+        """Return the register of a kernel's variable, in words; empty if it is unknown, or the text has changed since."""
         place = self._registers.get(kernel, {}).get(variable, "") if self._document() is document else ""
         return f"{place} on {self._platform}" if place else ""
 
@@ -83,7 +82,7 @@ class VisaServer(LanguageServer):
         self.idle = Idle(self)
         self.runs: dict[str, tuple[str, RunValues]] = {}
         self.machine_code: dict[str, MachineCode] = {}
-        self.cursors: dict[str, int] = {}  # the lines of the cursors, for clients that send them
+        self.cursors: dict[str, int] = {}  # the line of the cursor by document, for clients that send it
         self.reading = ReadProcess()
         self.shown: set[str] = set()
         self.settings_told = 0  # number of settings messages that were not requested
@@ -93,7 +92,7 @@ class VisaServer(LanguageServer):
     def start_io(
         self, stdin: BinaryIO | Inflow | None = None, stdout: BinaryIO | None = None, answered: int | str | None = None
     ) -> None:
-        """Answer on standard input and output until the client ends it, all but the ``initialize`` that was answered."""
+        """Serve on standard input and output until the client ends the session; ``initialize`` may be answered already."""
         self._stop_event = Event()
         if isinstance(self.protocol, Protocol):
             self.protocol.answered = answered
@@ -127,11 +126,11 @@ class VisaServer(LanguageServer):
         return found if found is not None and found.language is Language.VISA else None
 
     def host(self, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, HostText] | None:
-        """Return the open document of another language, with its vISA, of a request; None for vISA texts, or when hosts are disabled."""
+        """Return the open document of another language, with its vISA; None for vISA texts, or if hosts are disabled."""
         found = self.documents.get(identifier.uri)
         if found is None or found.host is None:
             return None
-        from visa_lsp.embed.host_text import HostText  # there since the document was opened
+        from visa_lsp.embed.host_text import HostText  # exists since the document was opened
 
         assert isinstance(found.host, HostText)
         return (found, found.host) if self.documents.settings_for(found.key).embedded else None
@@ -158,12 +157,12 @@ class VisaServer(LanguageServer):
         self._rules.clear()
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log an error outside of a request; a message box for each would be of no help."""
+        """Log an error outside of a request, because a message box for each would not help the user."""
         logger.error("%s: %s", getattr(source, "__name__", source), error)
 
 
 def guard(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable[[VisaServer, P], Awaitable[R | None]]:
-    """Return a handler that answers nothing where it meets a bug of ours, and logs it."""
+    """Return a handler that logs an internal error and answers with an empty result."""
 
     @functools.wraps(handler)
     async def guard(ls: VisaServer, params: P) -> R | None:

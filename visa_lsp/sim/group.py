@@ -1,4 +1,4 @@
-"""A thread group and its barriers: the state that the threads of a group share beside the launch's memory.
+"""A thread group and its barriers: the state shared by the threads of a group, apart from the launch's memory.
 
 Values with a little arithmetic; the machine schedules the threads.
 """
@@ -35,7 +35,7 @@ class Barrier:
             self.release()
 
     def release(self) -> None:
-        """End the round, even where threads have not arrived."""
+        """End the round, even if threads have not arrived."""
         self.arrived = self.produced = 0
         self.generation += 1
 

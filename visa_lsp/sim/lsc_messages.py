@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def atomic_update(site: Site, size: int) -> messages.Update:
     """Return the update that an LSC atomic applies to a word of ``size`` bytes.
 
-    Raises KernelFault where the operation is not modelled for that size.
+    Raises KernelFault if the operation is not modelled for that size.
     """
     known = {**messages.integer_updates(size), **messages.float_updates(size)}
     if size == 2:

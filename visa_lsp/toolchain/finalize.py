@@ -88,7 +88,7 @@ class FinalizedKernel:
     max_pressure: int | None = None
     schedule: tuple[ScheduleRow, ...] = ()
 
-    def placed(self) -> Iterator[tuple[GenLine, int]]:
+    def place_lines(self) -> Iterator[tuple[GenLine, int]]:
         """Yield every line of the listing in order, with its line of the text."""
         places = {id(gen): under.line for under in self.lines for gen in under.gen}
         return ((gen, places[id(gen)]) for gen in self.listing.lines)

@@ -1,7 +1,8 @@
 """Compiles OpenCL C or SPIR-V to texts: calls ``ocloc`` once per device and sorts its dump into kernels and functions.
 
-The compiler tries several SIMD sizes; a discarded attempt has a text but no listing and is omitted. Which of several finished
-attempts is in the program is decided by the ze_info, elsewhere. Invariant: the dump stays in the temporary folder.
+The compiler tries several SIMD sizes; a discarded attempt has a text but no listing and is omitted. The ze_info shows
+which of several finished attempts is in the program; callers select it. Invariant: the dump stays in the temporary
+folder.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def listing_name(number: int) -> str:
 
 
 def make_guarded_copy(codes: Sequence[str], bodies: Sequence[TextBody], only: int | None = None) -> GuardedCopy:
-    """Return the text with a chosen output file for each body, without file names of its own.
+    """Return the text with a chosen output file for each body instead of the files that it names.
 
     ``only`` keeps a single body.
     """

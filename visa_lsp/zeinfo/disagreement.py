@@ -20,7 +20,8 @@ def disagreement(
 ) -> Diagnostic:
     """Return the finding at ``yaml`` in a document; ``related`` is the place in the text with its message and path.
 
-    ``value`` is the right value of the document at its place; empty if that is not one word.
+    ``yaml`` and ``text`` are the places; each side has its own message. ``value`` is the correct value for the
+    document; empty if it is not one word.
     """
     fixes = (Fix(f"change to {value}", (Edit(yaml, value),)),) if value else ()
     return Diagnostic(rule, yaml, message, (Related(*related),), fixes, severity)

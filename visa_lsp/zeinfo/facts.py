@@ -32,11 +32,11 @@ class KernelText:
     line: Callable[[int], Span] | None = None
 
     def input(self, index: int) -> Span:
-        """Return the place of the input of a number."""
+        """Return the place of the input with a number."""
         return self.inputs[index] if index < len(self.inputs) else self.name
 
     def attribute(self, name: str) -> Span:
-        """Return the place of a kernel attribute; the kernel's name where it has none."""
+        """Return the place of a kernel attribute; the kernel's name if it has none."""
         return self.attributes.get(name, self.name)
 
     def instruction(self, inst: Inst) -> Span:
@@ -46,7 +46,7 @@ class KernelText:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """The first instruction of each kind that a document speaks of; None where the kernel has none."""
+    """The first instruction of each kind described in documents; None if the kernel has none."""
 
     barrier: Inst | None = None
     stack_call: Inst | None = None
@@ -104,7 +104,7 @@ def _is_slm(inst: Inst) -> bool:
 
 
 def _surface_number(inst: Inst) -> int | None:
-    """Return the binding table index that an instruction names outright."""
+    """Return the binding table index in the text of an instruction."""
     if inst.row.has(Trait.MOVES_STATE):
         target, value = inst.get("dst"), inst.get("src0")
         if (

@@ -1,7 +1,7 @@
-"""Comparison of a ze_info document with the kernels that it describes: disagreements, with a place in both.
+"""Compares a ze_info document with the kernels that it describes: disagreements, each with a place in both.
 
-Knows items and resolved kernels, neither files nor syntax. ``disagreements`` gives the findings of the document. Invariant: without a platform it reports only disagreements that no register size
-explains.
+Knows items and resolved kernels, neither files nor syntax. ``disagreements`` returns the findings about the document.
+Invariant: without a platform it reports only disagreements that exist for every register size.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def disagreements(
 ) -> tuple[Diagnostic, ...]:
     """Compare a document with kernels; a kernel that the document lacks is reported at its text.
 
-    A document may describe kernels of other texts: that is not a disagreement.
+    A document may also describe kernels of other texts, which is not a disagreement.
     """
     kernels = {word_of(k, "name"): k for k in entries(source.root, "kernels")}
     found: list[Diagnostic] = []
@@ -51,7 +51,7 @@ def disagreements(
 
 
 def codeless_kernels(source: ZeInfoSource, zebin: Zebin) -> list[Diagnostic]:
-    """Return a finding for each kernel of a zebin's document that the zebin has no code for."""
+    """Return a finding for each kernel of a zebin's document without code in the zebin."""
     found = []
     for kernel in entries(source.root, "kernels"):
         name, item = word_of(kernel, "name"), child(kernel, "name")
@@ -127,14 +127,14 @@ def _environment(source: ZeInfoSource, item: YamlItem, text: KernelText) -> list
             rules.GRF_DIFFERS, "grf_count", str(grfs), text.attribute("NumGRF"), f"the kernel has NumGRF={grfs}"
         )
     check.barriers(uses.barrier, uses.named_barriers)
-    check.shared_memory(uses.slm)
+    check.compare_slm_size(uses.slm)
     check.flag("has_stack_calls", uses.stack_call, "calls functions through the stack")
     check.flag("has_global_atomics", uses.global_atomic, "has atomic operations on global memory")
     check.flag("has_dpas", uses.dpas, "has systolic instructions")
     if child(env, "has_sample") is not None:
         check.flag("has_sample", uses.sample, "samples images")
     if uses.stateless_write is not None and _true(env, "has_no_stateless_write"):
-        # A remark only: for BDW, where every buffer is reached by address, the compiler writes this too.
+        # Only a remark, because the compiler also writes this for BDW, where every buffer is accessed by address.
         check.differs(
             rules.FLAG_DIFFERS, "has_no_stateless_write", "false", text.instruction(uses.stateless_write),
             f"the kernel writes by address ({uses.stateless_write.row.mnemonic})", Severity.INFORMATION,
@@ -167,7 +167,7 @@ class _Check:
         self.found: list[Diagnostic] = []
 
     def place(self, key: str) -> Span:
-        """Return the value of a key of the environment or kernel; where it is absent the map that it is absent from."""
+        """Return the value of a key of the environment or kernel; if it is missing, the map without it."""
         for holder in (self.env, self.item):
             found = child(holder, key)
             if found is not None:
@@ -225,7 +225,7 @@ class _Check:
                 "this kernel", "0", Severity.WARNING,
             )  # fmt: skip
 
-    def shared_memory(self, inst: Inst | None) -> None:
+    def compare_slm_size(self, inst: Inst | None) -> None:
         size = number(self.env, "slm_size") or 0
         wanted = 1024 * (self.text.kernel.int_attribute("SLMSize") or 0)
         local = any(

@@ -1,8 +1,8 @@
-"""Payload arguments against ``.input``s: each argument has an input at its place and of its size, and each input an argument.
+"""Compares payload arguments with ``.input``s: each argument needs an input of its place and size, and each input an argument.
 
-Knows places in bytes and the habits of the compiler: one input may take the three numbers of global_id_offset and
-local_size together, a vector may be taken by its elements, and small values take four bytes. Invariant: an unmatched argument and an unmatched input of one size are one disagreement,
-not two.
+Knows places in bytes and the conventions of the compiler: one input may have the three numbers of both global_id_offset
+and local_size, a vector may have an input per element, and small values take four bytes. Invariant: an unmatched
+argument and an unmatched input of one size are one disagreement, not two.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DWORD_BYTES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A payload argument that takes room, in bytes of the register file."""
+    """A payload argument with its place, in bytes of the register file."""
 
     item: YamlItem
     kind: str
@@ -39,7 +39,7 @@ class Argument:
 
     @property
     def end(self) -> int:
-        """The byte behind the last."""
+        """The end: the byte after the last."""
         return self.first + self.size
 
     @property
@@ -51,7 +51,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class TextInput:
-    """An ``.input``, in bytes of the register file."""
+    """An ``.input`` with its place, in bytes of the register file."""
 
     index: int
     first: int
@@ -60,11 +60,11 @@ class TextInput:
 
     @property
     def end(self) -> int:
-        """The byte behind the last."""
+        """The end: the byte after the last."""
         return self.first + self.size
 
     def overlaps(self, argument: Argument) -> bool:
-        """Return whether they share a byte."""
+        """Return whether an argument and an input share a byte."""
         return self.first < argument.end and argument.first < self.end
 
 
@@ -97,7 +97,7 @@ def payload_disagreements(
 
 
 class _Placement:
-    """A comparison."""
+    """The comparison of one kernel's arguments with its inputs."""
 
     def __init__(self, source: ZeInfoSource, item: YamlItem, text: KernelText, layout: PayloadLayout) -> None:
         self.source = source
@@ -157,7 +157,7 @@ class _Placement:
         )
 
     def _fits(self, argument: Argument, over: list[TextInput], arguments: list[Argument]) -> bool:
-        """Return whether an argument and the inputs at its bytes may be one thing."""
+        """Return whether an argument may be the same as the inputs at its bytes."""
         first = over[0]
         exact = first.first == argument.first
         if exact and first.size == argument.size:
@@ -171,7 +171,7 @@ class _Placement:
             return True
         if exact and len(over) == 1 and argument.size % _DWORD_BYTES and up(argument.end) == first.end:
             return True
-        return exact and 4 * first.size == 3 * argument.size  # a vector of three takes the room of four
+        return exact and 4 * first.size == 3 * argument.size  # a vector of three has the size of four
 
     def _sizes(self, argument: Argument, over: list[TextInput], partner: TextInput | None) -> None:
         first = over[0]
@@ -180,7 +180,7 @@ class _Placement:
         message = f"{argument.title} has {argument.size} bytes from byte {argument.first} on, but .input {first.name} has {first.size}{place}"
         value = str(first.size) if exact and len(over) == 1 else ""
         at, says = first, f".input {first.name}: {first.size} bytes from byte {first.first} on"
-        if partner is not None:  # it has been moved: the input that is left over is its own
+        if partner is not None:  # it has been moved; the remaining input belongs to it
             message += f"; .input {partner.name} has its size and lies at byte {partner.first}"
             at, says = partner, f".input {partner.name}: {partner.size} bytes from byte {partner.first} on"
             value = str(self.layout.offset(partner.first))
@@ -190,7 +190,7 @@ class _Placement:
 
     @staticmethod
     def _is_header(entry: TextInput, arguments: list[Argument]) -> bool:
-        """Return whether an input holds global_id_offset and the argument after it together."""
+        """Return whether an input has both global_id_offset and the argument after it."""
         first = next((a for a in arguments if a.first == entry.first), None)
         return first is not None and first.kind == "global_id_offset" and entry.size == _HEADER_BYTES
 
@@ -215,7 +215,7 @@ class _Placement:
 
 
 def up(end: int) -> int:
-    """Return an end, rounded up to four bytes."""
+    """Return an end rounded up to four bytes."""
     return -(-end // _DWORD_BYTES) * _DWORD_BYTES
 
 

@@ -1,6 +1,6 @@
-"""Plain values to the text of a ze_info document, in the compilers' own form.
+"""Writes plain values as the text of a ze_info document, in the form of the compilers.
 
-Knows YAML's plain forms, no key. Invariant: the text reads back as the same value.
+Knows YAML's plain forms, no keys. Invariant: the text reads back as the same value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def document(root: Mapping[str, object]) -> str:
 
 
 def scalar(value: object) -> str:
-    """Return a word, number or flag as it is written."""
+    """Return a word, number or flag as text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

@@ -197,7 +197,7 @@ class _LaunchWriter:
             more = range(len(args), count)
             args += [(CapturedSize(shared if self._kind(index) == "local" else 0),) for index in more]
         if len(args) < count:
-            expected = self.info.expected(range(count))
+            expected = self.info.describe_arguments(range(count))
             raise self.problem(f"has {len(args)} arguments; the kernel takes {count}: {expected}")
         if len(args) > count:
             self.notes.append(
@@ -217,7 +217,7 @@ class _LaunchWriter:
         words = f"the kernel takes {KIND_WORDS.get(kind, '')}, the capture has {_WORDS[type(recorded[0])]}"
         if kind == "buffer" and isinstance(recorded[0], CapturedValue):
             words = "no contents are recorded of the memory that it points to"
-        raise self.problem(f"argument {self.info.described(index)}: {words}")
+        raise self.problem(f"argument {self.info.describe_argument(index)}: {words}")
 
     def _as_kind(self, index: int, kind: str, arg: CapturedArg, expected: list[Spec]) -> Spec | None:
         """Return an argument of the ``kind`` that the kernel takes; None if it is of another kind.
@@ -249,7 +249,7 @@ class _LaunchWriter:
         size = count * element_bytes(element) if element else len(data)
         if len(data) != size or not data:
             raise self.problem(
-                f"argument {self.info.described(index)} takes {size or 'some'} bytes, the capture has {len(data)}"
+                f"argument {self.info.describe_argument(index)} takes {size or 'some'} bytes, the capture has {len(data)}"
             )
         if not element:
             element, count = "uint8", size
@@ -277,7 +277,7 @@ class _LaunchWriter:
 
 
 def _array(arg: CapturedBuffer | CapturedImage, data: bytes, dtype: str, shape: tuple[int, ...]) -> Array:
-    """Return the bytes as an array, of an image with red first."""
+    """Return the bytes as an array; red comes first in an image."""
     array = np.frombuffer(data, dtype).reshape(shape)
     return array[..., [2, 1, 0, 3]] if isinstance(arg, CapturedImage) and arg.is_bgra else array
 

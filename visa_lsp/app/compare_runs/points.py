@@ -47,7 +47,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class StorePair:
-    """The store of each program, None where it has none, and the line of its text, empty where it has none."""
+    """The store of each program or None, and the line of its text or an empty string."""
 
     a: ElementStore | None
     b: ElementStore | None
@@ -59,8 +59,8 @@ class StorePair:
 class Differing:
     """The difference of two runs: ``kind`` is values, faults, printed or launch; ``words`` is one line.
 
-    For values also the number or name of the argument and its title, the numbers of different and of all elements, and the
-    first different element: its indexes ``at`` and its value in both runs.
+    For values, the rest describes the argument (its number or name, and its title), the numbers of different and of all
+    elements, and the first different element: its indexes ``at`` and its value in both runs.
     """
 
     kind: str

@@ -128,7 +128,7 @@ def _build_of(source: BuildSource, device: str, made: Compiled) -> Build:
 
 
 def _in_program(texts: tuple[CompiledText, ...], zebin: Zebin) -> Iterator[CompiledText]:
-    """Yield of several attempts at a kernel the one with the SIMD size of the ze_info, and each function once."""
+    """Yield each function once, and each kernel once: the attempt with the SIMD size of the ze_info."""
     from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     try:

@@ -81,7 +81,7 @@ def compare_paths(
 def compare_data(
     files: Sequence[tuple[str, bytes]], platform: str | None, say: Callable[[str], None]
 ) -> ProgramComparison:
-    """Compare two files, each with its name and bytes. Raises UserError for what is neither a text nor an object."""
+    """Compare two files, each with its name and bytes. Raises UserError if a file is neither a text nor an object."""
     sides = [_side(name, data, platform, say) for name, data in files]
     unreadable = sum(side is None for side in sides)
     return ProgramComparison([] if unreadable else [_diff(*sides)], folders=False, unreadable=unreadable)

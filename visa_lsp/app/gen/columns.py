@@ -115,9 +115,9 @@ class Columns:
 
     def _gen_lines(self, kernel: FinalizedKernel) -> Iterator[ColumnLine]:
         number = 0
-        places = [line for _, line in kernel.placed()]
+        places = [line for _, line in kernel.place_lines()]
         longest = max((gen.issue.stall for gen in kernel.listing.lines if gen.issue), default=0) or 1
-        for gen, line in kernel.placed():
+        for gen, line in kernel.place_lines():
             v, s = line + 1, self._by_line.get(line)
             if gen.is_label:
                 yield ColumnLine("", [("lab", gen.text)], v, s)

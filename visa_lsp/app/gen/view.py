@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def view_columns(document: GenDocument, source: str | None = None) -> dict[str, Any]:
     """Return ``{"source": {"name", "path", "lines", "ties"} or None, "gen": [{"head", "living", "lines"}]}``.
 
-    A line is ``{"number", "parts": [[kind, text]], "v"?, "s"?, "hue"?, "kind"?, "title"?, "bar"?}``; ``ties`` has the line of the source by
-    that of the text, both from 1, ``living`` by the number of a GRF register the variables that live in it. ``source`` is
-    the source file that the user named. Raises UserError if it cannot be read.
+    A line is ``{"number", "parts": [[kind, text]], "v"?, "s"?, "hue"?, "kind"?, "title"?, "bar"?}``; ``ties`` maps
+    lines of the text to lines of the source, both from 1; ``living`` maps numbers of GRF registers to the variables in
+    them. ``source`` is the source file that the user named. Raises UserError if it cannot be read.
     """
     tied = source_for(document.source.name, document.source.text, source)
     columns = Columns(document, tied)

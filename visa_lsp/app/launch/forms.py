@@ -193,9 +193,9 @@ def _merge_argument(value: Any, spec: Spec) -> Any:
 
 
 def write(launch: Spec, names: Sequence[str] = (), *, named: bool = False) -> Written:
-    """Return the text of a launch file with each argument on a line of its own.
+    """Return the text of a launch file with one argument per line.
 
-    ``names`` are written after the arguments as comments; with ``named`` as the keys of the arguments.
+    ``names`` become comments after the arguments, or the keys of the arguments if ``named``.
     """
     named = named and all(names) and len(set(names)) == len(names)
     lines: list[tuple[str, str]] = []

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 DEFAULT: Final = platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
 
 
-class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of ours
+class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of the program
     """A ``text`` with errors: its ``diagnostics``, and one line for each error in ``lines``."""
 
     def __init__(self, path: Path | None, text: str, diagnostics: Sequence[Diagnostic], lines: Sequence[str]) -> None:

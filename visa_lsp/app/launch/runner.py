@@ -52,7 +52,7 @@ from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import CHECKERS, checkers, select_watched_kinds
 from visa_lsp.sim.observers.profile import Profiler
 from visa_lsp.sim.printf import text_of as text_printed
-from visa_lsp.text import decode_text, stored
+from visa_lsp.text import decode_text, encode_text
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.file import LaunchFile
@@ -102,7 +102,7 @@ def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -
 
     Raises TextProblems for a text with errors, and LaunchError for a launch that cannot run.
     """
-    return run_ready(ready_data(stored(text), launch, options or RunOptions()))
+    return run_ready(ready_data(encode_text(text), launch, options or RunOptions()))
 
 
 def ready_data(data: bytes, launch: LaunchFile, options: RunOptions) -> ReadyRun:

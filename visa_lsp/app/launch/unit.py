@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import STDIN, foreign, read_bytes
 from visa_lsp.app.launch.printing import Outcome
-from visa_lsp.text import stored
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ def open_job(job: LaunchJob, quick: dict[str, Any] | None = None, kernel: str = 
     if data is None:
         assert options.path is not None
         text = options.finder.opened(options.path)
-        data = runner.read_bytes(options.path) if text is None else stored(text)
+        data = runner.read_bytes(options.path) if text is None else encode_text(text)
     if other := foreign(str(options.path or job.name), data):
         raise UserError(f"{options.path or job.name}: {other}")
     if launch is not None:

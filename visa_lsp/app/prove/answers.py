@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import z3
 
 from visa_lsp.app.prove.payload import AXES, size_of
-from visa_lsp.app.prove.solve import Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
+from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
 from visa_lsp.app.prove.terms import TRUE, Level, Sum, at_most, atoms_of, both, equal, negation, number
 from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN, memory_of
 from visa_lsp.app.read.effects import Effects
@@ -37,7 +39,7 @@ MAX_MODEL_VALUE: Final = 4096
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
 MAX_CANDIDATES: Final = 40  # candidates for the assumed size of a buffer
 MAX_STRIDE_BYTES: Final = 1024
-TILE: Final = 16  # work items along an axis of a tile, of which compilers and programmers use multiples
+TILE: Final = 16  # work items along an axis of a tile, because compilers and programmers use multiples of it
 _STAYS: Final = "accesses of shared local memory stay in their arrays, as the answers for bounds say or not"
 _ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
@@ -104,7 +106,8 @@ class Prover:
         self.axes = [0, 1, 2]  # the properties that the kernel uses
         self._flat_axes()
         self.cap: list[tuple[str, Claim]] = []
-        self._cap_groups()
+        with suppress(OutOfTime):
+            self._cap_groups()
 
     def results(self, properties: Sequence[str]) -> list[Result]:
         """Return the answers for properties, in the order of the lines."""
@@ -112,17 +115,26 @@ class Prover:
         if not self._is_possible(TRUE):
             return [Result(one, 1, UNKNOWN_ANSWER, reason="the assumptions allow no launch") for one in properties]
         if "bounds" in properties:
-            found += [r for group in self.groups for r in self._each(group, "bounds", self._bounds(group.access))]
+            found += [r for group in self.groups for r in self._each(group, "bounds", self._bounds)]
         if "race" in properties:
-            found += [r for group in self.groups for r in self._each(group, "race", self._race(group))]
+            found += [r for group in self.groups for r in self._each(group, "race", self._race)]
         if "divergence" in properties:
-            found += [self._divergence(meeting) for meeting in self.walker.meetings]
+            found += [
+                self._in_time("divergence", one.line, partial(self._divergence, one)) for one in self.walker.meetings
+            ]
         if "uninitialised" in properties:
             found += self._definedness()
         return _worst(found)
 
-    def _each(self, group: _Group, property_: str, result: Result) -> list[Result]:
+    def _each(self, group: _Group, property_: str, decide: Callable[[_Group], Result]) -> list[Result]:
+        result = self._in_time(property_, group.access.line, partial(decide, group))
         return [replace(result, property=property_, line=line) for line in group.lines]
+
+    def _in_time(self, property_: str, line: int, decide: Callable[[], Result]) -> Result:
+        try:
+            return decide()
+        except OutOfTime:
+            return Result(property_, line, UNKNOWN_ANSWER, reason="the time allowed had passed before it was decided")
 
     def _flat_axes(self) -> None:
         """Assume one work item along an axis whose ids the kernel does not use."""
@@ -165,9 +177,11 @@ class Prover:
         return both(*(at_most(local, cap) for local in self.symbols.local))
 
     def _is_possible(self, condition: Claim) -> bool:
-        question = self.solver.question()
-        hard = [*self._base(question, [_ITEM]), question.condition(condition, _ITEM)]
-        return self.solver.ask(question, hard, seconds=1.0).word != "no"
+        with suppress(OutOfTime):
+            question = self.solver.question()
+            hard = [*self._base(question, [_ITEM]), question.condition(condition, _ITEM)]
+            return self.solver.ask(question, hard, seconds=1.0).word != "no"
+        return True
 
     # ---- questions
 
@@ -405,7 +419,8 @@ class Prover:
     def _name(self, index: int) -> str:
         return self.walker.info.argument_name(index) or f"arg{index}"
 
-    def _bounds(self, access: ItemAccess, *, search: bool = True) -> Result:
+    def _bounds(self, group: _Group, *, search: bool = True) -> Result:
+        access = group.access
         line, size = access.line, self._size(access.space)
         if access.why or size is None:
             return Result("bounds", line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
@@ -540,7 +555,7 @@ class Prover:
         """Return whether an access is proved to stay in its memory."""
         found = self._inside.get(access)
         if found is None:
-            found = self._inside[access] = self._bounds(access, search=False).answer == PROVED
+            found = self._inside[access] = self._bounds(_Group(access), search=False).answer == PROVED
         return found
 
     def _meet(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from math import prod
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 _ROOM_BYTES: Final = 1 << 16  # of a buffer whose size does not matter
 _SHARED_BYTES: Final = 4096
-_STEPS: Final = 200_000  # some 15 seconds of the interpreter
+_MAX_STEPS: Final = 200_000  # some 15 seconds of the interpreter
+_STEPS_PER_SECOND: Final = 13_000
 _MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
 _FAULTS: Final = {
     "race": "data-race",
@@ -52,10 +55,12 @@ class Confirmer:
 
     def __init__(
         self, walker: Walker, path: Path, data: bytes, finder: Beside, *, named: bool = False, item_races: bool = True,
+        deadline: float = math.inf,
     ) -> None:  # fmt: skip
         self.walker, self.path, self.data, self.finder = walker, path, data, finder
         self.checks = _CHECKS if item_races else {**_CHECKS, "race": "races"}
         self.shown: dict[tuple[str, str], set[int]] = {}  # the lines with the fault, by property and launch
+        self.deadline = deadline  # of all runs, by ``time.monotonic``
         self.named = named  # without ze_info, arguments are given by the names of inputs
 
     def confirm(self, property_: str, lines: Sequence[int], values: Mapping[str, int]) -> str | None:
@@ -65,20 +70,23 @@ class Confirmer:
             if text is None:
                 return None
             with suppress(LaunchError, UserError):
-                shown, is_cut = self._run(text, property_, self.checks[property_])
+                steps = min(_MAX_STEPS, max(0, self.deadline - monotonic()) * _STEPS_PER_SECOND)
+                if steps < 1:
+                    return None
+                shown, is_cut = self._run(text, property_, self.checks[property_], int(steps))
                 if shown & set(lines):
-                    options = f" --budget {_STEPS}" if is_cut else ""
-                    if property_ == "race" and self._run(text, property_, "races")[0] != shown:
+                    options = f" --budget {int(steps)}" if is_cut else ""
+                    if property_ == "race" and self._run(text, property_, "races", int(steps))[0] != shown:
                         options = f" --checks {_ITEM_CHECKS}{options}"
                     launch = (f"# run with{options}\n" if options else "") + self._with_file(text)
                     self.shown[property_, launch] = shown
                     return launch
         return None
 
-    def _run(self, text: str, property_: str, checks: str) -> tuple[set[int], bool]:
+    def _run(self, text: str, property_: str, checks: str, steps: int) -> tuple[set[int], bool]:
         """Return the lines at which a run has the fault, and whether it ended at the limit of steps."""
         launch = parse_launch(text, self.path.with_name(f"{self.path.name}.launch.yaml"))
-        options = RunOptions(self.path, self.walker.platform.name, "interp", checks, budget=_STEPS, finder=self.finder)
+        options = RunOptions(self.path, self.walker.platform.name, "interp", checks, budget=steps, finder=self.finder)
         faults = run_launch(launch, options, self.data).faults
         shown = [(one.line + 1, one.other_line + 1) for one in faults if one.kind.value == _FAULTS[property_]]
         return {line for lines in shown for line in lines if line}, any(one.kind is FaultKind.BUDGET for one in faults)

@@ -87,10 +87,11 @@ def check_properties(names: Iterable[str]) -> tuple[str, ...]:
 def prove_data(
     name: str, path: Path | None, data: bytes, options: ProofOptions, *,
     opened: Mapping[str, str] | None = None, is_wanted: Callable[[], bool] = lambda: True,
+    process: ProofProcess | None = None,
 ) -> ProvedFile:  # fmt: skip
     """Prove the kernels of a text or object, in a process of its own, which ends as soon as it is not wanted.
 
-    ``opened`` are texts of an editor by path, which stand for the files. Raises UserError where Z3 is missing, the file is neither
+    ``opened`` are texts of an editor by path, which stand for the files; ``process`` serves several calls. Raises UserError where Z3 is missing, the file is neither
     text nor object, or an assumption has a mistake.
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
@@ -100,9 +101,10 @@ def prove_data(
     job = {
         "name": name, "path": str(path) if path else None, "data": b64encode(data).decode(), "opened": dict(opened or {})
     }  # fmt: skip
-    child = _ProofProcess(options, is_wanted)
+    child = process or ProofProcess()
+    seconds = options.seconds + GRACE_SECONDS
     try:
-        found = child.ask({**job, "options": structs.asdict(options), "names": True})
+        found = child.ask({**job, "options": structs.asdict(options), "names": True}, seconds, is_wanted)
         if "lost" in found:
             return ProvedFile(name, tuple(_unknown("", options, found["lost"])))
         if found["broken"]:
@@ -111,7 +113,8 @@ def prove_data(
         for kernel in found["names"]:
             if not is_wanted():
                 break
-            answer = child.ask({**job, "options": structs.asdict(structs.replace(options, kernel=kernel))})
+            asked = {**job, "options": structs.asdict(structs.replace(options, kernel=kernel))}
+            answer = child.ask(asked, seconds, is_wanted)
             if "lost" in answer:
                 results += _unknown(kernel, options, answer["lost"])
             else:
@@ -119,25 +122,22 @@ def prove_data(
                     ProofResult(**{**one, "assumptions": tuple(one["assumptions"])}) for one in answer["results"]
                 ]
     finally:
-        child.end()
+        if process is None:
+            child.end()
     return ProvedFile(name, tuple(results))
 
 
-class _ProofProcess:
+class ProofProcess:
     """The process that does the work; replaced by a new one when a limit has ended it."""
 
-    def __init__(self, options: ProofOptions, is_wanted: Callable[[], bool]) -> None:
-        self._seconds = options.seconds + GRACE_SECONDS
-        self._is_wanted = is_wanted
+    def __init__(self) -> None:
         self._process: JobProcess | None = None
 
-    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, job: dict[str, Any], seconds: float, is_wanted: Callable[[], bool]) -> dict[str, Any]:
         """Return the answer to a job, or the result of ``lost`` with the reason. Raises UserError for a mistake of the user."""
         self._process = self._process or JobProcess(_MODULE)
         try:
-            found: dict[str, Any] = json.loads(
-                self._process.ask(json.dumps(job).encode(), self._seconds, self._is_wanted)
-            )
+            found: dict[str, Any] = json.loads(self._process.ask(json.dumps(job).encode(), seconds, is_wanted))
         except JobLost as lost:
             self.end()
             return {"lost": str(lost)}
@@ -259,7 +259,13 @@ def prove_kernel(
         except (TooLong, RecursionError) as error:
             return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply")
         confirmer = Confirmer(
-            walker, path or Path(name), data, finder, named=found.path is None, item_races=options.item_races
+            walker,
+            path or Path(name),
+            data,
+            finder,
+            named=found.path is None,
+            item_races=options.item_races,
+            deadline=end + GRACE_SECONDS / 2,
         )
         left = max(1.0, deadline - monotonic())
         prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races)

@@ -1,4 +1,9 @@
-"""Questions about terms for Z3: is there a launch with two work items for which the conditions hold? Terms become linear integer arithmetic. A product of two symbols becomes a new symbol with the facts that follow from monotony, because Z3 does not decide non-linear arithmetic in time. To find a launch, its sizes are fixed, which makes most products linear. The time of each question and the memory of Z3 are limited. No other module imports Z3."""
+"""Questions about terms for Z3: whether a launch and two work items exist for which conditions hold.
+
+Terms become linear integer arithmetic. A product of two symbols becomes a new symbol with the facts that follow from
+monotony, because Z3 does not decide non-linear arithmetic in time. To find a launch, its sizes are fixed, which makes
+most products linear. The time of each question and the memory of Z3 are limited. No other module imports Z3.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +27,11 @@ STEPS_PER_SECOND: Final = (
     3_000_000  # in units of Z3, measured on an idle core, so that answers do not depend on the load of the machine
 )
 SLOWEST: Final = 10  # how many times slower a machine may be
+MAX_CHOICES: Final = 24  # as expressions, because Z3 simplifies 100 that are nested for minutes, whatever its limits
+
+
+class OutOfTime(Exception):  # noqa: N818 - a limit, not an error
+    """The end of the time for all questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,7 @@ class Question:
     sides: list[Any] = field(default_factory=list)
     products: list[tuple[Any, Any, Any]] = field(default_factory=list)
     names: dict[str, Any] = field(default_factory=dict)
+    choices: int = 0
 
     def term(self, term: Sum, item: SymbolicItem) -> Any:
         """Return a term of a work item."""
@@ -77,7 +88,13 @@ class Question:
             return found
         name = f"{atom.name}{suffix}"
         if atom.test is not None:
-            found = z3.If(self.condition(atom.test, item), *(self.term(part, item) for part in atom.parts))
+            test, (one, other) = self.condition(atom.test, item), [self.term(part, item) for part in atom.parts]
+            self.choices += 1
+            if self.choices <= MAX_CHOICES:
+                found = z3.If(test, one, other)
+            else:
+                found = z3.Int(f"choice {self.choices}")
+                self.sides += [z3.Or(z3.Not(test), found == one), z3.Or(test, found == other)]
             self.made[key] = found
             return found
         found = z3.Int(name)
@@ -154,7 +171,9 @@ class Solver:
         return self.deadline - time.monotonic()
 
     def question(self, *, exact: bool = False) -> Question:
-        """Return a question without conditions."""
+        """Return a question without conditions. Raises OutOfTime where no time is left."""
+        if self.left <= 0:
+            raise OutOfTime
         return Question(self.pool, exact)
 
     def ask(
@@ -168,8 +187,6 @@ class Solver:
     ) -> SolverAnswer:
         """Answer whether all conditions can hold; a ``no`` names the assumptions that it needs."""
         limit = self.seconds if seconds is None else seconds
-        if self.left <= 0:
-            return SolverAnswer("unknown")
         self.asked += 1
         solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
         solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
@@ -201,6 +218,8 @@ def exclusion(pool: SumPool, facts: Sequence[Claim], deadline: float) -> Callabl
     item = SymbolicItem(1, 0)
 
     def never(conditions: Sequence[Claim]) -> bool:
+        if solver.left <= 0:
+            return False
         question = solver.question()
         return solver.ask(question, [question.condition(one, item) for one in (*facts, *conditions)]).word == "no"
 

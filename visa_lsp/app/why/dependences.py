@@ -37,7 +37,7 @@ _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
 
 
 class Execution(NamedTuple):
-    """One unit of an executed instruction."""
+    """An executed instruction, for a single unit."""
 
     row: int
     unit: int

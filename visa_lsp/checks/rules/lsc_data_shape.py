@@ -1,11 +1,12 @@
 """The data operand of a load/store message has no shape, or one that does not exist.
 
-A shape is the element's size followed by the number of elements: `d32`, `d32x4`, `d64x8t` (transposed), `d32.xyz` (quad), `d8.16x8nn` (block).
+A shape is the element's size followed by the number of elements: `d32`, `d32x4`, `d64x8t` (transposed), `d32.xyz`
+(quad), `d8.16x8nn` (block).
 
 A quad message chooses channels by a mask: a count there, `d32x4`, is accepted, but its code is read as a mask, `.z`. That is a
 warning.
 
-Why: the message moves exactly what the shape says; the finalizer's grammar has no form without.
+Why: the message moves exactly what the shape says; the finalizer's grammar has no form without it.
 
 Example:
 

@@ -51,7 +51,7 @@ _NEWER_WORD: Final = re.compile(r"surf|AVS_(?:(?:16|8)_(?:FULL|DOWN_SAMPLE)|(?:4
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         if symbol.decl is None or symbol.place is None or symbol.decl.errors:
             continue
         if not _is_tight(symbol.decl, symbol.kind):

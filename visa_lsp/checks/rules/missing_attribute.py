@@ -1,6 +1,6 @@
 """A function does not state how many registers its arguments and its result take.
 
-Every `.global_function` has `ArgSize` and `RetValSize`, 0 where there are none.
+Every `.global_function` has `ArgSize` and `RetValSize`, 0 if there are none.
 
 Why: the caller lays out the arguments by these numbers.
 

@@ -4,7 +4,7 @@
 `f`; with `.16` they are `ud` for all operations, and there is no second operand. The data of `gather` and `scatter`
 have elements of four bytes. Of the operands of a matrix product only src0 can be `%null`.
 
-Why: the message works on dwords, whatever the variable was declared as.
+Why: the message works on dwords, whatever the declared type of the variable.
 
 Example:
 

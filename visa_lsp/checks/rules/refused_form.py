@@ -103,7 +103,7 @@ def _names(bound: Bound) -> Iterator[Found]:
 
 
 def _words(bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
-    """Yield words behind the mnemonic that the lexer of text 4.2 reads as something else, and pairs that it does not know."""
+    """Yield words after the mnemonic that the lexer of text 4.2 reads as something else, and pairs that it does not know."""
     texts = [word.text for word in node.words[1:]]
     for modifier in row.modifiers:
         for word in node.words[1:]:

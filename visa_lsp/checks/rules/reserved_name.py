@@ -30,7 +30,7 @@ _RESERVED = {
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         meaning = _RESERVED.get(symbol.name)
         if meaning is not None and symbol.place is not None:
             message = f"`{symbol.name}` is reserved for {meaning}; the specification forbids its declaration, though the finalizer accepts it"

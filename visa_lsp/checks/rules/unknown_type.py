@@ -47,7 +47,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         word = symbol.decl.type if symbol.decl else None
         type_ = symbol.type
         if (

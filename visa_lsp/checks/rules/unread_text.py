@@ -75,7 +75,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     """Yield unread spellings in declarations and in attributes of the kernel."""
     if ctx.dialect is not Dialect.V42:
         return
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         if symbol.decl is not None and symbol.place is not None and not symbol.decl.errors:
             found = next(_in_declaration(ctx, symbol.decl, symbol.place.line), None)
             if found is not None:

@@ -35,7 +35,7 @@ def graph_of_body(body: Body) -> Graph:
 
 
 def steps_of_body(body: Body, grf_bytes: int | None = None) -> list[Step]:
-    """Return the steps of a body with what they read and write; ``grf_bytes`` overrides the row size of its platform."""
+    """Return the steps of a body with their reads and writes; ``grf_bytes`` overrides the row size of the platform."""
     storage = storage_of_body(body, grf_bytes)
     named = _variables_by_line(body)
     return [_step(bound, storage, named) for bound in body.code]

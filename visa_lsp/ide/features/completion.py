@@ -99,7 +99,7 @@ _NAMED: Final = (
 
 
 def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
-    """Bind the part of the text whose names are needed: of many names, those near the cursor and those that match."""
+    """Bind the part of the text whose names are needed; if there are many, only the matching names and those near the cursor."""
     if context.expected not in _NAMED:
         return None, False
     document = analysis.document

@@ -95,7 +95,7 @@ def _sort(edge: Edge) -> str:
 
 
 def _code(document: Document, flow: Graph, block: Block, most: int | None = _LINES) -> list[str]:
-    """Return the lines of a block without comments; of a long block the first and last lines."""
+    """Return the lines of a block without comments; only the first and last lines of a long block."""
     lines = [" ".join(document.code(step.line).split()) for step in flow.code(block)]
     if most is not None and len(lines) > most:
         left = len(lines) - most + 1

@@ -74,7 +74,7 @@ def _values(row: LaunchKey, word: Span, folder: LaunchFolder | None, meant: Mean
         info = meant.info
         for index in range(min(info.argument_count, _MAX_ARGUMENTS)):
             if kind_of(info, index) in ("buffer", "image"):
-                yield ZeCompletion(str(index), str(index), word, info.described(index), "", is_key=False)
+                yield ZeCompletion(str(index), str(index), word, info.describe_argument(index), "", is_key=False)
 
 
 def _arguments(place: LaunchPlace, info: KernelInfo | None, text: str) -> Iterator[ZeCompletion]:
@@ -97,7 +97,7 @@ def _arguments(place: LaunchPlace, info: KernelInfo | None, text: str) -> Iterat
             template(info, named),
             template(info, named),
             word,
-            info.described(named),
+            info.describe_argument(named),
             _describe_argument(info, named),
             is_key=False,
         )

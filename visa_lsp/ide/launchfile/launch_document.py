@@ -157,7 +157,7 @@ class LaunchDocument:
         found = []
         for name, item, span in named:
             index = index_of(info, name)
-            told = info.described(index) if info is not None and index is not None else ""
+            told = info.describe_argument(index) if info is not None and index is not None else ""
             kind = ", ".join(item.value) if isinstance(item.value, dict) else ""
             whole = Span(span.start, max(span.end, end_of(source, item)))
             found.append(ZeSymbol(str(name), "argument", told or kind, span, whole))

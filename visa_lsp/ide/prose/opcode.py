@@ -36,7 +36,7 @@ def describe_row(row: Instruction) -> str:
 
 
 def describe_rows(rows: Sequence[Instruction], chosen: Instruction | None = None) -> str:
-    """Return the page of a mnemonic; of several rows the chosen one in full, the others by their syntax."""
+    """Return the page of a mnemonic: the chosen row in full, and the syntax of its other rows."""
     first = chosen or rows[0]
     text = describe_row(first)
     others = [row for row in rows if row is not first]

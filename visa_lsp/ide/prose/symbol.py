@@ -106,7 +106,7 @@ def _accesses(analysis: Analysis, body: Body, symbol: Symbol) -> list[str]:
 
 
 def _uses(references: Iterable[Reference], *, cut: bool = False) -> str:
-    """Return the counts of reads and writes with their lines; of a ``cut``, very busy name only the first ones."""
+    """Return the counts of reads and writes with their lines; only the first ones if ``cut``, for a name with very many uses."""
     writes, reads = _lines(references)
     if not reads and not writes:
         return "never read or written"

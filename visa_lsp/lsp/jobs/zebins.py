@@ -43,7 +43,7 @@ def parts(path: str, platform: str | None) -> Result:
 
 
 def _kernels(zebin: Zebin) -> tuple[list[dict[str, Any]], str]:
-    """Return the kernels that ze_info names, then those that have only code; what is wrong with ze_info."""
+    """Return the kernels that ze_info names, then those with code only; and the error in ze_info, if any."""
     from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     code = {s.name.removeprefix(".text."): s.size for s in zebin.sections if s.name.startswith(".text.")}

@@ -137,7 +137,7 @@ def fence(site: Site) -> Op:
 
 
 def _fence_memory(memory: int) -> Op:
-    """Return the op of a fence, which only notifies observers, because memory is in order anyway."""
+    """Return the op of a fence, which only notifies observers, because memory is always in order."""
 
     def op(f: Frame) -> None:
         assert f.thread is not None

@@ -62,7 +62,7 @@ def subb(site: Site) -> Op:
 def madw(site: Site) -> Op:
     """Compute 32 x 32 + 32 bits to 64: low halves in the destination, high halves from the next free register on.
 
-    Raises KernelFault where the destination is neither general nor indirect.
+    Raises KernelFault if the destination is neither general nor indirect.
     """
     dst = site.inst.get("dst")
     sources = [site.inst.get(f"src{i}") for i in range(3)]
@@ -137,7 +137,7 @@ def add3_overflow(site: Site) -> Op:
 
 
 def _early_out(site: Site, sources: int, compute: Callable[..., Array], word: str = "") -> Op:
-    """Return the op of a math macro: the result, and a predicate bit where it is NaN, infinite or zero and must not be refined."""
+    """Return the op of a math macro: the result, and a predicate bit if it is NaN, infinite or zero, and so final."""
     dst, flag = site.inst.get("dst"), site.inst.get("preddst")
     operands = [site.inst.get(f"src{i}") for i in range(sources)]
     exec_type = values.execution_type(site.operand_type(o) for o in operands)

@@ -1,4 +1,4 @@
-"""``emit`` for a text that was written by hand, in which names and types give the meaning of inputs.
+"""``emit`` for a handwritten text, in which names and types determine the meaning of inputs.
 
 Knows the names that the runtime fills, and hints in order or by name. Invariant: every input gets an entry, or the kernel
 is refused with the input at fault.
@@ -112,7 +112,7 @@ class HandArguments:
             raise self._fail(f"{rest[0].title} belongs to no argument", rest[0])
 
     def _add_argument(self, rest: list[InputSlot], hint: ArgumentHint) -> None:
-        """Add an argument of one input, or a vector by value of an input for each element."""
+        """Add an argument of one input, or a vector by value with an input per element."""
         first = rest.pop(0)
         if hint.kind != "value" or hint.count == 1 or first.elements >= hint.count:
             self._argument(first, hint.kind)
@@ -123,7 +123,7 @@ class HandArguments:
         self.out.value(self.out.next, parts)
 
     def _argument(self, slot: InputSlot, kind: str, image_type: str = "") -> None:
-        """Add an argument whose value, address or handle is in the payload."""
+        """Add an argument with its value, address or handle in the payload."""
         index = self.out.next
         if slot.kind == 0 and kind == "value":
             self.out.value(index, [slot])
