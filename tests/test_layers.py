@@ -34,7 +34,7 @@ ALLOWED = {
     "sim": {"text", "diagnostics", "isa", "program", "flow", "suggest"},
     "toolchain": {"children", "text", "diagnostics", "safe_io"},
     "zeinfo": {"text", "diagnostics", "program", "flow", "suggest"},
-    "companions": {"safe_io", "zeinfo"},
+    "companions": {"program", "safe_io", "text", "zeinfo"},
     "launchfile": {"text", "diagnostics", "isa", "program", "zeinfo", "safe_io", "companions", "suggest"},
     "analysis": L2 | {"checks", "disk_cache"},
     "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "launchfile", "disk_cache"},
