@@ -92,6 +92,11 @@ CASES = {
         "    mul (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> n(0,0)<0;1,0>\n" + INDEX.format("gid") + STORE.format("y", "at"),
         ["bounds refuted", "race refuted"],
     ),
+    "an element beyond those that a group fills": (
+        "    shl (M1, 16) at(0,0)<1> lid(0,0)<1;1,0> 0x4:d\n" + STORE.format("%slm", "at") + BARRIER
+        + "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x10:d\n" + LOAD.format("%slm", "at"),
+        ["bounds proved", "bounds refuted", "divergence proved", "race proved"],
+    ),
     "an address from memory": (
         INDEX.format("gid") + "    gather4_scaled.R (M1, 16) y 0x0:ud at.0 at.0\n" + STORE.format("%slm", "at"),
         ["bounds proved", "bounds unknown", "race proved", "race refuted"],
@@ -293,6 +298,13 @@ def test_a_kernel_without_instructions_has_nothing_to_prove(tmp_path, capsys):
     path.write_text("")
     assert main(["prove", str(path)]) == 1
     assert capsys.readouterr().out == ""
+
+
+def test_a_masked_index_needs_a_buffer_of_as_many_elements():
+    load = INDEX.format("gid") + "    gather4_scaled.R (M1, 16) y 0x0:ud at.0 at.0\n"
+    mask = "    and (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x3fc:d\n"
+    found = answers(load + mask + STORE.format("y", "at"), properties=("bounds",))
+    assert [(one.answer, one.assumptions[-1]) for one in found][1] == ("proved", "y has at least 1024 bytes")
 
 
 def test_a_guard_that_is_off_by_one_is_no_proof_by_larger_buffers():

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.analysis.chunk_findings import ChunkLines
 from visa_lsp.analysis.declared_names import NAME
 from visa_lsp.analysis.dependencies import Subject
-from visa_lsp.analysis.line_classes import ALONE, CLEAN, with_values
+from visa_lsp.analysis.line_classes import with_values
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, LABEL, LATE, SINGLE, UNKNOWN
+from visa_lsp.analysis.verdicts import ALONE, CLEAN
 from visa_lsp.sema.binding_pass import reads_attributes
 from visa_lsp.syntax.bulk import classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunk_facts import INPUT, decl_lines, instructions_in

@@ -14,9 +14,10 @@ from visa_lsp.analysis.classify import give_up, representatives, settle
 from visa_lsp.analysis.declared_names import NAME, names_of
 from visa_lsp.analysis.dependencies import Dependency, Need, Subject, names_among
 from visa_lsp.analysis.directives import Place
-from visa_lsp.analysis.line_classes import CLEAN, LINE_SCOPES, OUTLINE_SCOPES, Judged, Verdicts, judge, verdicts_on
+from visa_lsp.analysis.line_classes import LINE_SCOPES, OUTLINE_SCOPES, Judged, judge, verdicts_on
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
+from visa_lsp.analysis.verdicts import CLEAN, Verdicts
 from visa_lsp.checks.support.limits import SUSPECTS
 from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, is_likened, normalize_spelling
 from visa_lsp.syntax.chunk_facts import decl_lines, label_lines

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.tokens import class_token, definition_of
+from visa_lsp.analysis.verdicts import stores
 from visa_lsp.disk_cache import Kept, open_for_user
 from visa_lsp.syntax.grammar import grammar_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.analysis.line_classes import Verdicts
+    from visa_lsp.analysis.verdicts import Verdicts
 
 _TOKEN: Final = re.compile("\x01([0-9]+);")
 _NUMBERED: Final = re.compile("\x01#([0-9]+);")
@@ -128,10 +129,6 @@ def _file_of_user() -> Kept | None:
     with contextlib.suppress(FileNotFoundError):
         return open_for_user("verdicts", [*sorted(files), grammar_path()])
     return None
-
-
-# The store of this process, if there is one.
-stores: Final[list[VerdictStore]] = []
 
 
 @contextlib.contextmanager

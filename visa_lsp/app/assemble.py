@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.verdict_store import stores
+from visa_lsp.analysis.verdicts import stores
 from visa_lsp.app.check.kept_verdicts import KnownClean
 from visa_lsp.app.errors import printable
 from visa_lsp.app.inputs import decode_object, other_text

@@ -66,8 +66,8 @@ def compare_runs_command(args: Namespace) -> int:
         raise UserError("running kernels needs NumPy: pip install 'visa-lsp[run]'")
     from visa_lsp.app.compare_runs.grid import launches_for
     from visa_lsp.app.compare_runs.points import Tolerance
+    from visa_lsp.app.compare_runs.printing import as_json, text_lines
     from visa_lsp.app.compare_runs.programs import program_at
-    from visa_lsp.app.compare_runs.report import as_json, text_lines
     from visa_lsp.app.compare_runs.search import compare
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import TextProblems

@@ -3,13 +3,13 @@
 The room knows rows and values of the program, no text and no machine. Bound text and resolved programs are both
 converted to ``Step``s first (``steps``, ``program_steps``); all analyses work on steps only:
 
-* ``structure``: matching of the appendix's structured words;
+* ``structured_words``: matching of the appendix's structured words;
 * ``graph``: basic blocks, kinds of edges, subroutines, dominators; ``loops``: natural loops and their depth;
   ``divergence``: blocks that a part of the lanes runs while others wait;
-* ``storage``, ``accesses``: the places of variables, and the bytes of them that an instruction reads and writes;
+* ``storage``, ``bit_accesses``: the places of variables, and the bytes of them that an instruction reads and writes;
 * ``masks``: sets of bytes of many variables as one integer; ``liveness``: later reads;
-  ``values``: flow of values between variables; ``usage``: variables read or written anywhere;
-* ``registers``: the number of registers at each step, by the live ranges of ``pressure``; ``pointers``: the variables
+  ``value_flow``: flow of values between variables; ``usage``: variables read or written anywhere;
+* ``register_use``: the number of registers at each step, by the live ranges of ``pressure``; ``pointers``: the variables
   that indirect operands may touch;
 * ``solve``: the only fixpoint loop.
 

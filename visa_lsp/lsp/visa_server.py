@@ -1,7 +1,7 @@
 """The server object for handlers: the server of pygls with the documents of this package.
 
-It would store a second copy of each text and rebuild it at each keystroke; the protocol class passes document messages
-to the handlers here only. Invariant: only the ``sync`` handlers change ``documents``, in message order.
+pygls would keep a second copy of each text and rebuild it at each keystroke; the protocol class hands document messages
+on to our handlers only. Invariant: ``documents`` is changed by the ``document_sync`` handlers alone, in message order.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ class VisaServer(LanguageServer):
         self.documents = Workspace(platform_for=lambda key: self.rules_for(key).platform)
         self.files = Files(self.documents)
         self.pending: dict[str, asyncio.Handle | asyncio.Task[None]] = {}
-        self.idle = Idle(self)
+        assert isinstance(self.protocol, Protocol)
+        self.idle = Idle(self.protocol, self.documents)
         self.runs: dict[str, tuple[str, RunValues]] = {}
         self.machine_code: dict[str, MachineCode] = {}
         self.cursors: dict[str, int] = {}  # the line of the cursor by document, for clients that send it

@@ -31,6 +31,7 @@ PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0
 MAX_MISSES: Final = 3  # unanswered questions about one counterexample
+MAX_OVERHANG: Final = 8  # work items by whose accesses a group may leave shared local memory that others fill
 LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
 MAX_MODEL_BYTES: Final = 1 << 16
 MAX_MODEL_SHARED: Final = 1 << 12
@@ -157,21 +158,30 @@ class Prover:
         at = 0
         caps = [cap for cap in LOCAL_CAPS if self._is_possible(self._cap_size(cap))]
         for access in static:
-            while at < len(caps):
-                cap = self._cap_size(caps[at])
-                question = self.solver.question()
-                hard = [
-                    *self._outside(access, question),
-                    *self._base(question, [_ITEM]),
-                    question.condition(cap, _ITEM),
-                ]
-                if self.solver.ask(question, hard, seconds=1.0).word == "no":
-                    break
-                at += 1
-            if at == len(caps):
-                at = 0  # no group size suffices for this property
+            # No size suffices for some accesses.
+            at = next((one for one in range(at, len(caps)) if self._fits(access, caps[one])), at)
+        if at and self._is_overhang(static, caps[at - 1]):
+            at -= 1
         if at:
             self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._cap_size(caps[at]))]
+
+    def _is_overhang(self, static: Sequence[ItemAccess], size: int) -> bool:
+        """Return whether groups of a size fill the memory by some accesses, and leave it by a few work items by others.
+
+        Smaller groups would excuse ``t[i + 1]`` in an array that ``t[i]`` fills.
+        """
+        near = size - MAX_OVERHANG
+        return all(self._fits(one, size) or self._fits(one, near) for one in static) and any(
+            self._fits(one, size) and not self._fits(one, size + 1) for one in static
+        )
+
+    def _fits(self, access: ItemAccess, cap: int) -> bool:
+        question = self.solver.question()
+        hard = [
+            *self._outside(access, question), *self._base(question, [_ITEM]),
+            question.condition(self._cap_size(cap), _ITEM),
+        ]  # fmt: skip
+        return self.solver.ask(question, hard, seconds=1.0).word == "no"
 
     def _cap_size(self, cap: int) -> Claim:
         return both(*(at_most(local, cap) for local in self.symbols.local))
@@ -362,7 +372,7 @@ class Prover:
             for atom, factor in access.offset.factors:
                 if 0 < factor <= MAX_STRIDE_BYTES and (atom in ids or atom.parts) and not atom.divisor:
                     strides[factor] = None
-            low, high = access.offset.limits()
+            low, high = self.pool.limits(access.offset)
             if low >= 0 and high + access.size <= MAX_CONSTANT_BYTES:
                 fixed[high + access.size] = None
 
@@ -442,7 +452,7 @@ class Prover:
         assumed = [
             one for part in self._contract(access) for words, one in part if "bytes" in words or part is self.cap
         ]
-        result = self._search_launch("bounds", [line], [_ITEM], build, assumed, [])
+        result = self._search_launch("bounds", group.lines or [line], [_ITEM], build, assumed, [])
         return self._explain(result, [access.offset, access.path])
 
     def _explain(self, result: Result, things: Sequence[Sum | Claim]) -> Result:
@@ -500,7 +510,10 @@ class Prover:
             if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
                 return None
             return Result("race", a.line, PROVED, (*self.always, _STAYS))
-        lines = [a.line, b.line]
+        lines = [
+            *one.lines,
+            *other.lines,
+        ]  # of other lanes too: which lanes a work item is in is not part of the question
         needs: dict[str, None] = dict.fromkeys(self.always)
         cases = []
         if a.intervals & b.intervals:

@@ -1,6 +1,6 @@
 """Completion: proposals for the cursor, best first, with the text that each inserts.
 
-``context`` determines what is expected; the table, the binding and the attribute tables provide the proposals. Snippets
+``cursor_context`` determines what is expected; the table, the binding and the attribute tables provide the proposals. Snippets
 use the placeholder form ``${1:text}``; the rim strips it for editors without snippets.
 """
 
@@ -14,7 +14,7 @@ from visa_lsp.ide.features.hover import DIRECTIVES
 from visa_lsp.ide.index.cursor_context import Context, Expected, context_at
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index, index_of, words_of
+from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of, words_of
 from visa_lsp.ide.prose.opcode import describe_row, describe_rows
 from visa_lsp.ide.prose.symbol import describe_symbol
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
+    from visa_lsp.isa.model import Instruction, Slot
+    from visa_lsp.sema.model import Body, Symbol
     from visa_lsp.text import Span
 
 

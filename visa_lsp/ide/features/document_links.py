@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.index.text_index import ChunkIndex, index_of
+from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.isa.model import Mark
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program.suffixes import TEXTS
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
     from visa_lsp.syntax.document import Document
 
 

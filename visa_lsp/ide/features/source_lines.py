@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.index.focus import focus_at
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.index.text_index import ChunkIndex, index_of
+from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.token_at import spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.isa.model import Mark
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
     from visa_lsp.syntax.document import Document
 
 _FILES: Final = frozenset(TABLE.marks(Mark.FILE))

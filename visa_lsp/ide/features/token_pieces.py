@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Index, PartNaming
+    from visa_lsp.ide.index.chunk_index import PartNaming
+    from visa_lsp.ide.index.line_keys import Signs
+    from visa_lsp.ide.index.text_index import Index
     from visa_lsp.syntax.document import Chunk, Document
 
 
