@@ -73,20 +73,27 @@ class Question:
             parts.append(z3.IntVal(term.constant))
         return z3.Sum(parts) if len(parts) > 1 else parts[0]
 
+    def name_of(self, atom: Atom, item: SymbolicItem) -> str:
+        """Return the name of an atom of a work item."""
+        if atom.level is Level.LAUNCH:
+            return atom.name
+        if atom.level is Level.GROUP:
+            return f"{atom.name}@{item.group}" + (f"#{item.moment}" if item.moment and has_moment(atom) else "")
+        return f"{atom.name}@{item.group}.{item.number}"
+
+    def name(self, name: str, term: Sum, item: SymbolicItem) -> Any:
+        """Return a symbol for a term of a work item, whose value an answer then has."""
+        found = self.names[name] = z3.Int(name)
+        self.sides.append(found == self.term(term, item))
+        return found
+
     def atom(self, atom: Atom, item: SymbolicItem) -> Any:
-        """Return an atom of a work item; add the facts about it to the sides."""
-        suffix = (
-            ""
-            if atom.level is Level.LAUNCH
-            else f"@{item.group}" + (f"#{item.moment}" if item.moment and has_moment(atom) else "")
-            if atom.level is Level.GROUP
-            else f"@{item.group}.{item.number}"
-        )
-        key = (atom, suffix)
+        """Return an atom of a work item, with what holds of it among the sides."""
+        name = self.name_of(atom, item)
+        key = (atom, name)
         found = self.made.get(key)
         if found is not None:
             return found
-        name = f"{atom.name}{suffix}"
         if atom.test is not None:
             test, (one, other) = self.condition(atom.test, item), [self.term(part, item) for part in atom.parts]
             self.choices += 1

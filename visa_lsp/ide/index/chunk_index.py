@@ -1,6 +1,6 @@
-"""What a chunk of a text declares and mentions, each read off it when it is first needed.
+"""The declarations and mentions of a chunk, each found when it is first needed.
 
-Invariant: a chunk never changes, so what is known of it holds in every snapshot that has it.
+Invariant: a chunk never changes, so facts about it hold in every snapshot that contains it.
 """
 
 from __future__ import annotations

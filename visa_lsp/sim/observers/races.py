@@ -1,15 +1,15 @@
 """The checkers of data races: unordered accesses of two parties to the same bytes.
 
-At least one of the accesses writes, and at least one is not atomic. A party is a hardware thread (``races``), or one
-work item (``item-races``), because lanes of a thread run in step at this SIMD width only. ``happens_before`` computes
-the order from barriers of all kinds, and from fences with atomics. Accesses that only a barrier orders, without a fence
-of that memory before it, are a note. For each byte, the last plain writer, up to two readers and up to two atomics are
-kept. Pages are allocated at their first use, so that the size of a buffer does not matter. Beyond ``MAX_TABLES`` tables
-the oldest pages are dropped, beyond ``MAX_ACCESSES`` accesses all; ``limits`` reports both. A write that changes
-nothing races only with one that does, because compilers let all threads store the same value. An atomic that changes
-nothing counts as a read. A plain load is a guess if a compare-exchange of its party later checks the same place against
-the loaded value; a race of a guess with another compare-exchange is a note. Lanes of one message that store different
-values at one place are a race too. Invariant: a party is named by group, thread, instruction and source line.
+A party is a hardware thread (``races``), or one work item (``item-races``): lanes of a thread run in step, which orders
+them at this SIMD width only. ``happens_before`` computes the order from barriers of all kinds, and from fences with
+atomics. Accesses that a barrier orders without a fence of that memory before it are a note. Per byte the last plain
+writer, up to two readers and up to two atomics are kept, by pages allocated on first touch, so that the size of a
+buffer does not matter. Beyond ``MAX_TABLES`` tables the oldest pages are forgotten, beyond ``MAX_ACCESSES`` accesses
+all; ``limits`` reports both. A write that changes nothing races only with one that does: compilers let all threads
+store the same value. The first write of a byte of shared local memory changes it. An atomic that changes nothing only
+reads. A plain load that a compare-exchange of its party checks afterwards, at the same place and with the loaded value,
+is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store different values at one place are a race too. Invariant: a party is named by
+group, thread, instruction and source line.
 """
 
 from __future__ import annotations
@@ -636,7 +636,11 @@ class RaceChecker(Checker):
                     each[here],
                     lanes[here],
                 )
-                yield part, changed[here] if changed is not None else None
+                moved = changed[here] if changed is not None else None
+                if moved is not None and access.values is not None and _is_shared(access.thread, buffer):
+                    # Undefined until a first store, whatever its value is; the simulator's zeros are one possibility.
+                    moved = moved | (part.page.writer[part.at] == _NO_PARTY)
+                yield part, moved
 
     def _page(self, buffer: Buffer, number: int) -> _Page:
         key = (id(buffer), number)
