@@ -130,7 +130,7 @@ def random_source(random: Random) -> str:
     ]) + "\n"  # fmt: skip
 
 
-def mutated_sources(source: str) -> Iterator[str]:
+def mutate_source(source: str) -> Iterator[str]:
     """Yield the source without one of its barriers or guards, and with one of its indices shifted by one."""
     lines = source.splitlines(keepends=True)
     for at, line in enumerate(lines):
@@ -150,7 +150,7 @@ def mutated_sources(source: str) -> Iterator[str]:
 _RELAXED = {".lt ": ".le ", ".gt ": ".ge ", ".le ": ".lt ", ".ge ": ".gt "}
 
 
-def mutated_texts(text: str) -> Iterator[str]:
+def mutate_text(text: str) -> Iterator[str]:
     """Yield the text without one of its barriers, with a relaxed comparison, and with an addend that is greater by four."""
     lines = text.splitlines(keepends=True)
     for at, line in enumerate(lines):
@@ -272,7 +272,7 @@ class KernelRuns:
 
 @dataclass
 class Verdict:
-    """What launches say of the proofs of a kernel."""
+    """The verdict of launches on the proofs of a kernel."""
 
     answers: Counter[str] = field(default_factory=Counter)
     is_whole: bool = False  # all is proved
@@ -343,7 +343,7 @@ def _one_kernel(
     found: list[Verdict] = []
     if not any(answer.endswith(" proved") for answer in whole.answers):
         return whole, found
-    sources, texts = list(mutated_sources(source)), list(mutated_texts(text))
+    sources, texts = list(mutate_source(source)), list(mutate_text(text))
     for at, one in enumerate(random.sample(sources, min(len(sources), mutants))):
         changed = _text_of(one, folder / f"{number}.{at}")
         if changed is not None:

@@ -43,7 +43,7 @@ def pytest_configure(config):
 
         corpus.leave_out_own()
     if config.getoption("--compiled"):
-        from compiled import everywhere
+        from compiled_engine import everywhere
 
         everywhere()
 

@@ -138,7 +138,7 @@ SOURCES = [ROOT, ROOT / "visa_lsp", ROOT / "visa_lsp" / "isa"]
 def test_the_map_has_every_room():
     text = GUIDES[0].read_text(encoding="utf-8")
     table = {
-        line.split("`")[1] for line in text.partition("## How data moves")[0].splitlines() if line.startswith("| `")
+        line.split("`")[1] for line in text.partition("## Names of files")[0].splitlines() if line.startswith("| `")
     }
     package = ROOT / "visa_lsp"
     rooms = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}

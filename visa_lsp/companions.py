@@ -11,9 +11,10 @@ import os
 import re
 import stat
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from visa_lsp.program.suffixes import OBJECT, TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, MIB, is_regular, open_file, read_file
@@ -21,9 +22,6 @@ from visa_lsp.text import decode_text
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, is_elf, read_zebin
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
 ZEBIN: Final = ".zebin"
@@ -193,7 +191,7 @@ class Beside:
         return known[1]
 
     def names(self, folder: Path) -> FolderNames:
-        """Return the names in a folder; none where it cannot be read."""
+        """Return the names in a folder; none if it cannot be read."""
         try:
             changed = folder.stat().st_mtime_ns
         except (OSError, ValueError):

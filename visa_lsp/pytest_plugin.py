@@ -1,7 +1,7 @@
 """Launch files as tests of pytest: each ``*.launch.yaml`` is one item, which fails as ``visa-lsp run`` does.
 
-Nothing is collected unless ``--visa`` or ``visa_launches = true`` requests it. Loads nothing before a launch runs, for pytest
-loads this module at every start.
+Nothing is collected unless ``--visa`` or ``visa_launches = true`` requests it. Loads nothing before a launch runs,
+because pytest loads this module at every start.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect a launch file, where that is requested."""
+    """Collect a launch file, if that is requested."""
     config = parent.config
     if not file_path.name.endswith(_ENDINGS) or not (config.getoption("visa") or config.getini("visa_launches")):
         return None
@@ -43,20 +43,22 @@ class LaunchFileTests(pytest.File):
     """A launch file; it has one test."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the launch, called as the file."""
+        """Yield the launch, named after the file."""
         name = next(self.path.name.removesuffix(end) for end in _ENDINGS if self.path.name.endswith(end))
         yield LaunchTest.from_parent(self, name=name)
 
 
 class LaunchTest(pytest.Item):
-    """The launch that a file describes, at every point of its sweep: no fault, and every expectation holds."""
+    """A test of the launch in a file at every point of its sweep: no fault, and every expectation holds."""
 
     def __init__(self, **known: Any) -> None:
         super().__init__(**known)
-        self.funcargs: dict[str, object] = {}  # none; other plugins, such as pytest-lsp, read them from every item
+        self.funcargs: dict[
+            str, object
+        ] = {}  # empty, because other plugins such as pytest-lsp read them from every item
 
     def runtest(self) -> None:
-        """Run it; raises LaunchFailure with what ``visa-lsp run`` prints."""
+        """Run the launch. Raises LaunchFailure with the output of ``visa-lsp run``."""
         try:
             from visa_lsp.app.launch import runner
             from visa_lsp.app.launch.file import read_launch_file
@@ -80,7 +82,7 @@ class LaunchTest(pytest.Item):
             raise LaunchFailure(str(error)) from None
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **more: Any) -> Any:
-        """Return the report alone; of our own bugs the traceback."""
+        """Return only the report; for an internal error, the traceback."""
         if isinstance(excinfo.value, LaunchFailure):
             return str(excinfo.value)
         return super().repr_failure(excinfo, *args, **more)
@@ -95,7 +97,7 @@ class LaunchFailure(Exception):  # noqa: N818 - a failed test, in the words of i
 
 
 def _format_path(path: Path) -> str:
-    """Return a path as one would type it."""
+    """Return a path relative to the current folder if possible."""
     try:
         return os.path.relpath(path)
     except ValueError:  # another drive

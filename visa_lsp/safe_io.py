@@ -1,10 +1,10 @@
 """Bounded reading of untrusted files; files not named by the user must be regular.
 
-Two kinds of files are distinguished. One that was *named* on a command line may be anything that gives bytes, such as the
-pipe of a shell's ``<(...)``. One that was *found* (below a folder, beside another file, by a name inside a file) has to be
-a regular file: reading a FIFO there would wait for ever, and a device may have no end.
-``limit_reading`` confines a process that works for an agent to some folders, whatever names its inputs contain.
-Invariant: every failure is an ``OSError`` with words for a message; no more than the bound is ever read.
+A file that was *named* on a command line may be anything with bytes, such as the pipe of a shell's ``<(...)``. A file
+that was *found* (below a folder, beside another file, by a name inside a file) must be a regular file, because reading
+a FIFO would wait forever, and a device may have no end. ``limit_reading`` confines a process that works for an agent to
+some folders, whatever names its inputs contain. Invariant: every failure is an ``OSError`` with words for a message; no
+more than the limit is ever read.
 """
 
 from __future__ import annotations
@@ -13,24 +13,23 @@ import contextlib
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-    from typing import BinaryIO
 
 MIB: Final = 1 << 20
 MAX_TEXT_BYTES: Final = 64 * MIB  # twenty times the longest text of a compiler seen so far
 MAX_OBJECT_BYTES: Final = 256 * MIB
 MAX_SETTINGS_BYTES: Final = 4 * MIB
-_PIECE: Final = 64 << 10  # bytes: what a pipe holds
+_PIECE: Final = 64 << 10  # bytes: the size of a pipe
 # Seconds to wait for a writer of a FIFO that was named on a command line.
 PATIENCE: Final = 10.0
 
 
 class TooLargeError(OSError):
-    """A file has more bytes than are read of its kind."""
+    """A file has more bytes than the limit for its kind."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"larger than {most // MIB} MiB, the limit for such a file")
@@ -48,7 +47,7 @@ _folders: list[tuple[str, ...] | None] = [None]  # the real paths of the folders
 
 
 def limit_reading(folders: Iterable[str | Path] | None) -> None:
-    """Refuse files outside of these folders from now on, also those that links lead to; None allows all files."""
+    """Refuse files outside of these folders from now on, also through links; None allows all files."""
     _folders[0] = None if folders is None else tuple(os.path.realpath(folder) for folder in folders)
 
 
@@ -58,7 +57,7 @@ def is_limited() -> bool:
 
 
 def is_readable_place(path: str | Path) -> bool:
-    """Return whether a path, links followed, is in a folder of ``limit_reading``."""
+    """Return whether a path, after following links, is in a folder of ``limit_reading``."""
     if _folders[0] is None:
         return True
     real = os.path.realpath(path)
@@ -66,10 +65,10 @@ def is_readable_place(path: str | Path) -> bool:
 
 
 def read_file(path: str | Path, most: int = MAX_TEXT_BYTES, *, named: bool = False, own: bool = False) -> bytes:
-    """Return all bytes of a file, at most ``most``; ``OSError`` where it has more, or cannot be read.
+    """Return all bytes of a file.
 
-    ``named``: the user named it, so that it may be a pipe or a device. ``own``: this program or a tool that it ran made the
-    file, so that ``limit_reading`` does not concern it.
+    Raises OSError if it has more than ``most``, or cannot be read. ``named``: the user named it, so that it may be a
+    pipe or a device. ``own``: this program or one of its tools made the file, so that ``limit_reading`` does not apply.
     """
     with open_file(path, most, named=named, own=own) as (stream, about):
         return read_stream(stream, most, about.st_size)

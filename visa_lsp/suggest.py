@@ -1,20 +1,20 @@
 """Suggestions for misspelt words: the one measure of likeness behind every "did you mean".
 
 Knows no vISA. Words are compared without case by their edits: a letter added, dropped or changed, or two neighbours
-swapped, counts 1. If no word is near, a word that starts with the misspelt one is suggested. Invariant: the answer does not depend on the order of the candidates.
+swapped, counts 1. If no word is near, a word that starts with the misspelt one is suggested. Invariant: the answer does
+not depend on the order of the candidates.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-# One edit is allowed for so many letters of the longer word: with fewer, short words are like words that mean something else.
+# One edit is allowed per this number of letters of the longer word; with fewer letters, short words would match
+# unrelated words.
 _LETTERS_PER_EDIT: Final = 3
-# Longer words are not compared because that takes the square of their length, and such words are not typed by hand.
+# Longer words are not compared, because the time grows with the square of the length, and such words are not typed by hand.
 _MAX_CHARS: Final = 255
 
 
@@ -33,13 +33,13 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     best: tuple[int, int, int, str] | None = None
     for other, other_letters, length in shapes:
         limit = max(max(size, length) // _LETTERS_PER_EDIT, 1)
-        # Each letter that only one of the words has costs an edit, which rules out most candidates at once.
+        # Each letter in only one of the words needs an edit, which excludes most candidates at once.
         missing = max((letters & ~other_letters).bit_count(), (other_letters & ~letters).bit_count())
         if max(missing, abs(size - length)) > limit or other == low:
             continue
         edits = edit_distance(low, other, limit)
         has_same_letters = letters == other_letters
-        # One edit in two letters leaves too little: only a swap or a letter too often is a slip there.
+        # Of two letters one edit would leave too little, so that only a swap or a repeated letter counts as a misspelling.
         if edits <= limit and (has_same_letters or max(size, length) >= _LETTERS_PER_EDIT):
             score = (
                 edits,
@@ -67,7 +67,7 @@ def edit_distance(one: str, other: str, limit: int) -> int:
                 cost = min(cost, row_before[j - 2] + 1)
             row.append(cost)
         before = above
-        # A swap reaches over one row, so that two rows have to be past the limit.
+        # A swap uses the row before the last, so that two rows must exceed the limit.
         if min(row) > limit and min(before) > limit:
             return limit + 1
     return min(row[-1], limit + 1)

@@ -1,9 +1,8 @@
 """Places in a text: offsets, spans, lines, and the column units of editors.
 
 Everything below the protocol rim uses code-point offsets from the start of the text.
-This module knows nothing of vISA and nothing of any protocol.
-Invariant: a line ends with a newline, with a carriage return and a newline, or with a carriage return alone, as in
-editors; no other character ends one, whatever Unicode calls it.
+Knows neither vISA nor any protocol. Invariant: as in editors, a line ends with a newline, a carriage return and a
+newline, or a carriage return alone; other line separators of Unicode do not end a line.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ Encoding = Literal["utf-8", "utf-16", "utf-32"]
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 
 
-def stored(text: str) -> bytes:
-    """Return a text as bytes; those that are not UTF-8, read with ``surrogateescape``, are the original ones."""
+def encode_text(text: str) -> bytes:
+    """Return a text as bytes; invalid UTF-8 that was read with ``surrogateescape`` becomes the original bytes."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -29,13 +28,13 @@ def stored(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """Return stored bytes as a text without byte-order mark; those that are not UTF-8 survive, as in ``stored``."""
+    """Return stored bytes as a text without byte-order mark; those that are not UTF-8 survive, as in ``encode_text``."""
     return data.decode("utf-8-sig", "surrogateescape")
 
 
-def shown(text: str) -> str:
-    """Return a text for display and JSON, with the replacement character for bytes that are not UTF-8."""
-    return text if text.isascii() else stored(text).decode("utf-8", "replace")
+def display_text(text: str) -> str:
+    """Return a text for display and JSON, with the replacement character for invalid UTF-8."""
+    return text if text.isascii() else encode_text(text).decode("utf-8", "replace")
 
 
 class Span(Struct, frozen=True, order=True):
@@ -44,20 +43,20 @@ class Span(Struct, frozen=True, order=True):
     start: int
     end: int
 
-    def shifted(self, by: int) -> Span:
-        """Return the same range, ``by`` code points further on."""
+    def shift(self, by: int) -> Span:
+        """Return the range moved by ``by`` code points."""
         return Span(self.start + by, self.end + by)
 
     def __contains__(self, offset: int) -> bool:
         return self.start <= offset < self.end
 
     def touches(self, offset: int) -> bool:
-        """Return whether a cursor at ``offset`` is in the range or just behind its last character."""
+        """Return whether a cursor at ``offset`` is in the range or just after its last character."""
         return self.start <= offset <= self.end
 
 
 def with_newlines(text: str) -> str:
-    """Return the text with a newline for each carriage return that ends a line by itself; offsets and lines stay the same.
+    """Replace each lone carriage return at a line end by a newline; offsets and lines do not change.
 
     In the result only a newline ends a line, with or without a carriage return before it.
     """

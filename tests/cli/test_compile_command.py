@@ -1,7 +1,5 @@
 """The command ``compile`` and ``run K.cl``: files, findings in every format, devices; with a fake compiler and the real one."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import io
 import json
 import re
@@ -11,7 +9,6 @@ import types
 from pathlib import Path
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from corpus import BESIDE, HAS_MORE, OWN
 from fake_tools import fake_tool
 from tiers import first

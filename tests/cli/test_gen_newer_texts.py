@@ -1,12 +1,9 @@
 """``gen`` on texts of 4.2: older forms for an older finalizer, names of platforms, the compiler's own listing without one."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import json
 import shutil
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from fake_tools import LISTING, fake_tool
 
 from visa_lsp.app.gen.gen_document import Source, finalize_text
@@ -41,7 +38,7 @@ def tool(folder):
         if "--help" in sys.argv:
             print("    supported platforms are: {platforms}")
         else:
-            listing()
+            write_listing()
             if "-printregusage" in sys.argv:
                 open({str(folder / "given")!r}, "w").write(" ".join(sys.argv[1:]) + "\\n" + text)
         """

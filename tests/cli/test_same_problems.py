@@ -1,14 +1,11 @@
 """All doors report the same problems of a broken text: ``asm``, ``run``, ``gen``, ``stats``, ``diff``, ``check``, ``dap`` and Python."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import io
 import json
 import re
 from pathlib import Path
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from each_case import check_each
 from fake_tools import fake_tool
 from text_mutants import text_mutants

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import random
 from collections import OrderedDict
+from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from edits import random_edit
@@ -18,9 +19,6 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.workspace import Language, OpenDocument, UserSettings
 from visa_lsp.lsp.handlers import editing, structure
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 URI = "file:///kept.visaasm"
 TEXT = types.TextDocumentIdentifier(URI)

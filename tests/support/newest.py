@@ -19,7 +19,7 @@ from corpus import BESIDE, HAS_MORE, OWN, frame_form, place
 from corpus_results import compare, kept, of_pocl
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.app.compile.build import build_source, read_source
+from visa_lsp.app.compile.build import Build, build_source, read_source
 from visa_lsp.app.compile.outputs import files_of
 from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.program import module_of_text
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import numpy as np
     from corpus_cases import Case
 
-    from visa_lsp.app.compile.build import Build
 
 INSTALLED = os.environ.get("VISA_LSP_TEST_OCLOC", "")
 DEVICES = ("lnl", "ptl", "cri", "nvl-p", "dg2", "tgllp")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.attack.core import patiently
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def is_alive(number: int) -> bool:

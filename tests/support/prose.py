@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from visa_lsp.app.rule_registry import list_rules, page
 from visa_lsp.cli.main import COMMANDS, LOADERS
@@ -16,9 +17,6 @@ from visa_lsp.isa.attributes import ATTRIBUTES
 from visa_lsp.isa.platforms import PLATFORMS
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 _CODE = re.compile(r"^```.*?^```$|^ {4}\S.*?$|`[^`\n]*`|\]\([^)\n]*\)", re.MULTILINE | re.DOTALL)

@@ -16,21 +16,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tiers import first
-from visa_lsp.ide.zeinfo.facts import kernel_texts
-from visa_lsp.zeinfo.emit.answers import read_answers
-from visa_lsp.zeinfo.emit.document import emit_with_doubts
-from visa_lsp.zeinfo.read import read
 from zeinfo_answers import answers, same, where
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.launch.program import module_of_text
 from visa_lsp.app.launch.program_info import hint_of
 from visa_lsp.app.launch.zebin import program_data
+from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LocalArg, SamplerArg, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import run
+from visa_lsp.zeinfo.emit.emission import emit_with_doubts
+from visa_lsp.zeinfo.emit.user_answers import read_answers
 from visa_lsp.zeinfo.kernel_checks import disagreements
+from visa_lsp.zeinfo.read_kernels import read
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate
 

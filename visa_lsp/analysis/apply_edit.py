@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.analysis.body import Splice
+from visa_lsp.analysis.body import Body, Splice
 from visa_lsp.analysis.chunk_findings import Change, ChunkLines, Dormant
 from visa_lsp.analysis.declared_names import NAME
-from visa_lsp.analysis.dependencies import Need
+from visa_lsp.analysis.dependencies import Dependency, Need
 from visa_lsp.analysis.directives import Place
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import setting_of
@@ -22,8 +22,6 @@ from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, learn_words, lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from visa_lsp.analysis.body import Body
-    from visa_lsp.analysis.dependencies import Dependency
     from visa_lsp.syntax.chunks import Chunk
 
 # Only lines with a changed name are classified anew; with more changed names, all lines of their chunks.
@@ -106,7 +104,7 @@ def _all_lines(body: Body, stale: set[Dependency], unjudged: set[int]) -> Change
 
 
 def _spellings(names: Iterable[str]) -> Iterator[Dependency]:
-    """Yield the needs that messages about missing names have for some names."""
+    """Yield the needs of messages about missing names."""
     for name in names:
         alike = normalize_spelling(name)
         yield alike
@@ -134,15 +132,15 @@ def _stale_ends(before: Ends, ends: Ends, change: Change, splice: Splice) -> set
     """Return the needs for ends that are different lines now; a moved line counts as the same."""
     head, gone, many = splice
 
-    def moved(place: Place | None) -> Place | None:
+    def move_place(place: Place | None) -> Place | None:
         if place is None or place[0] < head:
             return place
         if place[0] >= head + len(gone):
             return place[0] + many - len(gone), place[1]
-        offset = change.moved(place[1])
+        offset = change.map_offset(place[1])
         return (place[0], offset) if offset is not None else (-1, 0)
 
-    was = tuple(map(moved, before))
+    was = tuple(map(move_place, before))
     leading: set[Dependency] = {Need.LEADING} if was[:-1] != ends[:-1] else set()
     return leading | {Need.END} if was[-1] != ends[-1] else leading
 

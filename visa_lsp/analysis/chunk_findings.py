@@ -1,7 +1,7 @@
 """Findings that stay valid while lines around them change, and the state of the lines of a chunk.
 
 A finding is located by chunks and lines in them. A chunk never changes, so such a place holds for every snapshot with
-the chunk. When a chunk is edited, its findings are recreated for the new chunk (``moved``), or dropped if one of their
+the chunk. When a chunk is edited, its findings are recreated for the new chunk (``move``), or dropped if one of their
 lines changed. ``ChunkLines`` lists lines that are judged alone, lines whose only mistake is a missing name, and lines
 whose class has no verdict yet. The findings of a line are kept until one of their dependencies changes.
 """
@@ -51,7 +51,7 @@ class Change(NamedTuple):
     behind: int = 0  # the first line of the old chunk after the changed ones
     shift: int = 0
 
-    def moved(self, offset: int) -> int | None:
+    def map_offset(self, offset: int) -> int | None:
         """Return the offset in the new chunk of a line of the old one; None for a removed line."""
         if self.chunk is None or self.head <= offset < self.behind:
             return None
@@ -88,7 +88,7 @@ class Finding(Struct, frozen=True):
                 note(related.span)
         for edit in _edits(judged):
             if edit.after:
-                # The span begins behind the end of its line, or at the end of a text without a final line end.
+                # The span begins after the end of its line, or at the end of a text without a final line end.
                 line, column = document.position(edit.span.start)
                 spots.append(Spot(numbers.setdefault(line if column else line - 1, len(numbers)), 0, 0, 0))
             else:
@@ -99,21 +99,21 @@ class Finding(Struct, frozen=True):
             anchors.append(Anchor(document.chunks[index], line - document.line_of(index)))
         return Finding(judged, tuple(anchors), tuple(spots))
 
-    def moved(self, change: Change) -> Finding | None:
+    def move(self, change: Change) -> Finding | None:
         """Return the finding after a change of chunks; None if one of its lines is removed."""
         if not any(id(anchor.chunk) in change.gone for anchor in self.anchors):
             return self
         anchors = []
         for anchor in self.anchors:
             if id(anchor.chunk) in change.gone:
-                offset = change.moved(anchor.offset)
+                offset = change.map_offset(anchor.offset)
                 if offset is None or change.chunk is None:
                     return None
                 anchor = Anchor(change.chunk, offset)  # noqa: PLW2901 - the same line
             anchors.append(anchor)
         return Finding(self.judged, tuple(anchors), self.spots)
 
-    def shown(self, document: Document, line_of: Callable[[Anchor], int]) -> Diagnostic:
+    def to_diagnostic(self, document: Document, line_of: Callable[[Anchor], int]) -> Diagnostic:
         """Return the finding in a snapshot."""
         lines = [line_of(anchor) for anchor in self.anchors]
         spots = iter(self.spots)
@@ -175,7 +175,7 @@ class ChunkLines(Struct):
     _chunks: frozenset[int] | None = None
     _shown: tuple[Finding, ...] | None = None
 
-    def changed(self) -> None:
+    def forget_derived(self) -> None:
         """Drop the cached properties."""
         self._subjects = self._needs = self._chunks = self._shown = None
 
@@ -222,14 +222,14 @@ class ChunkLines(Struct):
         self.alone.discard(offset)
         self.missing.pop(offset, None)
         self.kept.pop(offset, None)
-        self.changed()
+        self.forget_derived()
         return subjects
 
     def edit(self, change: Change) -> ChunkLines:
         """Return the lines for the new chunk, without the changed ones."""
 
         def places(some: Iterable[int]) -> Iterator[tuple[int, int]]:
-            return ((at, new) for at in some if (new := change.moved(at)) is not None)
+            return ((at, new) for at in some if (new := change.map_offset(at)) is not None)
 
         return ChunkLines(
             {new for _, new in places(self.alone)},
@@ -240,7 +240,7 @@ class ChunkLines(Struct):
     def follow(self, change: Change) -> Iterator[frozenset[Subject]]:
         """Move findings along with chunks; yield the subjects of each line whose findings are lost."""
         for offset, kept in list(self.kept.items()):
-            findings = [finding.moved(change) for finding in kept.findings]
+            findings = [finding.move(change) for finding in kept.findings]
             if None in findings:
                 del self.kept[offset]
                 yield kept.subjects.union(names_in(self.missing.get(offset, ())))
@@ -248,7 +248,7 @@ class ChunkLines(Struct):
                 self.kept[offset] = Kept(
                     tuple([f for f in findings if f is not None]), kept.subjects, kept.needs, kept.missing
                 )
-        self.changed()
+        self.forget_derived()
 
 
 class Dormant(Struct):
@@ -295,7 +295,7 @@ class Findings:
     @cached_property
     def all(self) -> tuple[Diagnostic, ...]:
         """The findings as values, in text order."""
-        found = [finding.shown(self.document, self.line_of) for _, some in self.parts for finding in some]
+        found = [finding.to_diagnostic(self.document, self.line_of) for _, some in self.parts for finding in some]
         return tuple(sorted([*found, *self.others], key=lambda d: (d.span, d.code)))
 
     def __len__(self) -> int:

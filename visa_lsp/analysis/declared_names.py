@@ -122,7 +122,7 @@ class Names:
                     waiting.add(base)
         return found, places
 
-    def declared(self, names: set[str]) -> list[tuple[int, int]]:
+    def find_declarations(self, names: set[str]) -> list[tuple[int, int]]:
         """Return (chunk, number of the declaration in it) for all declarations of names."""
         twice = {} if names.isdisjoint(self.redeclared) else self._twice_declared()
         return [place for n in sorted(names) if n in self.decl for place in twice.get(n) or [self.place(n)]]

@@ -6,19 +6,16 @@ An edit makes some subjects and needs stale; findings that depend on a stale one
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from visa_lsp.checks.support.name_index import Spelling
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 class RuleSubject(Struct, frozen=True):
-    """Lines of which a rule reports only the first; without a ``key``, all instructions that the rule reads."""
+    """Lines for which a rule reports only the first; without a ``key``, all instructions that the rule reads."""
 
     rule: str
     key: str | None = None

@@ -64,9 +64,9 @@ class Outline:
         self.start: Place | None = None  # where the body begins
         self.first_statement: Place | None = None  # the first instruction or label
         self.first_code: Place | None = None  # the first instruction, label or subroutine
-        self.last_code: list[Place] = []  # the last instruction and the labels behind it
+        self.last_code: list[Place] = []  # the last instruction and the labels after it
         self.end: Place | None = None  # the last instruction, label or subroutine
-        # The last declarations before all code, back to one that is not a second declaration of its name.
+        # the last declarations before all code that declare a name again
         self.leading: list[Place] = []
         self.shaping: list[Place] = []  # the lines that other lines depend on
         self._codes: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Outline:
 
     def follow(self, change: Change) -> None:
         """Move the findings along with a change of chunks; drop all if one of their lines is removed."""
-        moved = [(at, finding.moved(change)) for at, finding in self.findings or ()]
+        moved = [(at, finding.move(change)) for at, finding in self.findings or ()]
         found = [(at, finding) for at, finding in moved if finding is not None]
         if len(found) < len(moved):
             self.findings = None
@@ -167,7 +167,7 @@ class Outline:
                 self._clean_key = key
 
     def _find_declared_behind(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[str]:
-        """Yield the names in the outline that are declared behind the first line of it that has them."""
+        """Yield the names in the outline that are declared after their first use in it."""
         for name, at in self.names.items():
             if name in names.decl:
                 index, offset = self.places[at]
@@ -178,7 +178,7 @@ class Outline:
     def _find_declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
         """Yield the declarations of names with several meanings, and the braces between those."""
         apart = {name for name in self.names if names.tokens.get(name) == SINGLE}
-        for index, number in names.declared(apart):
+        for index, number in names.find_declarations(apart):
             facts = facts_in(chunks[index])
             yield index, decl_lines(chunks[index])[number], facts.decls[number] + facts.properties[number]
         if apart:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
-from visa_lsp.analysis.directives import NO_DIRECTIVES
+from visa_lsp.analysis.directives import NO_DIRECTIVES, Directives, Place
 from visa_lsp.analysis.scopes import ScopedBody, find_scoped_names
 from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from visa_lsp.analysis.directives import Directives, Place
     from visa_lsp.syntax.bulk import Facts
     from visa_lsp.syntax.chunks import Chunk
 
@@ -27,7 +26,7 @@ _BEHIND_ALL: Final = (1 << 60, 0)
 class Setting(Struct):
     """Facts that give names their meaning.
 
-    ``declared_late`` are names declared behind the first instruction. ``lone`` are subroutines that occur once and
+    ``declared_late`` are names declared after the first instruction. ``lone`` are subroutines that occur once and
     whose label only repeats the name. ``parts`` maps labels to parts of the body; None for a single part. ``scoped``
     maps the redeclared names of a body with braces to its names with several meanings.
     """
@@ -68,7 +67,7 @@ def setting_of(
 def _find_late_declarations(
     chunks: Sequence[Chunk], facts: Sequence[Facts], directives: Directives, code: Place | None
 ) -> set[str]:
-    """Return the names declared in a chunk with code before it, and the inputs declared behind an input directive."""
+    """Return the names declared in a chunk with code before it, and the inputs declared after an input directive."""
     inputs, end = directives.inputs, (len(facts), 0)
     passed = min([place for places in inputs.values() for place in places], default=end)
     found: set[str] = set()

@@ -7,15 +7,13 @@ two.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import count
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.sema.special_words import special_words
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # The tokens of an undeclared name, and of a name whose lines are judged alone; the prefix for a name declared behind
 # the first instruction; the token of a label, with the number of its part of the body if there are several.
@@ -44,7 +42,7 @@ def class_token(definition: str) -> str:
 
 
 def definition_of(token: str) -> str:
-    """Return the definition behind a token. Raises KeyError where it was dropped."""
+    """Return the definition that a token stands for. Raises KeyError if it was dropped."""
     return _definitions[token]
 
 

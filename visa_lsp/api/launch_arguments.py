@@ -16,6 +16,8 @@ from visa_lsp.launchfile.arrays import image_dimensions
 from visa_lsp.launchfile.tables import TEXELS, words_of
 from visa_lsp.program.elements import DTYPES, MAX_SHARED_BYTES
 from visa_lsp.sim.launch.config import (
+    Arg,
+    Array,
     BufferArg,
     ImageArg,
     LaunchError,
@@ -26,8 +28,6 @@ from visa_lsp.sim.launch.config import (
 )
 
 if TYPE_CHECKING:
-    from visa_lsp.sim.launch.config import Arg, Array
-
     ArgumentsByIndexOrName = tuple[Arg, ...] | Mapping[str, Arg]
 
 _ALIGNMENT: Final = 16  # bytes, as any allocator aligns

@@ -5,7 +5,7 @@ Prints nothing. Invariant: the results equal those of ``visa-lsp run`` for the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
@@ -13,25 +13,22 @@ from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from visa_lsp.api import html
 from visa_lsp.api.launch_arguments import PassedArguments, in_place_of
-from visa_lsp.api.loading import as_text_error, load_program
+from visa_lsp.api.loading import LoadedModule, as_text_error, load_program
 from visa_lsp.api.result import LaunchResult
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.launch.runner import ready, run_ready
 from visa_lsp.app.ze_info import infer_ze_info
-from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, ValueArg
+from visa_lsp.sim.launch.config import Array, BufferArg, LaunchConfig, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.zeinfo.emit.slots import EmitError
 from visa_lsp.zeinfo.read_kernels import read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from visa_lsp.api.inputs import Source
-    from visa_lsp.api.loading import LoadedModule
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.launch.config import Array
 
 _MAX_SIZE: Final = (1 << 32) - 1  # of groups and work items in a dimension
 
@@ -71,7 +68,7 @@ class Program:
         return f"<Program {self.path or 'from a text'}: {', '.join(self.kernels) or 'no kernels'}>"
 
     def _repr_html_(self) -> str:
-        rows = [(kernel.name, kernel.simd_size, kernel.described()) for kernel in self.kernels.values()]
+        rows = [(kernel.name, kernel.simd_size, kernel.describe_arguments()) for kernel in self.kernels.values()]
         return html.paragraph(self.path or "a text") + html.table(("kernel", "SIMD", "arguments"), rows)
 
 
@@ -220,9 +217,9 @@ class LoadedKernel:
         return LaunchResult(report, passed.arrays)
 
     def __repr__(self) -> str:
-        return f"<kernel {self.name}({self.described()})>"
+        return f"<kernel {self.name}({self.describe_arguments()})>"
 
-    def described(self) -> str:
+    def describe_arguments(self) -> str:
         """Return the arguments in words, or why they are unknown."""
         try:
             return ", ".join(str(argument) for argument in self.arguments)

@@ -16,7 +16,7 @@ from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.inputs import foreign, is_object
 from visa_lsp.app.launch.file import LaunchFile, read_launch_file
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.program import TextProblems, link_variables, merge_modules
+from visa_lsp.app.launch.program import BodySource, TextProblems, link_variables, merge_modules
 from visa_lsp.app.launch.runner import load_for, makings, program_path
 from visa_lsp.companions import LAUNCH
 from visa_lsp.sim.launch.config import LaunchConfig, LaunchError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from visa_lsp.api.inputs import Material, Source
-    from visa_lsp.app.launch.program import BodySource
     from visa_lsp.program.model import Module
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.verdict_store import stores
+from visa_lsp.analysis.verdicts import stores
 from visa_lsp.app.check.kept_verdicts import KnownClean
 from visa_lsp.app.errors import printable
 from visa_lsp.app.inputs import decode_object, other_text
@@ -21,7 +21,7 @@ from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
 from visa_lsp.isa.model import Dialect
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import Platform, platform_named
 from visa_lsp.program.text_form import Subject, module_lines, module_text
 from visa_lsp.sema.lower import program_of
 from visa_lsp.text import Span
@@ -29,7 +29,6 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Module
 
 
@@ -91,7 +90,7 @@ def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
 def module_of_object(data: bytes, name: str, platform: str | None) -> Module:
     """Return the program of an object, with the lines of its text where the text can be read back.
 
-    Raises UserError where the bytes are not an object that can be read.
+    Raises UserError if the bytes are not an object that can be read.
     """
     module = decode_object(name, data)
     chosen = platform_named(platform) if platform else None

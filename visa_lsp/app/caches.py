@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Final
 
 # ``check`` opens the caches itself, because most of its verdicts are cached.
 _READS_TEXTS: Final = ("asm", "diff", "run", "zeinfo", "gen", "compile", "stats")

@@ -6,8 +6,9 @@ Places are those in the messages. If the vISA text is beside the file, its lines
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -20,9 +21,6 @@ from visa_lsp.toolchain.complaints import Complaint, complaints_in, misuse, warn
 from visa_lsp.toolchain.finalize import place_of
 from visa_lsp.toolchain.meanings import meaning_of
 from visa_lsp.toolchain.text_bodies import bodies_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ERRORS: Final = ".errors.txt"
 # What both say of spills, outside of their forms of errors.

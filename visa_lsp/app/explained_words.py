@@ -5,8 +5,9 @@ Invariant: every word has a page and occurs once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from visa_lsp.app.rule_registry import by_word, list_rules
 from visa_lsp.isa import predefined
@@ -15,9 +16,6 @@ from visa_lsp.isa.glossary import TERMS
 from visa_lsp.isa.platforms import PLATFORMS
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Explained(NamedTuple):

@@ -9,23 +9,20 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.check.report import findings_of
+from visa_lsp.app.check.report import ReportedFinding, findings_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.rule_registry import list_rules
-from visa_lsp.app.settings import Finder
+from visa_lsp.app.settings import Finder, FolderSettings
 from visa_lsp.diagnostics import Diagnostic
 from visa_lsp.text import LineIndex, Span, lines_of
-from visa_lsp.toolchain.find_tools import FINALIZER, find_tool
+from visa_lsp.toolchain.find_tools import FINALIZER, Tool, find_tool
 from visa_lsp.toolchain.process import ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.settings import FolderSettings
     from visa_lsp.toolchain.finalize import ToolFinding
-    from visa_lsp.toolchain.find_tools import Tool
 
 
 def settings_for(path: str) -> FolderSettings:

@@ -14,15 +14,13 @@ import signal
 import stat
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, TextIO
+from typing import IO, Final, TextIO
 
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.safe_io import PATIENCE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _PAUSE: Final = 0.05
 

@@ -6,8 +6,9 @@ assembler. Invariant: codes and names are unique.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.support.limits import UNCHECKED
@@ -18,9 +19,6 @@ from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
 from visa_lsp.launchfile.rules import RULES as LAUNCH_RULES
 from visa_lsp.toolchain.rules import RULES as TOOL_RULES
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NO_OBJECT_FORM: Final = Rule(
     "V290",

@@ -12,13 +12,12 @@ from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode_object
 from visa_lsp.app.output_files import check_output, write_file
 from visa_lsp.program.text_form import module_text
-from visa_lsp.zeinfo.zebin import NOTE_NAMES, RELOCATION_NAMES, Zebin, ZebinError, read_zebin
+from visa_lsp.zeinfo.zebin import NOTE_NAMES, RELOCATION_NAMES, ElfNote, Zebin, ZebinError, read_zebin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.zeinfo.zebin import ElfNote
 
 
 def zebin_of(name: str, data: bytes) -> Zebin:

@@ -92,9 +92,9 @@ def _assemble(args: argparse.Namespace, path: str, written: dict[str, str], abou
         return EXIT_FINDINGS
     data = result.data
     if args.zebin:
-        from visa_lsp.cli.zeinfo import packed
+        from visa_lsp.cli.zeinfo import pack_with_ze_info
 
-        zebin = packed(source.name, result, args.platform)
+        zebin = pack_with_ze_info(source.name, result, args.platform)
         if zebin is None:
             return EXIT_FINDINGS
         data = zebin

@@ -16,7 +16,7 @@ from msgspec import Struct
 from visa_lsp.app.check.extras import cache_hits_text, difference, settings_text, statistics
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.app.check.paths import Inputs, collect
-from visa_lsp.app.check.report import CheckReport, FileResult
+from visa_lsp.app.check.report import CheckReport, FileResult, ReportedFinding
 from visa_lsp.app.check.runner import check_files
 from visa_lsp.app.check.suppress import FileIgnore, Selection, parse_selectors, validate
 from visa_lsp.app.check.verdict import Task
@@ -33,7 +33,7 @@ from visa_lsp.cli.exits import complain  # fmt: skip
 from visa_lsp.cli.outputs import write_output
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.cli.streams import steer
-from visa_lsp.diagnostics import Severity
+from visa_lsp.diagnostics import Rule, Severity
 from visa_lsp.disk_cache import folder_of_user
 from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
 from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
@@ -44,9 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from visa_lsp.app.check.kept_verdicts import KeptVerdicts
-    from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.clusters import Cluster
-    from visa_lsp.diagnostics import Rule
 
 _DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
 _CLEAR: Final = "\033[2J\033[H"
@@ -414,11 +412,11 @@ def _check_paths(
     todo = [t for t in tasks if not is_known(t)]
     with Progress(wanted=len(todo) > 1) as line:
 
-        def told(done: int, found: int) -> None:
+        def show_progress(done: int, found: int) -> None:
             if line.is_due():
                 line.show(f"{done:,} of {len(todo):,} files, {found:,} finding{'s' * (found != 1)}")
 
-        for task, result in zip(todo, check_files(todo, options.jobs, told, cluster, kept), strict=True):
+        for task, result in zip(todo, check_files(todo, options.jobs, show_progress, cluster, kept), strict=True):
             cache[task.path] = (stamps[task.path], task, result)
     return [cache[t.path][2] for t in tasks]
 
@@ -462,7 +460,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
     if fixed and (options.format != "full" or options.diff):
         verb = "can be fixed" if options.diff else "fixed"
         complain(f"{fixed} finding{'s' * (fixed != 1)} {verb} in {len(changed)} file{'s' * (len(changed) != 1)}")
-    if options.fix and (left := _unapplied_words(report, options)):
+    if options.fix and (left := _describe_unapplied(report, options)):
         complain(left)
     if options.statistics:
         (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
@@ -484,7 +482,7 @@ def _hidden_words(hidden: Sequence[ReportedFinding]) -> str:
     return f"{' and '.join(words)} {'is' if len(hidden) == 1 else 'are'}"
 
 
-def _unapplied_words(report: CheckReport, options: Options) -> str:
+def _describe_unapplied(report: CheckReport, options: Options) -> str:
     """Return a sentence on the findings whose fix was not applied, with the option that applies it; empty if none."""
     unsafe = [f for f in report.findings if f.remedies and not any(r.safe for r in f.remedies)]
     if not unsafe:

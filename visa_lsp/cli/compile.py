@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.check.formats.data import finding_object
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.app.check.report import CheckReport, FileResult
-from visa_lsp.app.compile.build import build_source, device_of, read_source, with_lines
+from visa_lsp.app.compile.build import Build, BuildSource, build_source, device_of, read_source, with_lines
 from visa_lsp.app.compile.outputs import WrittenFiles, figures_table, file_name, write_build
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
@@ -22,7 +22,7 @@ from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.cli.common import wants_colour
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.parsing import seconds_argument
+from visa_lsp.cli.parsing import CommandParser, seconds_argument
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.diagnostics import Severity
 from visa_lsp.program.suffixes import PROGRAMS
@@ -31,9 +31,6 @@ from visa_lsp.toolchain.ocloc import SECONDS
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
-
-    from visa_lsp.app.compile.build import Build, BuildSource
-    from visa_lsp.cli.parsing import CommandParser
 
 
 def add_arguments(parser: CommandParser) -> None:

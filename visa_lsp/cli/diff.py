@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.diff.comparison import compare_paths
+from visa_lsp.app.diff.comparison import ProgramComparison, compare_paths
 from visa_lsp.app.errors import printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN
@@ -20,7 +20,6 @@ from visa_lsp.cli.progress_line import Progress
 if TYPE_CHECKING:
     import argparse
 
-    from visa_lsp.app.diff.comparison import ProgramComparison
 
 FORMATS = ("text", "json", "html")
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.external_tools import settings_for, split_options
-from visa_lsp.app.gen.gen_document import GenDocument, finalize_text, read_input, with_errors
+from visa_lsp.app.gen.gen_document import GenDocument, Source, finalize_text, read_input, with_errors
 from visa_lsp.app.gen.printing import as_json, as_text, figures, findings_json
 from visa_lsp.app.inputs import STDIN, is_opencl
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.common import add_platform, tell
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_output, write_report
-from visa_lsp.cli.parsing import seconds_argument
+from visa_lsp.cli.parsing import CommandParser, seconds_argument
 from visa_lsp.diagnostics import Severity
 from visa_lsp.toolchain.finalize import SECONDS
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.gen.gen_document import Source
-    from visa_lsp.cli.parsing import CommandParser
 
 _DASHED: Final = {"--options": 1, "--compile-options": 1, "--compare-options": 2}
 

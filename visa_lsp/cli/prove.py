@@ -15,7 +15,14 @@ from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.prove.document import DEFAULT_SECONDS, PROPERTIES, ProofOptions, check_properties, prove_data
+from visa_lsp.app.prove.document import (
+    DEFAULT_SECONDS,
+    PROPERTIES,
+    ProofOptions,
+    ProvedFile,
+    check_properties,
+    prove_data,
+)
 from visa_lsp.app.prove.report import as_text, results_json
 from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
@@ -24,7 +31,6 @@ from visa_lsp.cli.outputs import write_output, write_report
 if TYPE_CHECKING:
     import argparse
 
-    from visa_lsp.app.prove.document import ProvedFile
 
 EXIT_UNKNOWN: Final = 3
 MAX_SECONDS: Final = 3600

@@ -13,14 +13,14 @@ import os
 import re
 import shlex
 import sys
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from visa_lsp.app.clusters import ClusterWork, Said, as_it_is, capture_output
+from visa_lsp.app.clusters import Cluster, ClusterWork, Said, as_it_is, capture_output
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
@@ -36,11 +36,9 @@ from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, is_regular, open_file
 
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.captures.importing import Imported
-    from visa_lsp.app.clusters import Cluster
     from visa_lsp.app.compile.build import Build
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.opencl import CompiledProgram, CompilerWords
@@ -424,13 +422,13 @@ def _run_input(
             name = f"{name}: {build.kernel}" if made is not None else name
         with Progress(wanted=not args.trace) as line:
 
-            def told(of: int, done: int, steps: int) -> None:
+            def show_progress(of: int, done: int, steps: int) -> None:
                 if line.is_due():
                     line.show(f"{name}: {done:,} of {of:,} groups, {steps:,} steps")
 
             options = runner.RunOptions(
                 path, args.platform, args.engine, args.checks, listeners, args.budget, more,
-                first_fault=args.first_fault, told=told if line.wanted else None, repeat=args.repeat,
+                first_fault=args.first_fault, told=show_progress if line.wanted else None, repeat=args.repeat,
                 threads=args.threads, counts=args.counts,
                 profile=args.profile or bool(args.profile_out and not args.counts),
             )  # fmt: skip

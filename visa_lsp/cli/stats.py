@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.clusters import ClusterWork, InputFile, Said, attach_error, capture_output
+from visa_lsp.app.clusters import Cluster, ClusterWork, InputFile, Said, attach_error, capture_output
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.gen.printing import findings_json
 from visa_lsp.app.inputs import STDIN, STDIN_NAME
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.stats.dump_pairs import pair_dumps, pairs_csv, pairs_json, pairs_table
-from visa_lsp.app.stats.dumps import (
-    figures_of_dump,
-    is_dump,
-)
+from visa_lsp.app.stats.dumps import DumpFigures, figures_of_dump, is_dump
 from visa_lsp.app.stats.limits import complaints, measures, read_known, write_known
 from visa_lsp.app.stats.measured_inputs import dumps_of, figures_of_data, inputs_of, platform_of_launch
 from visa_lsp.app.stats.printing import as_json, csv_of, dump_json, dump_summary, dump_table, page, table
@@ -38,8 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.clusters import Cluster
-    from visa_lsp.app.stats.dumps import DumpFigures
     from visa_lsp.app.stats.figures import KernelFigures
 
 _DEFAULT_BASELINE: Final = "visa-lsp-stats.json"

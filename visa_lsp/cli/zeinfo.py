@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.check.formats.table import FORMATS, Look
-from visa_lsp.app.check.report import CheckReport, FileResult, findings_of, number_findings
+from visa_lsp.app.check.report import CheckReport, FileResult, ReportedFinding, findings_of, number_findings
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, decode, decode_object, is_object, read_bytes
@@ -25,31 +25,27 @@ from visa_lsp.cli.common import add_platform, wants_colour
 from visa_lsp.cli.exits import complain  # fmt: skip
 from visa_lsp.cli.outputs import write_output
 from visa_lsp.companions import Beside, list_kernels
-from visa_lsp.diagnostics import Severity
+from visa_lsp.diagnostics import Diagnostic, Severity
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
-from visa_lsp.isa.platforms import platform_named, platform_of_product
+from visa_lsp.isa.platforms import Platform, platform_named, platform_of_product
 from visa_lsp.program.suffixes import PROGRAMS
 from visa_lsp.zeinfo.emit.emission import Doubt, EmitError, emit_with_doubts
 from visa_lsp.zeinfo.emit.user_answers import SayError, read_answers
 from visa_lsp.zeinfo.facts import KernelText
-from visa_lsp.zeinfo.kernel_checks import codeless_kernels, disagreements, in_document
+from visa_lsp.zeinfo.kernel_checks import codeless_kernels, disagreements
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.pack import pack_zebin
 from visa_lsp.zeinfo.payload_layout import registers
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate_source
-from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
+from visa_lsp.zeinfo.zebin import Zebin, ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.app.assemble import Assembled
-    from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.launch.file import LaunchFile
-    from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.zeinfo.zebin import Zebin
 
 _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", ".zebin")
 _MAX_TEXTS: Final = 1000
@@ -127,7 +123,7 @@ def _check_file(path: str, args: argparse.Namespace) -> FileResult:
             kernels: list[KernelText] = []
             for text in _texts(Path(name), source, args.text):
                 kernels += _kernels(text, args.platform, texts, named=bool(args.text))
-            found += in_document(disagreements(source, kernels, where))
+            found += disagreements(source, kernels, where)
         return FileResult(name, _findings(name, source.text, found, texts))
     except UserError as error:
         return FileResult(name, error=str(error))
@@ -264,7 +260,7 @@ def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] 
     return found
 
 
-def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
+def pack_with_ze_info(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
     """Return a zebin with the ze_info of the folder, else a generated one; if there is none, print why and return None."""
     assert result.data is not None
     path = Path(name)

@@ -193,7 +193,7 @@ class Crew:
         future.add_done_callback(self._events.put)
         return future
 
-    def finished(self) -> Iterator[Future]:
+    def wait_for_finished(self) -> Iterator[Future]:
         """Yield finished futures; wait briefly if there are none."""
         wait = _LOOK
         with contextlib.suppress(queue.Empty):
@@ -223,7 +223,7 @@ class Crew:
             said = value_of(future)
         except Gone:
             return
-        except Exception as error:  # noqa: BLE001 - any error means that this is not a worker of ours
+        except Exception as error:  # noqa: BLE001 - any error means that no worker answers
             why = " ".join(str(error).split()).partition(". ")[0]
             self.refuse(address, f"worker {address} or its scheduler has no compatible visa-lsp ({why})")
             return

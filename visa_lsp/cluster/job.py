@@ -13,7 +13,7 @@ from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from visa_lsp.cluster.child import PROTOCOL
-from visa_lsp.cluster.crew import Gone, value_of
+from visa_lsp.cluster.crew import Crew, Gone, value_of
 from visa_lsp.cluster.worker import Batch, Done, Failed, Report, run_batch
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
-    from visa_lsp.cluster.crew import Crew
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -112,7 +111,7 @@ class _Job:
                 if self._crew.look():
                     self._recover()
                 self._hand_out()
-                for future in self._crew.finished():
+                for future in self._crew.wait_for_finished():
                     self._take(future)
             yield self._ready.pop(number)
 

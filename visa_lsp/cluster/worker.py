@@ -11,15 +11,11 @@ import pickle
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
-from visa_lsp.cluster.child import PROTOCOL
+from visa_lsp.cluster.child import PROTOCOL, Answer, Request
 from visa_lsp.job_process import JobLost, JobProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.cluster.child import Answer, Request
 
 _MAX_CACHED_WORKS: Final = 4
 _works: dict[str, bytes] = {}  # the most recent functions by key
@@ -104,7 +100,7 @@ class _Child:
 
     def ask(self, request: Request, limit: float) -> Answer:
         """Return the answer to a request. Raises JobLost if the process is lost."""
-        answer: Answer = pickle.loads(self._process.ask(pickle.dumps(request, PROTOCOL), limit, _is_wanted))  # noqa: S301 - from a process of ours
+        answer: Answer = pickle.loads(self._process.ask(pickle.dumps(request, PROTOCOL), limit, _is_wanted))  # noqa: S301 - this process started it
         self.key = request[1] if answer[0] else ""
         return answer
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS
+from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, Instruction
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.model import Instruction
     from visa_lsp.program.model import Inst
 
 

@@ -70,7 +70,7 @@ class Cursor:
         return CodecError(message, self.pos if at is None else at, self.where(name))
 
     def need(self, size: int, name: str) -> int:
-        """Step over ``size`` bytes and return the offset of the first. Raises CodecError where fewer are left."""
+        """Step over ``size`` bytes and return the offset of the first. Raises CodecError if fewer are left."""
         start = self.pos
         if size > self.end - start:
             raise self.error(f"expected {size} bytes, but only {max(self.end - start, 0)} are left", name)
@@ -78,14 +78,14 @@ class Cursor:
         return start
 
     def take(self, size: int, name: str) -> bytes:
-        """Return the next ``size`` bytes. Raises CodecError where fewer are left."""
+        """Return the next ``size`` bytes. Raises CodecError if fewer are left."""
         start = self.need(size, name)
         return self.data[start : start + size]
 
     def integer(self, code: str, name: str) -> int:
         """Return one little-endian integer of 1, 2 or 4 bytes; ``code`` as in ``Record``.
 
-        Raises CodecError where too few bytes are left.
+        Raises CodecError if too few bytes are left.
         """
         size = _SIZES[code]
         start = self.need(size, name)
@@ -106,7 +106,7 @@ class Cursor:
     def count(self, code: str, name: str, item_size: int) -> int:
         """Return a number of items that take at least ``item_size`` bytes each, checked against the bytes that are left.
 
-        Raises CodecError where fewer are left.
+        Raises CodecError if fewer are left.
         """
         start = self.pos
         value = self.integer(code, name)
@@ -117,7 +117,7 @@ class Cursor:
     def text(self, size: int, name: str) -> str:
         """Read ``size`` bytes as text; bytes that are not UTF-8 survive a round trip.
 
-        Raises CodecError where fewer are left.
+        Raises CodecError if fewer are left.
         """
         return self.take(size, name).decode("utf-8", "surrogateescape")
 

@@ -1,4 +1,4 @@
-"""Decodes bytes to a ``Module``: ``layout`` reads the declarations, the fields of the table's rows define the instructions.
+"""Decodes bytes to a ``Module``: ``object_reader`` reads the declarations, the fields of the table's rows define the instructions.
 
 Rows that share an opcode are distinguished by their constant fields. Whatever the bytes are, the outcome is a module or a
 ``CodecError``; time and memory stay proportional to the file.

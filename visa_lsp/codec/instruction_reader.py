@@ -26,19 +26,17 @@ from visa_lsp.codec.fields import (
     read_word_immediate,
 )
 from visa_lsp.codec.records import STRICT_FROM
-from visa_lsp.isa.model import Dialect, FieldKind, Role, Shape
+from visa_lsp.isa.model import Dialect, Field, FieldKind, Instruction, Role, Shape
 from visa_lsp.isa.operands import AO, SCALAR_REGION, G, OperandModifier
 from visa_lsp.isa.types import UW
-from visa_lsp.program.model import NULL_RAW, Address, AddressOf, General, Immediate, Inst
+from visa_lsp.program.model import NULL_RAW, Address, AddressOf, General, Immediate, Inst, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.codec.body_limits import BodyLimits
     from visa_lsp.codec.fixed_values import Check as Judge
-    from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.isa.table import InstructionTable
-    from visa_lsp.program.model import Value
 
 _SIZES: Final = {"B": 1, "H": 2, "I": 4, "i": 4}
 _FIXED_SIZES: Final[dict[FieldKind, int]] = {
@@ -108,7 +106,7 @@ class Form:
     judges: tuple[tuple[int, Judge], ...] = ()
 
     def matches(self, code: bytes, at: int) -> bool:
-        """Return whether the constants at fixed distances agree; ``at`` is the byte of ``code`` behind the opcode."""
+        """Return whether the constants at fixed distances agree; ``at`` is the byte of ``code`` after the opcode."""
         for check in self.checks:
             start = at + check.at
             if int.from_bytes(code[start : start + check.size], "little") & check.mask != check.value:
@@ -221,7 +219,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
     steps: list[tuple[int, Reader]] = []
     checks: list[ExpectedConstant] = []
     unsaid = _unsaid(row)
-    distance: int | None = 0  # behind the opcode; None behind the first field of varying size
+    distance: int | None = 0  # after the opcode; None after the first field of varying size
     for index, field in enumerate(row.fields):
         if not field.stored:
             continue

@@ -313,7 +313,7 @@ class Summary:
 def summary(data: bytes) -> Summary:
     """Return version, kernels, functions, inputs, attributes, sizes and Gen binaries of an object.
 
-    Raises CodecError where the bytes are not an object that can be read.
+    Raises CodecError if the bytes are not an object that can be read.
     """
     header = read_header(data)
     kernels = tuple(_summary(data, header, entry) for entry in header.kernels)

@@ -21,8 +21,8 @@ from visa_lsp.compare.difference_words import (
     names_of_second,
     stretch,
 )
-from visa_lsp.compare.matching import match_bodies
-from visa_lsp.compare.model import ChangeKind, Difference, Figures, KernelDiff, Lines
+from visa_lsp.compare.matching import Matching, match_bodies
+from visa_lsp.compare.model import ChangeKind, ComparedBody, Difference, Figures, KernelDiff, Lines
 from visa_lsp.compare.refs import refs_of
 from visa_lsp.isa.model import SENDING
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.compare.instruction_shapes import Item
-    from visa_lsp.compare.matching import Matching
-    from visa_lsp.compare.model import ComparedBody
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.operand_text import OperandNames
 

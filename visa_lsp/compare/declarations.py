@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.compare.difference_words import arrow, name_in
-from visa_lsp.compare.model import LABEL
+from visa_lsp.compare.model import LABEL, ComparedBody, Ref
 from visa_lsp.compare.refs import input_ref, refs_of, state
 from visa_lsp.isa.operands import ALIGN_TEXT
 from visa_lsp.program.text_form import attribute_text, variable_attribute
@@ -17,7 +17,6 @@ from visa_lsp.program.text_form import attribute_text, variable_attribute
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.compare.model import ComparedBody, Ref
     from visa_lsp.compare.renaming import Renaming
     from visa_lsp.program.model import Input, Kernel
     from visa_lsp.program.operand_text import OperandNames
@@ -26,7 +25,7 @@ _NONE: Final = "none"
 
 
 class HeadDifference(NamedTuple):
-    """A difference: the line of the first body or none, that of the second or none, the kind of line, and the words."""
+    """A difference: its lines in the two bodies, None for a missing line, the kind of line, and the words."""
 
     a: int | None
     b: int | None
@@ -195,5 +194,5 @@ def _attribute(kernel: Kernel, place: int) -> tuple[str, str]:
 
 
 def _line(body: ComparedBody, place: int) -> int:
-    """Return the line of an attribute; that of the body for one that the assembler adds."""
+    """Return the line of an attribute, or the line of the body if the assembler added the attribute."""
     return body.attributes[place] if body.attributes[place] >= 0 else body.first

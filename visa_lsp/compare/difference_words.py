@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from visa_lsp.compare.model import LABEL
+from visa_lsp.compare.model import LABEL, ComparedBody, Ref
 from visa_lsp.compare.refs import refs_of
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import Predicate
-from visa_lsp.program.operand_text import instruction, modifiers, operand, predicate
+from visa_lsp.program.model import Inst, Predicate
+from visa_lsp.program.operand_text import OperandNames, instruction, modifiers, operand, predicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.compare.model import ComparedBody, Ref
     from visa_lsp.compare.renaming import Renaming
-    from visa_lsp.program.model import Inst
-    from visa_lsp.program.operand_text import OperandNames
 
 _NONE: Final = "none"
 _MAX_MNEMONICS: Final = 6  # mnemonics of a stretch that are listed

@@ -13,7 +13,7 @@ from msgspec import Struct
 from visa_lsp.compare.model import LABEL, Ref
 from visa_lsp.compare.refs import FIRST
 from visa_lsp.isa import predefined
-from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, FieldKind
+from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, Field, FieldKind
 from visa_lsp.program.model import (
     Address,
     AddressOf,
@@ -29,7 +29,6 @@ from visa_lsp.program.model import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from visa_lsp.isa.model import Field
     from visa_lsp.program.model import Inst, Kernel, ListItem, Value
 
     Part: TypeAlias = tuple[Hashable, tuple[Ref, ...]]

@@ -97,10 +97,10 @@ class Figures(Struct, frozen=True):
 
 
 class KernelDiff(Struct, frozen=True):
-    """The differences of two bodies; one of them is None for a body that the other program does not have.
+    """The differences of two bodies; ``a`` or ``b`` is None if only the other program has the body.
 
-    ``renamed`` counts the variables and labels with another name; ``names``: by a name of the second body its form
-    among those of the first; ``pairs``: corresponding lines, in the order of the first.
+    ``renamed`` counts the variables and labels with another name; ``names`` maps names of the second body to names of
+    the first; ``pairs`` has the corresponding lines, in the order of the first.
     """
 
     name: str

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.compare.instruction_shapes import is_label, parts_of
+from visa_lsp.compare.instruction_shapes import Item, is_label, parts_of
 from visa_lsp.compare.sequences import common, gaps_between
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from visa_lsp.compare.instruction_shapes import Item
     from visa_lsp.compare.model import ComparedBody
     from visa_lsp.compare.renaming import Renaming
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Final
 
 from visa_lsp.compare.body_differences import compare_bodies
 from visa_lsp.compare.instruction_shapes import items_of
-from visa_lsp.compare.model import ChangeKind, Difference, KernelDiff, Lines
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
-
-    from visa_lsp.compare.model import ComparedBody
+from visa_lsp.compare.model import ChangeKind, ComparedBody, Difference, KernelDiff, Lines
 
 _ALIKE: Final = 50  # per cent of equal instructions in two bodies with different names that count as the same body
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.compare.model import LABEL
+from visa_lsp.compare.model import LABEL, Ref
 from visa_lsp.isa import predefined
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from visa_lsp.compare.model import Ref
     from visa_lsp.program.model import Input, Kernel, StateVariable
 
 FIRST: Final = {
@@ -45,7 +44,7 @@ def state(kernel: Kernel, ref: Ref) -> StateVariable | None:
 
 
 def declaration(kernel: Kernel, ref: Ref) -> Hashable:
-    """Return a declaration without its name, alias and attributes; None where the body does not declare it."""
+    """Return a declaration without its name, alias and attributes; None if the body does not declare it."""
     letter, number = ref
     if letter == "G":
         variable = kernel.variable(number)

@@ -7,17 +7,13 @@ another order are beside their counterparts.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 
-from visa_lsp.compare.model import ChangeKind
+from visa_lsp.compare.model import ChangeKind, KernelDiff
 from visa_lsp.compare.sequences import common
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from visa_lsp.compare.model import KernelDiff
 
 _WORD: Final = re.compile(r"(?<![\w.%$@?])[A-Za-z_$@?][\w$@?]*(?:-[\w$@?]+)*")
 _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//.*|/\*.*?(?:\*/|$)|[^"/]+|/')
@@ -120,7 +116,7 @@ def _between(
 
 
 def rewritten(diff: KernelDiff, lines: Sequence[str]) -> list[str]:
-    """Return the lines of the second text with the names of the first body instead of its own; comments stay the same."""
+    """Return the lines of the second text with the names of the first body; comments stay the same."""
     out = list(lines)
     if diff.a is None or diff.b is None:
         return out

@@ -17,17 +17,15 @@ from visa_lsp.app.launch.unit import job_at, open_job
 from visa_lsp.app.why.report import text_lines as why_lines
 from visa_lsp.app.why.stopped_run import explain_standing
 from visa_lsp.dap.launch_values import Launched, LaunchRefused
-from visa_lsp.debug.cells import LaunchArgument
+from visa_lsp.debug.cells import Cells, LaunchArgument
 from visa_lsp.debug.debugger import Debugger
-from visa_lsp.debug.stops import Launch
+from visa_lsp.debug.stops import Activation, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.debug.breakpoints import ThreadKey
-    from visa_lsp.debug.cells import Cells
-    from visa_lsp.debug.stops import Activation
 
 _LANE: Final = re.compile(r"\[(\d{1,2})\]\Z")
 _MAX_SHOWN: Final = 8  # elements of a value

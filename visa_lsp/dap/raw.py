@@ -150,7 +150,7 @@ def disassemble(session: DebugSession, args: Body) -> Body:
                 }
             )
             continue
-        item: Body = {"address": hex(places.address(body, pc)), "instruction": body.written(pc).strip()}
+        item: Body = {"address": hex(places.address(body, pc)), "instruction": body.format_instruction(pc).strip()}
         if pc in (first, 0):
             item["symbol"] = body.name
         place = body.place(pc)

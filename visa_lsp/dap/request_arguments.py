@@ -50,7 +50,7 @@ def flag(args: Arguments, name: str) -> bool:
 
 
 def table(args: Arguments, name: str) -> Arguments:
-    """Return an object argument; empty where it is missing. Raises RequestError for another type."""
+    """Return an object argument; empty if it is missing. Raises RequestError for another type."""
     value = args.get(name)
     if value is None:
         return {}
@@ -60,7 +60,7 @@ def table(args: Arguments, name: str) -> Arguments:
 
 
 def tables(args: Arguments, name: str, most: int = 10_000) -> list[Arguments]:
-    """Return a list of objects; empty where it is missing. Raises RequestError for another type, or a list too long."""
+    """Return a list of objects; empty if it is missing. Raises RequestError for another type, or a list too long."""
     value = args.get(name)
     if value is None:
         return []
@@ -72,7 +72,7 @@ def tables(args: Arguments, name: str, most: int = 10_000) -> list[Arguments]:
 
 
 def texts(args: Arguments, name: str) -> list[str]:
-    """Return a list of texts; empty where it is missing. Raises RequestError for another type."""
+    """Return a list of texts; empty if it is missing. Raises RequestError for another type."""
     value = args.get(name)
     if value is None:
         return []
@@ -82,6 +82,6 @@ def texts(args: Arguments, name: str) -> list[str]:
 
 
 def style_of(args: Arguments) -> str:
-    """Return the requested number format: the letter of ``debug.cells.shown`` for ``format`` (hex, float, signed)."""
+    """Return the requested number format: the letter of ``debug.cells.format_number`` for ``format`` (hex, float, signed)."""
     wanted = table(args, "format")
     return next((letter for word, letter in (("hex", "x"), ("float", "f"), ("signed", "d")) if flag(wanted, word)), "")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.debug.cells import DebugError, texts_of
+from visa_lsp.debug.cells import Cells, DebugError, FrameCells, texts_of
 from visa_lsp.sim.faults import KernelFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.debug.cells import Cells, FrameCells
     from visa_lsp.debug.debugger import Debugger
     from visa_lsp.debug.stops import Activation
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from visa_lsp.debug.trapped_machine import FaultFound, Trap
+from visa_lsp.debug.trapped_machine import FaultFound, Trap, TrappedMachine
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT
 
 if TYPE_CHECKING:
-    from visa_lsp.debug.trapped_machine import TrappedMachine
     from visa_lsp.sim.group import Wait
     from visa_lsp.sim.interp import Thread as Thread  # noqa: PLC0414 - for rooms that pass threads on and know no simulator
 

@@ -8,13 +8,12 @@ computes the same values.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from visa_lsp.sim.machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
 
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.dispatch import Dispatch, RecordedMessages, RunResult

@@ -15,20 +15,16 @@ from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.diagnostics import Diagnostic, Fix, Related
-from visa_lsp.embed.host_text import HEADER
+from visa_lsp.embed.host_text import HEADER, HostText
 from visa_lsp.embed.statements import statement_findings
-from visa_lsp.embed.units import CHOICES, unit_of
-from visa_lsp.ide.suppressions import apply, silent_rules, suppressions_in, visible
-from visa_lsp.text import LineIndex
+from visa_lsp.embed.units import CHOICES, Unit, unit_of
+from visa_lsp.ide.suppressions import Suppression, apply, silent_rules, suppressions_in, visible
+from visa_lsp.text import LineIndex, Span
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from visa_lsp.embed.host_text import HostText
-    from visa_lsp.embed.units import Unit
-    from visa_lsp.ide.suppressions import Suppression
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.text import Span
 
 # Rules that are off because the code of the host between two blocks has unknown reads, writes and jumps.
 _OF_FLOW: Final = frozenset(
@@ -90,7 +86,7 @@ def _true(host: HostText, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
 
 def _in_every_choice(host: HostText, number: int, finding: Diagnostic) -> bool:
     unit = host.units[number]
-    span = unit.map.host_span(finding.span.shifted(-host.start_of(number)))
+    span = unit.map.host_span(finding.span.shift(-host.start_of(number)))
     name = host.platform.name if host.platform is not None else ""
     kept = unit.by_choice.get(name)
     if kept is None:
@@ -104,7 +100,7 @@ def _find_with_choice(unit: Unit, choice: int, platform: Platform | None) -> fro
     """Return the findings in a unit with another choice for its unknown parts."""
     other = unit_of(unit.source, choice)
     analysis = Analysis.of(HEADER + other.text, platform.name if platform is not None else None)
-    spans = ((d.code, other.map.host_span(d.span.shifted(-len(HEADER)))) for d in analysis.full_diagnostics)
+    spans = ((d.code, other.map.host_span(d.span.shift(-len(HEADER)))) for d in analysis.full_diagnostics)
     return frozenset((code, span) for code, span in spans if span is not None)
 
 
@@ -112,7 +108,7 @@ def _find_with_choice(unit: Unit, choice: int, platform: Platform | None) -> fro
 
 
 def _place_finding(host: HostText, finding: Diagnostic) -> Diagnostic | None:
-    """Return a finding at its place in the host; None where that is in no string."""
+    """Return a finding at its place in the host; None if that is in no string."""
     span = host.host_span(finding.span)
     if span is None:
         return None

@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.flow.steps import Access, AccessPurpose, Space, variable_key
-from visa_lsp.flow.storage import MAX_VARIABLE_BITS
-from visa_lsp.isa.model import FieldKind, FlowClass, PredicateUse, Role, Shape, Trait
+from visa_lsp.flow.storage import MAX_VARIABLE_BITS, Storage
+from visa_lsp.isa.model import FieldKind, FlowClass, Instruction, PredicateUse, Role, Shape, Slot, Trait
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.model import (
@@ -19,19 +19,18 @@ from visa_lsp.program.model import (
     AddressOf,
     General,
     Indirect,
+    Inst,
     Predicate,
     PredicateOperand,
     RawOperand,
     State,
+    Value,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from visa_lsp.flow.storage import Storage
-    from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.isa.operands import Region
-    from visa_lsp.program.model import Inst, Value
 
 _HANDLES: Final = {FieldKind.SURFACE: Space.SURFACE, FieldKind.SAMPLER: Space.SAMPLER}
 _ONE_LANE: Final = ExecControl(1, 0, no_mask=True)
@@ -42,7 +41,7 @@ _ALL_LANES: Final = (1 << 32) - 1
 
 @cache
 def slots_of(row: Instruction) -> Mapping[str, Slot]:
-    """Return the slot of each field, by field name; of several slots for one field, that of the register."""
+    """Return the slot of each field, by field name; a field with several slots has that of the register."""
     return {name: slot for slot in reversed(row.slots) for name in slot.name.split(",")}
 
 

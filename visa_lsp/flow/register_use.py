@@ -15,19 +15,16 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.graph import graph_of
-from visa_lsp.flow.loops import loops_of
+from visa_lsp.flow.graph import Graph, graph_of
+from visa_lsp.flow.loops import Loops, loops_of
 from visa_lsp.flow.pressure import Pressure, Size
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import Space, variable_key
-from visa_lsp.flow.storage import storage_of
+from visa_lsp.flow.storage import Storage, storage_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa.operands import align_bytes
 
 if TYPE_CHECKING:
-    from visa_lsp.flow.graph import Graph
-    from visa_lsp.flow.loops import Loops
-    from visa_lsp.flow.storage import Storage
     from visa_lsp.program.model import Kernel, StateVariable
 
 _FLAG_BITS: Final = 16

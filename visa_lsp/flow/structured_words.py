@@ -5,14 +5,11 @@ Conditions and loops nest independently of each other. A word without its partne
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from msgspec import Struct, field
 
 from visa_lsp.isa.model import FlowClass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Structure(Struct):

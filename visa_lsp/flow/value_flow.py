@@ -6,12 +6,9 @@ variable does not depend on the value, except through memory.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from visa_lsp.flow.solve import closure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class ValueFlow:

@@ -9,12 +9,11 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.ide.features.completion import instruction_snippet
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.table import TABLE, InstructionTable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.isa.table import InstructionTable
 
 _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
     "kernel": (
@@ -79,7 +78,7 @@ def snippets(table: InstructionTable = TABLE) -> dict[str, Any]:
 
 
 def snippets_text(table: InstructionTable = TABLE) -> str:
-    """Return the snippets as the file has them."""
+    """Return the text of the snippet file."""
     return json.dumps(snippets(table), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -40,7 +40,7 @@ def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator
             yield
         if directory_in(analysis.document).include(part):
             yield
-    directory_of(index)
+    directory_of(index.document, index.parts)
     yield
     for part in index.parts:
         if not part.knows_instructions:

@@ -7,19 +7,15 @@ Invariant: the analysis of a document always belongs to its text, its version an
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.inlay_hints import HintKind
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import Platform, platform_named
 from visa_lsp.syntax.document import Document
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from visa_lsp.isa.platforms import Platform
 
 
 class Language(Enum):
@@ -237,7 +233,7 @@ class Workspace:
         return self.folders[max(inside, key=len)] if inside else self.settings
 
     def platform_name(self, key: str) -> str:
-        """Return the platform of a document; empty where none is set."""
+        """Return the platform of a document; empty if none is set."""
         return self.settings_for(key).platform or (self.platform_for(key) if self.platform_for else "")
 
     def open(

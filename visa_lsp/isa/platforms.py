@@ -185,7 +185,7 @@ _BY_NUMBER: Final[dict[int, Platform]] = {p.number: p for p in PLATFORMS if p.nu
 
 
 def platform_named(name: str) -> Platform | None:
-    """Return the platform of a name, its own or that of a device or family, or of an IP version; None if there is none.
+    """Return the platform with a name, device, family or IP version; None if there is none.
 
     Case and separators of a name do not matter, and a device may have a stepping: ``lnl-b0``.
     """

@@ -16,13 +16,12 @@ from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.checks import Checks
 from visa_lsp.launchfile.npy import MAX_AXES
 from visa_lsp.launchfile.tables import TABLES, TEXELS, words_of
-from visa_lsp.launchfile.values import GivenArray, GivenBuffer, GivenImage
+from visa_lsp.launchfile.values import GivenArray, GivenBuffer, GivenImage, Number
 from visa_lsp.program.elements import CL_TYPES, DTYPES, MAX_BUFFER_BYTES, element_bytes, integer_limits, is_float
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.launchfile.values import Number
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _DTYPE_CODE: Final = re.compile(r"([fiu])(8|16|32|64)")
@@ -167,7 +166,10 @@ class ArrayChecks(Checks):
         return words[0] if words else ""
 
     def _array(self, item: YamlItem, keys: Entries, sure: bool, what: str) -> GivenArray | None:
-        """Return the contents from the keys of a map; ``sure`` means that no misspelt key may stand for a missing one."""
+        """Return the contents from the keys of a map.
+
+        ``sure`` means that no key is misspelt, so a missing key is really missing.
+        """
         sources = [key for key in _SOURCES if key in keys]
         if len(sources) > 1:
             words = f"{what} takes one source of its contents, got {', '.join(sources)}"

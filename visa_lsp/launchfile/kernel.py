@@ -62,7 +62,7 @@ def find_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
 
 
 def _describe(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
-    """Return the document of the folder that a run uses: of several the one with the SIMD width of the text."""
+    """Return the document of the folder that a run uses; if there are several, the one with the SIMD width of the text."""
     found = folder.beside.description(name, program, folder.launch)
     if found is None or program is None or found.path in folder.beside.own_documents(program, folder.launch):
         return found

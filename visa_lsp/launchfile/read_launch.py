@@ -13,7 +13,7 @@ from visa_lsp.diagnostics import Diagnostic, Edit, Fix, has_errors
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.arrays import ArrayChecks
-from visa_lsp.launchfile.formulas import ARRAYS, FormulaError, is_comparison, read_formula
+from visa_lsp.launchfile.formulas import ARRAYS, Formula, FormulaError, is_comparison, read_formula
 from visa_lsp.launchfile.sweep import at_point
 from visa_lsp.launchfile.tables import EXPLAINED, GROUPS_AND_ITEMS, ROOT, TABLES, words_of
 from visa_lsp.launchfile.values import (
@@ -25,6 +25,7 @@ from visa_lsp.launchfile.values import (
     GivenSampler,
     GivenValue,
     LaunchText,
+    SweepPoint,
 )
 from visa_lsp.program.elements import MAX_SHARED_BYTES
 from visa_lsp.suggest import nearest
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.launchfile.folder import LaunchFolder
-    from visa_lsp.launchfile.formulas import Formula
-    from visa_lsp.launchfile.values import SweepPoint
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 

@@ -7,14 +7,12 @@ handler of a method that must be offered is offered; a test compares them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.lsp.handler_capabilities import OFFERED
 
 if TYPE_CHECKING:
-    from typing import TypeGuard
-
     from visa_lsp.text import Encoding
 
 NAME: Final = "visa-lsp"

@@ -16,7 +16,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.companions import Beside
-from visa_lsp.ide.workspace import Language
+from visa_lsp.ide.workspace import Language, OpenDocument, Workspace
 from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import is_regular, read_file
 from visa_lsp.text import decode_text
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.ide.index.memo import Key
-    from visa_lsp.ide.workspace import OpenDocument, Workspace
 
 MAX_FILES: Final = 5000
 _MAX_ENTRIES: Final = 100_000
@@ -158,7 +157,7 @@ class Files:
         return self._first([Path(base).parent] if base is not None else [], candidates)
 
     def existing_near(self, uri: str, candidates: tuple[str, ...]) -> str | None:
-        """Return the URI of the first existing file in the document's folder, a folder above up to an open one, or an open one."""
+        """Return the URI of the first existing file in the document's folder, a folder above it, or an open folder."""
         base = self.path_of(uri)
         roots = [Path(root) for root in map(self.path_of, self.roots) if root is not None]
         above = list(Path(base).parents)[:_MAX_FOLDERS] if base is not None else []

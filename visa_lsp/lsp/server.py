@@ -1,4 +1,4 @@
-"""The language server put together: its object and the handlers of every module, by an explicit list."""
+"""Builds the language server: its object and the handlers of every module, by an explicit list."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HANDLERS: Final = (
 
 
 def create_server(version: str) -> VisaServer:
-    """Return a server that answers everything it can; ``start_io`` or ``start_tcp`` makes it live."""
+    """Return a server with all handlers; ``start_io`` or ``start_tcp`` starts it."""
     server = VisaServer(version)
     for module in HANDLERS:
         module.register(server)

@@ -1,7 +1,7 @@
-"""The server object that handlers get: pygls' server with our documents instead of its own.
+"""The server object for handlers: the server of pygls with the documents of this package.
 
 pygls would keep a second copy of each text and rebuild it at each keystroke; the protocol class hands document messages
-on to our handlers only. Invariant: ``documents`` is changed by the ``sync`` handlers alone, in message order.
+on to our handlers only. Invariant: ``documents`` is changed by the ``document_sync`` handlers alone, in message order.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import sys
 import weakref
 from collections import Counter, OrderedDict
 from threading import Event
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from visa_lsp.ide.workspace import Language, Workspace
+from visa_lsp.ide.workspace import Language, OpenDocument, Workspace
 from visa_lsp.lsp.folder_files import Files
 from visa_lsp.lsp.idle import Idle
 from visa_lsp.lsp.jobs.command_answers import file_rules
@@ -31,11 +31,9 @@ from visa_lsp.lsp.transport.wire import serve_stdio
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable, Mapping
-    from typing import BinaryIO
 
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.features.inline_values import RunValues
-    from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.syntax.document import Document
     from visa_lsp.text import Encoding
 
@@ -45,11 +43,10 @@ R = TypeVar("R")
 
 
 class MachineCode:
-    """Result of the finalizer for a document: figures and registers by kernel, or an error.
+    """The result of the finalizer for a document: figures and registers by kernel, or an error.
 
-    ``answer`` is that of ``visa.gen``. It holds for the snapshot that it was made of alone, but for ``assumed``: the platform
-    that the text showed, unless a platform was named. Finding it out takes longer than all else, and needs a text
-    without errors.
+    ``answer`` is that of ``visa.gen``. The result is valid for its snapshot only. ``assumed``, the platform inferred
+    from the text if none is set, stays valid, because inferring it takes long and needs a text without errors.
     """
 
     def __init__(self, document: Document, answer: Mapping[str, Any], *, is_platform_named: bool) -> None:
@@ -59,17 +56,17 @@ class MachineCode:
         self._problem = str(answer.get("error") or "no machine code")
         self._platform = str(answer.get("platform", ""))
         kernels = answer.get("kernels", ())
-        often = Counter(kernel["name"] for kernel in kernels)  # nothing is returned for kernels of the same name
+        often = Counter(kernel["name"] for kernel in kernels)  # kernels with the same name are omitted
         self._registers: dict[str, Mapping[str, str]] = {
             kernel["name"]: kernel["registers"] for kernel in kernels if often[kernel["name"]] == 1
         }
 
     def title(self, document: Document, kernel: str) -> str:
-        """Return the figures of a kernel in words; empty where the text has changed since."""
+        """Return the figures of a kernel in words; empty if the text has changed since."""
         return self._figures.get(kernel, self._problem) if self._document() is document else ""
 
     def register(self, document: Document, kernel: str, variable: str) -> str:
-        """Return the register of a kernel's variable, in words; empty where it is unknown, or the text has changed since."""
+        """Return the register of a kernel's variable, in words; empty if it is unknown, or the text has changed since."""
         place = self._registers.get(kernel, {}).get(variable, "") if self._document() is document else ""
         return f"{place} on {self._platform}" if place else ""
 
@@ -82,10 +79,11 @@ class VisaServer(LanguageServer):
         self.documents = Workspace(platform_for=lambda key: self.rules_for(key).platform)
         self.files = Files(self.documents)
         self.pending: dict[str, asyncio.Handle | asyncio.Task[None]] = {}
-        self.idle = Idle(self)
+        assert isinstance(self.protocol, Protocol)
+        self.idle = Idle(self.protocol, self.documents)
         self.runs: dict[str, tuple[str, RunValues]] = {}
         self.machine_code: dict[str, MachineCode] = {}
-        self.cursors: dict[str, int] = {}  # the lines of the cursors, for clients that send them
+        self.cursors: dict[str, int] = {}  # the line of the cursor by document, for clients that send it
         self.reading = ReadProcess()
         self.shown: set[str] = set()
         self.settings_told = 0  # number of settings messages that were not requested
@@ -95,7 +93,7 @@ class VisaServer(LanguageServer):
     def start_io(
         self, stdin: BinaryIO | Inflow | None = None, stdout: BinaryIO | None = None, answered: int | str | None = None
     ) -> None:
-        """Answer on standard input and output until the client ends it, all but the ``initialize`` that was answered."""
+        """Serve on standard input and output until the client ends the session; ``initialize`` may be answered already."""
         self._stop_event = Event()
         if isinstance(self.protocol, Protocol):
             self.protocol.answered = answered
@@ -129,11 +127,11 @@ class VisaServer(LanguageServer):
         return found if found is not None and found.language is Language.VISA else None
 
     def host(self, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, HostText] | None:
-        """Return the open document of another language, with its vISA, of a request; None for vISA texts, or when hosts are disabled."""
+        """Return the open document of another language, with its vISA; None for vISA texts, or if hosts are disabled."""
         found = self.documents.get(identifier.uri)
         if found is None or found.host is None:
             return None
-        from visa_lsp.embed.host_text import HostText  # there since the document was opened
+        from visa_lsp.embed.host_text import HostText  # exists since the document was opened
 
         assert isinstance(found.host, HostText)
         return (found, found.host) if self.documents.settings_for(found.key).embedded else None
@@ -160,12 +158,12 @@ class VisaServer(LanguageServer):
         self._rules.clear()
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log an error outside of a request; a message box for each would be of no help."""
+        """Log an error outside of a request, because a message box for each would not help the user."""
         logger.error("%s: %s", getattr(source, "__name__", source), error)
 
 
 def guard(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable[[VisaServer, P], Awaitable[R | None]]:
-    """Return a handler that answers nothing where it meets a bug of ours, and logs it."""
+    """Return a handler that logs an internal error and answers with an empty result."""
 
     @functools.wraps(handler)
     async def guard(ls: VisaServer, params: P) -> R | None:

@@ -1,6 +1,6 @@
-"""Work that takes long: its progress, its partial results, and letting other messages in while it continues.
+"""Long work: its progress, its partial results, and the handling of other messages meanwhile.
 
-Progress is shown with the token that a request brings, or with one of ours where the client can make them.
+Progress is shown with the token of the request, or with a new one if the client supports that.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PATIENCE: Final = 2.0
 
 
 class Work:
-    """A piece of work under way. ``step`` is called often; it gives way to other messages now and then."""
+    """A piece of work. ``step`` is called often; at intervals it lets other messages be handled."""
 
     def __init__(self, ls: VisaServer, token: types.ProgressToken | None) -> None:
         self._ls = ls
@@ -37,7 +37,7 @@ class Work:
         self._last_report = 0.0
 
     async def step(self, words: str = "", done: int = 0, of: int = 0) -> None:
-        """Give way when a slice of time is used up, and report the progress."""
+        """At the end of a time slice, let other messages be handled and report the progress."""
         now = time.monotonic()
         if now - self._slice < _SLICE:
             return
@@ -57,7 +57,7 @@ class Work:
 async def show_progress(
     ls: VisaServer, title: str, token: types.ProgressToken | None = None, *, own: bool = False
 ) -> AsyncIterator[Work]:
-    """Show that something is going on from here to the end of the block; with ``own`` also without a client's token.
+    """Show progress until the end of the block; with ``own`` even without a token of the client.
 
     A client that cancels the progress cancels the request.
     """
@@ -65,10 +65,10 @@ async def show_progress(
     if token is None and own and window is not None and window.work_done_progress:
         token = str(uuid.uuid4())
         try:
-            # Not ``wait_for``: before Python 3.12 it loses a cancelling that comes together with the answer.
+            # Not ``wait_for``, because before Python 3.12 it loses a cancellation that arrives together with the answer.
             async with asyncio.timeout(_PATIENCE):
                 await ls.window_work_done_progress_create_async(types.WorkDoneProgressCreateParams(token))
-        except (JsonRpcException, TimeoutError):  # a client that does not answer, or refuses, sees no progress
+        except (JsonRpcException, TimeoutError):  # no progress for a client that does not answer, or refuses
             logger.info("the client refused a progress token")
             token = None
     work = Work(ls, token)
@@ -84,7 +84,7 @@ async def show_progress(
 
 
 def _make_cancelling(task: asyncio.Task[Any] | None) -> Future[None]:
-    """Return a future whose cancelling, pygls's signal, cancels a task."""
+    """Return a future for pygls; cancelling it cancels a task."""
     waiting: Future[None] = Future()
     if task is not None:
         waiting.add_done_callback(lambda _: task.cancel())
@@ -92,5 +92,5 @@ def _make_cancelling(task: asyncio.Task[Any] | None) -> Future[None]:
 
 
 def send_partial(ls: VisaServer, token: types.ProgressToken, value: Any) -> None:
-    """Send a part of an answer ahead."""
+    """Send a part of an answer in advance."""
     ls.protocol.notify(types.PROGRESS, types.ProgressParams(token, value))

@@ -1,4 +1,7 @@
-"""The answers of the tools, as types that make the output schemas. ``first``, ``total`` and ``cursor`` are those of ``pages``."""
+"""The answers of the tools, as types from which the output schemas are made.
+
+``first``, ``total`` and ``cursor`` are those of ``pages``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import Any, NotRequired, TypedDict
 
 
 class PagedAnswer(TypedDict):
-    """Fields of every answer: the number of the first item here, of all items, and the cursor of the next page."""
+    """Fields of every answer: the number of the first item here, the number of all items, and the cursor of the next page."""
 
     first: NotRequired[int]
     total: NotRequired[int]
@@ -32,7 +35,7 @@ class FindingFix(TypedDict):
 
 
 class CheckFinding(TypedDict):
-    """A finding; its id stays while its code and the words of its line do."""
+    """A finding; its id does not change while its code and the words of its line are the same."""
 
     id: str
     path: NotRequired[str]
@@ -143,7 +146,7 @@ class FailedExpectation(TypedDict):
 
 
 class RunAnswer(PagedAnswer):
-    """The report of a launch; of the faults and the values one is given."""
+    """The report of a launch; a page lists either its faults or its values."""
 
     ok: bool
     verdict: str
@@ -164,7 +167,7 @@ class RunAnswer(PagedAnswer):
 
 
 class WhyCause(TypedDict):
-    """An instruction behind the value, or an input or memory that nothing recorded wrote; causes are ids of others."""
+    """An instruction that contributed to the value, or an input or memory without a recorded write."""
 
     id: int
     kind: str
@@ -187,7 +190,7 @@ class WhyCause(TypedDict):
 
 
 class WhyAnswer(PagedAnswer):
-    """The value or fault, and the causes, the most telling first; ``more`` counts those that are left out."""
+    """The value or fault, and its causes, the most informative first; ``more`` counts the omitted ones."""
 
     value: str
     now: Any
@@ -252,7 +255,7 @@ class KernelStats(TypedDict):
 
 
 class LiveAtPeak(TypedDict):
-    """A variable that lives where the pressure is largest, with the rows that it takes and the lines of its life."""
+    """A variable that is live at the peak of the pressure, with its rows and the lines of its live range."""
 
     name: str
     takes: float

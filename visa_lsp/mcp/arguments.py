@@ -1,4 +1,4 @@
-"""The arguments of the tools, as classes that make both the input schemas and the tests of what a client sends."""
+"""The arguments of the tools, as classes from which the input schemas and the validation of calls are made."""
 
 from __future__ import annotations
 

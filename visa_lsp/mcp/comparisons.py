@@ -1,4 +1,4 @@
-"""Tools that compare programs, count what is in them, and show their machine code: diff, stats, gen."""
+"""Tools that compare programs, count their contents, and show their machine code: diff, stats, gen."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _figures(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _changes(kernels: Sequence[KernelDiff]) -> list[dict[str, Any]]:
-    """Return the differences as values, those of the code before those of the declarations that they explain."""
+    """Return the differences as values; differences of code precede those of declarations, which they explain."""
     found = [(kernel, change) for kernel in kernels for change in sorted(kernel.changes, key=lambda c: not c.in_code)]
     ids = item_ids([(change.kind.value, (kernel.name, change.what)) for kernel, change in found])
     return [
@@ -146,5 +146,5 @@ def gen(args: arguments.GenArguments, roots: Roots) -> ToolAnswer:
         "platform": source.platform,
         "kernels": [{"name": kernel.body.name, "figures": figures(kernel)} for kernel in kernels],
     } | nonempty({"findings": [finding.concise for finding in (*document.errors, *document.findings)]})
-    # The finalizer's columns are blanks, which cost an agent what words do.
+    # The columns of the finalizer are removed, because blanks cost an agent as many tokens as words.
     return ToolAnswer(head, "text", [re.sub(r" {2,}", "  ", line) for line in as_text(document)], is_text=True)

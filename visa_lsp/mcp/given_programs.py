@@ -1,4 +1,4 @@
-"""Programs as a client gives them, and what the answers of several tools share."""
+"""Programs in the arguments of a client, and common parts of answers."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from msgspec import Struct
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode, read_bytes
 from visa_lsp.app.suggestions import platform_problem
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import Platform, platform_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.mcp.places import Roots
 
-# The folder of a text without a file: it has no files, because it is a device.
+# The folder of a text without a file: a device, so that it cannot contain files.
 _NO_FOLDER: Final = os.devnull
 _TEXT_NAME: Final = "text.visaasm"
 
 
 class GivenProgram(Struct, frozen=True):
-    """A program as the client gave it: the name for messages, its bytes, and its place, which may not exist."""
+    """A program from the client: the name for messages, its bytes, and its place, which may not exist."""
 
     name: str
     data: bytes
@@ -64,21 +63,21 @@ def lines_of_page(text: str) -> list[str]:
 
 
 def write_output(output: str, data: bytes, program: GivenProgram, roots: Roots) -> str:
-    """Write an output and return its path as the client names it."""
+    """Write an output and return its path in the form of the client."""
     from visa_lsp.app.output_files import write_file
 
     target = roots.path(output)
     write_file(target, data, [program.place])
-    return roots.shown(target)
+    return roots.display_path(target)
 
 
 def nonempty(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values that are not empty: those without anything to say cost tokens."""
+    """Return the values that are not empty, because empty ones cost tokens."""
     return {key: value for key, value in values.items() if value not in ("", None, [], {}, 0)}
 
 
 def with_ids(values: list[dict[str, Any]], ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the items of some ids; without ids all."""
+    """Return the items with the given ids; without ids all."""
     return [value for value in values if value["id"] in ids] if ids else values
 
 

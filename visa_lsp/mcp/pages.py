@@ -1,8 +1,8 @@
 """Answers in pages: each at most a number of tokens, the rest behind a cursor.
 
-Knows JSON values, not tools. Invariant: a page keeps its limit whatever the answer holds, and the pages of an answer together
-have each of its items once, in order. A string that is cut ends with the number of characters that are missing; a list within an
-item keeps its first entries.
+Knows JSON values, not tools. Invariant: a page never exceeds its limit, and the pages of an answer together have each
+of its items once, in order. A truncated string ends with the number of missing characters; a list within an item keeps
+its first entries.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from msgspec import Struct
 
 from visa_lsp.app.errors import UserError
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 DEFAULT_TOKENS: Final = 2_000
 MIN_TOKENS: Final = 400
 MAX_TOKENS: Final = 100_000
-# An upper bound on what tokenizers of language models make of a text: vISA is digits and punctuation more than words.
+# Characters per token: a lower bound for tokenizers of language models, because vISA has more digits and punctuation
+# than words.
 _TOKEN: Final = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,3}|[^A-Za-z0-9\s]|\n| {2,}")
-# A client may show its model both forms of an answer, text and values: the two together keep four characters a token.
+# A client may show its model both forms of an answer, text and values; together they have four characters per token.
 _CHARS_PER_TOKEN: Final = 2
 _MAX_STRING_CHARS: Final = 600
 _MAX_LIST_ITEMS: Final = 32
@@ -45,7 +44,7 @@ class ToolAnswer(Struct, frozen=True):
 
 def tokens_of(text: str) -> int:
     """Return an upper bound on the number of tokens of a text."""
-    # A character outside of ASCII is up to three tokens.
+    # A character outside of ASCII may be three tokens.
     return len(_TOKEN.findall(text)) + (0 if text.isascii() else 2 * sum(not char.isascii() for char in text))
 
 
@@ -78,13 +77,13 @@ def page(answer: ToolAnswer, cursor: str, max_tokens: int) -> dict[str, Any]:
 
 
 class _RoomLeft:
-    """The tokens and characters that are left in a page."""
+    """The remaining tokens and characters of a page."""
 
     def __init__(self, tokens: int, chars: int) -> None:
         self.tokens, self.chars = tokens, chars
 
     def take(self, text: str) -> bool:
-        """Take the room of an item and return True if there is enough."""
+        """Reserve the room of an item; return whether there is enough."""
         self.tokens -= tokens_of(text) + 1
         self.chars -= len(text) + 1
         return self.tokens >= 0 and self.chars >= 0
@@ -119,7 +118,7 @@ def _limits(max_tokens: int) -> tuple[int, int]:
 
 
 def _fit(value: Any, max_tokens: int, tokens: int) -> Any:
-    """Return a value that takes at most some tokens: its strings and lists are cut until they fit."""
+    """Truncate the strings and lists of a value until it fits a number of tokens."""
     chars, length = _limits(max_tokens)
     cut = _cut(value, chars, length)
     while chars > 8 and (tokens_of(_json(cut)) > tokens or len(_json(cut)) > tokens * _CHARS_PER_TOKEN):
@@ -141,9 +140,9 @@ def _cut(value: Any, chars: int, length: int) -> Any:
 
 
 def item_ids(values: Sequence[tuple[str, Sequence[object]]]) -> list[str]:
-    """Return an identity for each item, from a word and what makes the item what it is; equal ones are counted.
+    """Return an id for each item, from a word and its identifying values; equal items are numbered.
 
-    An identity stays from call to call as long as these values do.
+    An id is the same in every call as long as these values are.
     """
     seen: dict[str, int] = {}
     found = []

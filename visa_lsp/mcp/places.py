@@ -1,26 +1,23 @@
-"""The files that a client lets its agent use: everything below its roots, links followed, and nothing else."""
+"""The files that an agent may use: only those below the client's roots, after following links."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.safe_io import is_readable_place, limit_reading
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 class Roots:
-    """The roots of one call. Making them confines this process to them, until the next ones are made."""
+    """The roots of one call. Creating them confines this process to them, until the next ones are created."""
 
     def __init__(self, folders: Sequence[str]) -> None:
         self.folders = [Path(folder) for folder in folders]
         limit_reading(self.folders)
 
     def path(self, name: str) -> str:
-        """Return the path of a file or folder; a relative name is looked for below each root.
+        """Return the path of a file or folder; a relative name is searched below each root.
 
         Raises UserError if it is outside of the roots.
         """
@@ -35,8 +32,8 @@ class Roots:
             raise UserError(f"{name}: outside of the folders that the client allows ({roots})")
         return str(next((path for path in inside if path.exists()), inside[0]))
 
-    def shown(self, path: str | Path) -> str:
-        """Return a path as the client would write it: relative to the first root that has it."""
+    def display_path(self, path: str | Path) -> str:
+        """Return a path in the form of the client: relative to the first root around it."""
         for folder in self.folders:
             if Path(path).is_relative_to(folder):
                 return str(Path(path).relative_to(folder))

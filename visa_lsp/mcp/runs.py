@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.mcp.given_programs import chosen_platform, lines_of_page, nonempty, program_from, text_errors, with_ids
+from visa_lsp.mcp.given_programs import (
+    GivenProgram,
+    chosen_platform,
+    lines_of_page,
+    nonempty,
+    program_from,
+    text_errors,
+    with_ids,
+)
 from visa_lsp.mcp.pages import ToolAnswer, item_ids
 
 if TYPE_CHECKING:
@@ -18,7 +26,6 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.app.launch.unit import LaunchJob
     from visa_lsp.mcp import arguments
-    from visa_lsp.mcp.given_programs import GivenProgram
     from visa_lsp.mcp.places import Roots
     from visa_lsp.sim.faults import Fault
 
@@ -132,7 +139,7 @@ def _faults(report: RunReport) -> list[dict[str, Any]]:
 
 
 def _severity(report: RunReport, fault: Fault) -> str:
-    """Return whether a fault fails the run, is one that the launch file expects, or is a note."""
+    """Return whether a fault fails the run, is expected by the launch file, or is a note."""
     if fault in report.faults:
         return "fault"
     return "expected" if fault.kind.value in report.expected_faults else "note"
@@ -157,12 +164,12 @@ def why(args: arguments.WhyArguments, roots: Roots) -> ToolAnswer:
         raise UserError(str(error)) from None
     nodes = values.pop("nodes")
     for node in nodes:
-        node["path"] = node["path"] and roots.shown(node["path"])
+        node["path"] = node["path"] and roots.display_path(node["path"])
     return ToolAnswer(values, "nodes", nodes)
 
 
 def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnswer:
-    """Return a launch file for a kernel, and write it where an output is given.
+    """Return a launch file for a kernel, and write it if an output is given.
 
     Raises UserError for arguments and files that cannot be used.
     """
@@ -186,7 +193,7 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnsw
                 if target.with_name(program.place.name) == program.place
                 else os.path.relpath(program.place, target.parent)
             )
-            written["written"] = [roots.shown(path) for path in write_launch(target, proposal, None, file)]
+            written["written"] = [roots.display_path(path) for path in write_launch(target, proposal, None, file)]
     except TextProblems as problems:
         raise UserError(text_errors(problems.lines)) from None
     except (LaunchError, OSError, ValueError) as error:

@@ -1,8 +1,8 @@
 """The Model Context Protocol on standard input and output: tools, the client's roots, and calls of the worker.
 
-The only module that knows the protocol's SDK. Does no work itself: a worker does one call after another, and a new one takes
-the place of one that ended or was stopped. Invariant: every call has a result or an error, and a message other than a request has
-no effect.
+The only module that knows the protocol's SDK. Does no work itself: a worker does one call after another; a new worker
+replaces one that ended or was stopped. Invariant: every call has a result or an error, and a message other than a
+request has no effect.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _INSTRUCTIONS: Final = (
 
 
 def serve(version: str, seconds: float) -> None:
-    """Serve one client until it ends; a call may take so many seconds."""
-    # The SDK logs each malformed message with a traceback; standard error is the client's log.
+    """Serve one client until it ends; each call is limited to the given seconds."""
+    # Off, because the SDK logs each malformed message with a traceback to standard error, the client's log.
     logging.basicConfig(level=logging.CRITICAL)
     anyio.run(_serve, version, seconds)
 
@@ -101,9 +101,9 @@ def _result(found: dict[str, Any]) -> types.CallToolResult:
 
 
 async def _roots_of(context: Context, params: types.CallToolRequestParams) -> list[str] | types.InputRequiredResult:
-    """Return the folders of the client's roots, or the request to give them; the current folder for a client without roots.
+    """Return the folders of the client's roots, or a request for them; the current folder for a client without roots.
 
-    Raises MCPError if the client has roots but does not give them.
+    Raises MCPError if the client has roots but does not send them.
     """
     capabilities = context.session.client_capabilities
     if capabilities is None or capabilities.roots is None:
@@ -111,7 +111,7 @@ async def _roots_of(context: Context, params: types.CallToolRequestParams) -> li
     if context.session.can_send_request:
         found = await context.session.send_request(types.ListRootsRequest(), types.ListRootsResult, _ROOTS_SECONDS)
         return folders_of(found)
-    # From 2026-07-28 on a server sends no requests: the client repeats the call with its roots.
+    # From protocol 2026-07-28 on a server sends no requests; the client repeats the call with its roots.
     given = (params.input_responses or {}).get(_ROOTS)
     if isinstance(given, types.ListRootsResult):
         return folders_of(given)
@@ -156,14 +156,15 @@ class Calls:
         is_over, is_cancelled = anyio.Event(), threading.Event()
 
         async def ask(worker: JobProcess) -> None:
-            # Shielded, because the next call must not meet the worker of a cancelled one.
+            # Shielded, because the next call must not get the worker of a cancelled one.
             with anyio.CancelScope(shield=True):
                 found.append(await anyio.to_thread.run_sync(self._ask, worker, job, is_cancelled))
             is_over.set()
 
         async with self._turn:
             try:
-                # Made on this thread, because Linux ends a worker with the thread that made it, and those of a pool end.
+                # Started on this thread, because Linux ends a worker with the thread that started it, and threads of a
+                # pool end.
                 self._worker = self._worker or JobProcess(_WORKER)
             except OSError as error:
                 return {"error": f"cannot start a process for the call: {error.strerror or error}"}

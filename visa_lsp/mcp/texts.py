@@ -63,7 +63,7 @@ def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
         raise UserError(unreadable[0])
     values = _findings([finding for result in results for finding in result.findings])
     if len(results) > 1:
-        paths = [roots.shown(finding.path) for result in results for finding in result.findings]
+        paths = [roots.display_path(finding.path) for result in results for finding in result.findings]
         values = [{"path": path, **value} for path, value in zip(paths, values, strict=True)]
     values.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
     errors, warnings, *others = (sum(value["severity"] == word for value in values) for word in _SEVERITIES)
@@ -137,7 +137,7 @@ def _read_line(visa: Sequence[int], text: str) -> str:
 
 
 def assemble(args: arguments.AssembleArguments, roots: Roots) -> ToolAnswer:
-    """Assemble a text, and write the object where an output is given."""
+    """Assemble a text, and write the object if an output is given."""
     from visa_lsp.app.assemble import assemble_text
     from visa_lsp.app.check.report import findings_of
 
@@ -157,7 +157,7 @@ def assemble(args: arguments.AssembleArguments, roots: Roots) -> ToolAnswer:
 
 
 def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> ToolAnswer:
-    """Disassemble an object or a zebin, and write the text where an output is given.
+    """Disassemble an object or a zebin, and write the text if an output is given.
 
     Raises UserError for arguments and files that cannot be used.
     """

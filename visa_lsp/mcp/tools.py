@@ -1,6 +1,7 @@
-"""The tools that agents get: the one list. A tool is an entry here, its arguments, its answer, and its function.
+"""The list of tools for agents.
 
-Loads neither the protocol nor, before a call, what the tools do.
+A tool has an entry here, arguments, an answer, and a function. Does not load the protocol, and loads the work of a tool
+only at its call.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 class AgentTool(Struct, frozen=True):
     """A tool: its description for the agent, and the types of its arguments and its answer.
 
-    ``work`` does it. ``reads``: it may read files; ``writes``: it writes a file where the arguments name one.
+    ``work`` is its function. ``reads``: it may read files; ``writes``: it writes a file if the arguments name one.
     """
 
     name: str
@@ -113,19 +114,19 @@ BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 
 
 def _schema(type_: Any) -> dict[str, Any]:
-    """Return a JSON schema with its own object at the root, as the protocol wants it."""
+    """Return a JSON schema with its object at the root, as the protocol requires."""
     (root,), parts = msgspec.json.schema_components([type_])
     schema: dict[str, Any] = _short(parts.pop(root["$ref"].rpartition("/")[2]))
     return {**schema, "$defs": {name: _short(part) for name, part in parts.items()}} if parts else schema
 
 
 def _short(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a type without its title and empty defaults: an agent reads all of it before its first call."""
+    """Return the schema of a type without titles and empty defaults, because an agent reads all of it before its first call."""
     members = {
         name: {key: value for key, value in member.items() if key != "default" or value}
         for name, member in schema["properties"].items()
     }
-    # Arguments that all tools have come last.
+    # Common arguments of all tools are last.
     last = {name: members.pop(name) for name in ("cursor", "max_tokens") if name in members}
     more: dict[str, Any] = {
         key: schema[key] for key in ("required", "additionalProperties") if key in schema and schema[key] != []

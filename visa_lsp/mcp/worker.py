@@ -1,4 +1,4 @@
-"""The process that does the work of the tools: one call after another, so that none of them can end the server.
+"""The process that does the work of the tools, one call after another, so that no call can end the server.
 
 ``python -m visa_lsp.mcp.worker`` is the process, ``visa_lsp.mcp.server`` its parent. A job is JSON: ``tool``, ``arguments``,
 ``roots``; so is its result: ``answer`` or ``error``.
@@ -9,31 +9,28 @@ from __future__ import annotations
 import json
 import os
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import msgspec
 
 from visa_lsp.app.caches import open_rule_caches
 from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.job_process import answer_jobs
-from visa_lsp.mcp.pages import page
+from visa_lsp.mcp.pages import ToolAnswer, page
 from visa_lsp.mcp.places import Roots
 from visa_lsp.mcp.tools import BY_NAME
-
-if TYPE_CHECKING:
-    from visa_lsp.mcp.pages import ToolAnswer
 
 _KEPT_ANSWERS: Final = 8
 
 
 def main() -> NoReturn:
-    """Do one job after another until the parent ends."""
+    """Do jobs, one after another, until the parent ends."""
     with open_rule_caches():
         answer_jobs(Worker().answer)
 
 
 class Worker:
-    """Does jobs, and keeps the last answers for the pages after the first."""
+    """Does jobs, and caches the last answers for their later pages."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, ToolAnswer] = OrderedDict()
@@ -77,7 +74,7 @@ class Worker:
 
 
 def _words(message: str) -> str:
-    """Return a message for an agent: printable, not too long, and without the folder that stands for texts without a file."""
+    """Return a message for an agent: printable, not too long, and without the folder of texts without a file."""
     return printable(message).replace(os.path.join(os.devnull, ""), "")[:2000]  # noqa: PTH118
 
 

@@ -1,4 +1,4 @@
-"""The element types of a launch's arrays, those of OpenCL's type names, and the size limits of a launch.
+"""The element types of a launch's arrays and of OpenCL's types, and the size limits of a launch.
 
 Names and numbers only, for reading, checking and running a launch. Invariant: needs no array library.
 """
@@ -6,16 +6,15 @@ Names and numbers only, for reading, checking and running a launch. Invariant: n
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
-from visa_lsp.isa.types import BF
+from visa_lsp.isa.types import BF, DataType
 
-if TYPE_CHECKING:
-    from visa_lsp.isa.types import DataType
-
-MAX_BUFFER_BYTES: Final = 1 << 30  # of one array, and of all arrays of a launch file; a run works on copies of them
+MAX_BUFFER_BYTES: Final = (
+    1 << 30
+)  # of one array, and of all arrays of a launch file, because a run works on copies of them
 MAX_SHARED_BYTES: Final = 1 << 24  # of a group's shared local memory; hardware has 64 to 128 KiB
 
 DTYPES: Final = (
@@ -59,7 +58,7 @@ def cl_element(type_name: str) -> str:
 
 
 def element_of(type_: DataType) -> str:
-    """Return the element type of an array of values of a vISA type; unsigned integers of its size where there is none."""
+    """Return the element type of an array of values of a vISA type; unsigned integers of its size if there is none."""
     name = f"{'float' if type_.is_float else 'int' if type_.is_signed else 'uint'}{type_.bits}"
     return name if name in DTYPES and type_ is not BF else f"uint{type_.bits}"
 
@@ -85,7 +84,8 @@ def integer_limits(dtype: str) -> tuple[int, int]:
 class GivenNumbers(Struct, frozen=True):
     """The facts about the numbers of an argument by value: count, type and range.
 
-    ``typed``: the launch has the type; else ``dtype`` is one that holds them. ``whole``: none has a fraction.
+    ``typed``: the launch has the type; otherwise ``dtype`` is a type that holds the numbers. ``whole``: no number has a
+    fraction.
     """
 
     count: int
@@ -99,7 +99,7 @@ class GivenNumbers(Struct, frozen=True):
 def chosen_element(given: GivenNumbers, size: int, natural: str) -> str:
     """Return the type of the numbers in a parameter of ``size`` bytes; empty if unknown.
 
-    It is their own, else the parameter's (``natural``), else the one that the size of each suggests.
+    It is their own type, else that of the parameter (``natural``), else one with the size of each number.
     """
     if given.typed:
         return given.dtype
@@ -115,9 +115,9 @@ def chosen_element(given: GivenNumbers, size: int, natural: str) -> str:
 
 
 def misfit(given: GivenNumbers, size: int, natural: str, who: str) -> str:
-    """Return the reason why numbers do not fit a parameter of ``size`` bytes with ``natural`` elements, if that is known.
+    """Return the reason why numbers do not fit a parameter of ``size`` bytes with ``natural`` elements, if known.
 
-    Empty where they fit. ``who`` names the argument in the message.
+    Empty if they fit. ``who`` names the argument in the message.
     """
     chosen = chosen_element(given, size, natural)
     if not chosen:

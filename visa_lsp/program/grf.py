@@ -1,24 +1,20 @@
-"""The size of a GRF row that a program implies, where its platform is unknown.
+"""The size of a GRF row implied by a program of unknown platform.
 
-Only ``&V[bytes]`` needs the size: an object holds row and column, a text holds bytes. It is derived from facts in both
-forms of a program, so that a text and its object give the same answer. A comment that ``dis`` writes can also state it,
-because some objects imply it by facts that a text does not hold.
+Only ``&V[bytes]`` needs the size, because an object has row and column, but a text has bytes. The size is derived from
+facts in both forms of a program, so that a text and its object give the same answer. A comment written by ``dis`` can
+also state it, because some objects imply it by facts that a text does not have.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeVar
 
 from msgspec import Struct, structs
 
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named, platform_numbered
-from visa_lsp.program.model import AddressOf, General
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from visa_lsp.program.model import Kernel, Module
+from visa_lsp.program.model import AddressOf, General, Kernel, Module
 
 _T = TypeVar("_T")
 
@@ -38,19 +34,19 @@ class GrfSize(Struct, frozen=True):
 
 
 def grf_in_comment(text: str) -> int | None:
-    """Return the size that a comment (``comment``) before the first body of a text states; None without one."""
+    """Return the size stated by a comment (``comment``) before the first body of a text; None without one."""
     first = _BODY.search(text)
     found = _SAID.search(text, 0, first.start() if first else len(text))
     return int(found[1]) if found else None
 
 
 def comment(size: GrfSize) -> str:
-    """Return the comment line that states a size."""
+    """Return the comment line for a size."""
     return f"// GRF size: {size.bytes} bytes ({size.reason})"
 
 
 def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
-    """Return the size that facts in both text and object imply."""
+    """Return the size implied by facts in both text and object."""
     short = None
     for kernel in bodies:
         for value in _values(kernel, General):
@@ -68,7 +64,7 @@ def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
 
 
 def _of_payload(kernel: Kernel) -> GrfSize | None:
-    """Return the size by the attributes about local ids, each at the start of a row, else by the first input of a dump."""
+    """Return the size by the attributes about local ids, which start rows, else by the first input of a dump."""
     size, lanes = kernel.int_attribute("PerThreadInputSize"), kernel.int_attribute("SimdSize")
     if size and size % LONG_GRF_BYTES:
         return GrfSize(SHORT_GRF_BYTES, f"PerThreadInputSize={size} is not a multiple of {LONG_GRF_BYTES}")
@@ -76,7 +72,7 @@ def _of_payload(kernel: Kernel) -> GrfSize | None:
     if size and lanes in (8, 16) and size > 3 * SHORT_GRF_BYTES:
         return GrfSize(LONG_GRF_BYTES, f"PerThreadInputSize={size} with SimdSize={lanes}")
     offsets = [entry.offset for entry in kernel.arguments if entry.kind & 7 == 0]
-    # A compiler's dump declares a row first, then an alias of %r0, which the first input follows.
+    # A compiler's dump first declares a row, then an alias of %r0; the first input follows.
     if len(kernel.variables) > 1 and offsets and kernel.variables[1].alias_index == _R0:
         row = kernel.variables[0].byte_size
         if row in (SHORT_GRF_BYTES, LONG_GRF_BYTES) and not kernel.variables[0].alias_index and min(offsets) == row:
@@ -91,19 +87,19 @@ def assembler_grf(bodies: Iterable[Kernel]) -> int:
 
 
 def needs_grf(bodies: Iterable[Kernel]) -> bool:
-    """Return whether the size matters: an address that is not at the start of a variable."""
+    """Return whether the size matters, because of an address that is not at the start of a variable."""
     return any(value.row or value.col for kernel in bodies for value in _values(kernel, AddressOf))
 
 
 def grf_of(module: Module) -> GrfSize:
-    """Return the size for an object's text: the one that it implies, else the default's."""
+    """Return the size for the text of an object: the implied one, else the default."""
     shown = grf_by_contents(module.bodies)
     if shown is not None and shown.bytes == LONG_GRF_BYTES:
         return shown
     for kernel in module.bodies:
         for value in _values(kernel, AddressOf):
             type_ = kernel.variable_type(value.var)
-            # No assembler writes a column behind a long row, because it would be in the next row.
+            # No assembler writes a column past the end of a row, because it would be in the next row.
             if type_ is not None and SHORT_GRF_BYTES <= value.col * type_.size < LONG_GRF_BYTES:
                 return GrfSize(
                     LONG_GRF_BYTES,

@@ -1,7 +1,7 @@
 """The resolved program: text is lowered to it, objects decode to it, and it runs.
 
-Values only: ids are those of the object format (docs/format.md, "Numbers of variables"), so that encoding is a walk and decoding
-builds the same value. Lists are in the order of the object. Nothing here knows text, bytes or machines.
+Values only: ids are those of the object format (docs/format.md, "Numbers of variables"), so that encoding is a walk and
+decoding builds the same value. Lists are in the order of the object. Nothing here knows text, bytes or machines.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class State(Struct, frozen=True):
 class AddressOf(Struct, frozen=True):
     """``&V[offset]``; the object writes it as a general operand with region <0;1,0>.
 
-    Decoding cannot tell the two apart except by the slot; lowering and decoding both yield ``AddressOf`` where the
-    row's slot is a source of an address instruction.
+    Decoding can distinguish the two only by the slot; lowering and decoding both yield ``AddressOf`` if the row's slot
+    is a source of an address instruction.
     """
 
     var: int
@@ -116,7 +116,7 @@ class Predicate(Struct, frozen=True):
     combine: Combine = Combine.NONE
 
 
-# An item of a list field, or of an operand that fills several fields; None where binding found an error.
+# An item of a list field, or of an operand that fills several fields; None after an error of binding.
 ListItem = VectorOperand | RawOperand | int | None
 FieldValue = VectorOperand | RawOperand | Predicate | int | None | tuple[ListItem, ...]
 Value: TypeAlias = "FieldValue | ExecControl"
@@ -125,7 +125,7 @@ Value: TypeAlias = "FieldValue | ExecControl"
 class Inst(Struct, frozen=True, eq=False):
     """An instruction: a row and one value per field of the row, in the same order.
 
-    ``line`` is the source line (from 0) where the text is known, else -1; equality ignores it.
+    ``line`` is the line of the text (from 0) if known, else -1; equality ignores it.
     """
 
     row: Instruction
@@ -139,7 +139,7 @@ class Inst(Struct, frozen=True, eq=False):
         return hash((self.row, self.values))
 
     def get(self, name: str, default: Value = None) -> Value:
-        """Return the value of a field; ``default`` where the row has no such field."""
+        """Return the value of a field; ``default`` if the row has no such field."""
         at = self.row.index.get(name)
         return default if at is None else self.values[at]
 
@@ -169,7 +169,7 @@ class Variable(Struct, frozen=True):
 
     @property
     def byte_size(self) -> int:
-        """Bytes of storage."""
+        """The number of bytes of storage."""
         return self.num_elements * self.type.size
 
 
@@ -190,7 +190,7 @@ class LabelEntry(Struct, frozen=True):
 
 
 class Input(Struct, frozen=True):
-    """An input: ``kind`` byte = class (0 general, 1 sampler, 2 surface) | provenance << 3. Bytes.
+    """An input: ``kind`` is the class (0 general, 1 sampler, 2 surface) | provenance << 3; sizes are in bytes.
 
     ``reserved`` is true for registers that no caller fills (`.implicit_PSEUDO_INPUT`).
     """
@@ -210,7 +210,7 @@ class GenBinary(Struct, frozen=True):
 
 
 class Kernel(Struct, frozen=True):
-    """A kernel (``is_kernel``) or a function of its own (``.global_function``).
+    """A kernel (``is_kernel``) or a function (``.global_function``).
 
     ``strings`` is the whole pool as in the object: entry 0 is the name, then the predefined names, then the rest.
     """

@@ -1,7 +1,7 @@
-"""Bits of an instruction record that text 4.1 has no word for, in a comment of the line.
+"""Bits of an instruction record without a word in text 4.1, in a comment of the line.
 
-``dis`` writes ``// object bits: n|=0x80`` behind such an instruction, and the assembler sets the bits again, so that text and
-object are equal. Rows name these bits (``Field.hidden``); other bits in such a comment are ignored.
+``dis`` writes ``// object bits: n|=0x80`` after such an instruction, and the assembler sets the bits again, so that
+text and object are equivalent. Rows name these bits (``Field.hidden``); other bits in such a comment are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _COMMENT: Final = re.compile(r"//.*\bobject bits: (\w+\|=0x[0-9a-f]+(?:, \w+\|=0
 
 
 def comment(inst: Inst) -> str:
-    """Return the comment with the hidden bits of an instruction; empty where none is set."""
+    """Return the comment with the hidden bits of an instruction; empty if none is set."""
     items = [f"{name}|=0x{bits:x}" for name, bits in _hidden_bits(inst)]
     return f"// {MARK} {', '.join(items)}" if items else ""
 

@@ -1,4 +1,4 @@
-"""Operands and instructions as text, as printed by the compilers. The inverse of ``sema``: it knows names only.
+"""Prints operands and instructions as text, in the form of the compilers. The inverse of ``sema``; knows names only.
 
 Every function takes an ``OperandNames`` (the name of each id in the text) and program values; its result parses back to
 the same values.
@@ -14,7 +14,7 @@ from msgspec import Struct
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, Slot, Trait
 from visa_lsp.isa.operands import MODIFIER_TEXT, ST, OperandModifier
-from visa_lsp.isa.types import DF, UQ, ExecControl, Q
+from visa_lsp.isa.types import DF, UQ, DataType, ExecControl, Q
 from visa_lsp.program.model import (
     NULL_RAW,
     Address,
@@ -29,19 +29,18 @@ from visa_lsp.program.model import (
     RawOperand,
     State,
 )  # fmt: skip
-from visa_lsp.text import stored
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Value
 
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 class OperandNames(Struct, frozen=True):
-    """Names by id, and the types of general variables; ``grf_bytes`` turns address-of rows into bytes."""
+    """Names by id, and the types of general variables; ``grf_bytes`` converts rows in addresses of variables to bytes."""
 
     general: Mapping[int, str]
     types: Mapping[int, DataType]
@@ -56,7 +55,7 @@ class OperandNames(Struct, frozen=True):
     taken: frozenset[str] = frozenset()  # the names of all variables
 
     def of(self, table: Mapping[int, str], letter: str, number: int) -> str:
-        """Return the name of a variable; for an unknown one a name from its number that no other variable has."""
+        """Return the name of a variable; for an unknown one a unique name with its number."""
         name = table.get(number)
         if name is None:
             name = f"{letter}{number}"
@@ -74,23 +73,23 @@ def quote_string(text: str) -> str:
         elif " " <= ch <= "~":
             out.append(ch)
         else:
-            out += [f"\\x{byte:02x}" for byte in stored(ch)]
+            out += [f"\\x{byte:02x}" for byte in encode_text(ch)]
     return '"' + "".join(out) + '"'
 
 
 def word(text: str) -> str:
-    """Return a name as an operand: bare where it is an identifier, else quoted."""
+    """Return a name as an operand: bare if it is an identifier, else quoted."""
     return text if IDENTIFIER.match(text) else quote_string(text)
 
 
 def predicate(names: OperandNames, value: Predicate) -> str:
-    """Return ``(!P1.any) ``, with the blank behind it."""
+    """Return ``(!P1.any) ``, with the blank after it."""
     combine = "" if value.combine is Combine.NONE else f".{value.combine.name.lower()}"
     return f"({'!' if value.inverse else ''}{names.of(names.predicate, 'P', value.var)}{combine}) "
 
 
 def immediate(value: Immediate) -> str:
-    """Return the bit pattern in hex, because it reads back exactly, for floats too."""
+    """Return the bit pattern in hex, because this is exact for floats too."""
     bits = value.bits & (0xFFFFFFFFFFFFFFFF if value.type in (DF, Q, UQ) else 0xFFFFFFFF)
     return f"0x{bits:x}:{value.type.name}"
 
@@ -127,7 +126,7 @@ def _state_name(names: OperandNames, value: State) -> str:
 
 
 def raw(names: OperandNames, value: RawOperand, *, bare: bool = False) -> str:
-    """Return ``V1.32``; where ``bare``, ``V1`` for offset zero."""
+    """Return ``V1.32``; if ``bare``, ``V1`` for offset zero."""
     name = names.of(names.general, "V", value.var)
     return name if bare and not value.offset else f"{name}.{value.offset}"
 
@@ -168,7 +167,7 @@ def modifiers(inst: Inst, *, v42: bool = False) -> str:
                 levels = [inst.get(name) for name in cache]
                 numbers = [level if isinstance(level, int) else 0 for level in levels]
                 out.append(lsc_codes.cache_text(*(numbers if any(numbers[2:]) else numbers[:2])))
-        elif modifier.newest is not None:  # text 4.1 has no such word
+        elif modifier.newest is not None:  # because text 4.1 has no such word
             value = inst.get(modifier.field)
             out += [f".{word}" for word, code in modifier.words.items() if v42 and code == value != modifier.newest]
         else:
@@ -178,7 +177,7 @@ def modifiers(inst: Inst, *, v42: bool = False) -> str:
 
 
 def execution(inst: Inst) -> str:
-    """Return the parenthesis behind the mnemonic, with the blank before it."""
+    """Return the parenthesis after the mnemonic, with the blank before it."""
     if inst.row.exec_style is ExecStyle.NONE:
         return ""
     kinds = (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)
@@ -215,7 +214,7 @@ def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
             items = value if isinstance(value, tuple) else ()
             return "(" + ", ".join(word(names.labels.get(i, f"L{i}")) for i in items if isinstance(i, int)) + ")"
         case Shape.NAME | Shape.STRING if value == 0:
-            # The assembler never writes string 0, which is the kernel's own name, for a written string.
+            # The assembler never writes string 0 for a string in the text, because it is the kernel's own name.
             return quote_string("")
         case Shape.NAME | Shape.IDENTIFIER:
             return word(string_name(names, value))
@@ -248,7 +247,7 @@ def _integer(row: Instruction, slot: Slot, value: Value) -> str:
 def string_name(names: OperandNames, value: Value) -> str:
     """Return a string of the pool; for an unknown number or an empty string a name with the number.
 
-    The assembler takes the empty string for string 0, the name of the kernel.
+    The assembler would read an empty string as string 0, the name of the kernel.
     """
     if not isinstance(value, int):
         return ""
@@ -352,7 +351,7 @@ def _scalar(names: OperandNames, value: Value) -> str:
 
 def _model(names: OperandNames, inst: Inst) -> str:
     """Return the address model with its surface."""
-    # A code without a word is printed, so that the text differs from that of other messages.
+    # A code without a word is printed as a number, so that the text differs from that of other messages.
     code = _int(inst, "addrtype")
     model = lsc_codes.ADDRTYPE_TEXT.get(code, f"addrtype_{code}")
     surface = inst.get("surface")

@@ -1,19 +1,17 @@
 """The facts of a kernel's ze_info about its launch: arguments and their places, bindings, sizes.
 
-Values only, named after the keys of ze_info (seed 002, and keys that compilers write since). This module knows neither
-YAML nor machines. Invariant: offsets of ``payload`` count from the first byte behind ``%r0`` and the per-thread data.
+Values only, named after the keys of ze_info (seed 002, and later keys of compilers). This module knows neither
+YAML nor machines. Invariant: offsets of ``payload`` count from the first byte after ``%r0`` and the per-thread data.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.program.elements import cl_element
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _NAMED: Final = 40  # arguments that a message lists
 KIND_WORDS: Final = {
@@ -40,7 +38,7 @@ class PayloadArgument(Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """The kind of its argument, a key of ``KIND_WORDS``; empty for entries without an argument."""
+        """The kind of the argument, a key of ``KIND_WORDS``; empty for entries without an argument."""
         if self.arg_type == "arg_byvalue":
             return "value"
         if self.arg_type.startswith(("image_", "flat_image_")):
@@ -57,7 +55,7 @@ class PayloadArgument(Struct, frozen=True):
 
 
 class BindingTableEntry(Struct, frozen=True):
-    """A binding table entry: argument ``arg_index`` is the surface of number ``bti_value``."""
+    """A binding table entry: argument ``arg_index`` is the surface with number ``bti_value``."""
 
     bti_value: int
     arg_index: int
@@ -74,7 +72,7 @@ class ThreadBuffer(Struct, frozen=True):
 
 
 class InlineSampler(Struct, frozen=True):
-    """A sampler that is written in the kernel's source."""
+    """A sampler defined in the kernel's source."""
 
     sampler_index: int
     addrmode: str
@@ -136,17 +134,17 @@ class KernelInfo(Struct, frozen=True):
         """Return the element type of an argument by value; empty if unknown, and for structs."""
         return next((cl_element(a.type_name) for a in self.arguments if a.index == index), "")
 
-    def described(self, index: int) -> str:
+    def describe_argument(self, index: int) -> str:
         """Return words for an argument: number, name, and its type or expected kind."""
         entry = next((a for a in self.payload if a.arg_index == index), None)
         what = self.type_of(index) or KIND_WORDS["value" if entry is None else entry.kind or "buffer"]
         name = self.argument_name(index)
         return f"{index} {name}: {what}" if name else f"{index}: {what}"
 
-    def expected(self, indexes: Sequence[int]) -> str:
-        """Return words for arguments, of many for the first only."""
+    def describe_arguments(self, indexes: Sequence[int]) -> str:
+        """Return words for arguments; if there are many, only for the first."""
         more = f" and {len(indexes) - _NAMED} more" if len(indexes) > _NAMED else ""
-        return ", ".join(self.described(index) for index in indexes[:_NAMED]) + more
+        return ", ".join(self.describe_argument(index) for index in indexes[:_NAMED]) + more
 
     def value_parts(self, entry: PayloadArgument) -> tuple[int, int]:
         """Return the number of entries that take a part of an argument by value, and its size in bytes."""

@@ -37,7 +37,7 @@ def destination_elements(horz_stride: int, exec_size: int) -> list[int]:
 
 
 def byte_range(first: int, elements: list[int], type_size: int) -> tuple[int, int]:
-    """Return the half-open byte range from the lowest to behind the highest element.
+    """Return the half-open byte range from the lowest to the highest element.
 
     ``first`` is the byte offset of the origin, ``elements`` are counted from it, ``type_size`` is in bytes.
     """

@@ -1,4 +1,4 @@
-"""A resolved program as text in the form of the compilers' dumps, which assembles back to the same object.
+"""Prints a resolved program in the form of the compilers' dumps; the text assembles to the same object.
 
 Declarations are in the order of their names in the object's string pool, which is that of the original text. Names that
 no text can hold (older objects) are replaced by names with the class and number.
@@ -7,9 +7,10 @@ no text can hold (older objects) are replaced by names with the class and number
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import structs
 
@@ -17,7 +18,7 @@ from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, Dialect, FieldKind, FlowClass
 from visa_lsp.isa.operands import ALIGN_TEXT
-from visa_lsp.isa.platforms import since
+from visa_lsp.isa.platforms import Platform, since
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program import object_bits
 from visa_lsp.program.grf import GrfSize, assembler_grf, comment, default_platform, grf_of, needs_grf
@@ -25,28 +26,29 @@ from visa_lsp.program.model import (
     NULL_RAW,
     Address,
     AddressOf,
+    Attribute,
     General,
     Indirect,
+    Input,
+    Inst,
+    Kernel,
+    Module,
     Predicate,
     PredicateOperand,
     RawOperand,
+    StateVariable,
+    Variable,
 )
 from visa_lsp.program.operand_text import IDENTIFIER, OperandNames, instruction, quote_string
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Attribute, Input, Inst, Kernel, Module, StateVariable, Variable
-
 _COMMENT_COLUMN: Final = 81
-_NEWEST: Final = since("BMG")  # all compilers for these platforms print text 4.2
+_NEWEST: Final = since("BMG")  # because all compilers for these platforms print text 4.2
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\Z")
 _TAKEN: Final = frozenset({*predefined.VARIABLE_BY_NAME, *predefined.SURFACE_ALIASES, "T1", "T2", "TSS", "S31"})
 
 
 class Subject(Enum):
-    """The subject of a line of the text; the values are the letters of declarations where there is one."""
+    """The subject of a line of the text; the values are the letters of declarations, if any."""
 
     GENERAL = "G"
     ADDRESS = "A"
@@ -61,7 +63,7 @@ class Subject(Enum):
 
 
 class TextLine(NamedTuple):
-    """A line with its subject: ``number`` is that of a variable, or the place in the list of the kernel."""
+    """A line with its subject: ``number`` is the number of a variable, or the index in a list of the kernel."""
 
     text: str
     subject: Subject = Subject.NONE
@@ -69,17 +71,18 @@ class TextLine(NamedTuple):
 
 
 def module_text(module: Module, platform: Platform | None = None, *, comments: bool = True) -> str:
-    """Return the text of a module. The platform determines the register size for ``&V[..]`` offsets; without one the object does.
+    """Return the text of a module.
 
-    It is of dialect 4.1, on platforms from Xe2 on of 4.2. A text with ``&V[..]`` states the size in a comment, which
-    the assembler reads; without ``comments`` only where the assembler would derive another size.
+    The platform determines the register size for ``&V[..]`` offsets; without a platform the object does. The dialect is
+    4.1, from Xe2 on 4.2. A text with ``&V[..]`` states the size in a comment for the assembler; without ``comments``
+    only if the assembler would derive another size.
     """
     lines = [line.text for line in module_lines(module, platform, comments=comments)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def module_lines(module: Module, platform: Platform | None = None, *, comments: bool = True) -> Iterator[TextLine]:
-    """Yield the lines of ``module_text`` with their subjects; a line ``Subject.BODY`` has the number of the body."""
+    """Yield the lines of ``module_text`` with their subjects; for ``Subject.BODY`` the number is that of the body."""
     size = GrfSize(platform.grf_bytes, platform.name) if platform else grf_of(module)
     chosen = platform or default_platform(size.bytes)
     yield TextLine(f".version {'4.2' if chosen.name in _NEWEST else '4.1'}")
@@ -92,7 +95,7 @@ def module_lines(module: Module, platform: Platform | None = None, *, comments: 
 
 
 def names_of(kernel: Kernel, platform: Platform) -> OperandNames:
-    """Return the names that the text of a kernel uses."""
+    """Return the names in the text of a kernel."""
     taken: set[str] = set(_TAKEN)
     general = {v.number: v.name for v in predefined.VARIABLES}
     types = {v.number: v.type for v in predefined.VARIABLES}
@@ -119,12 +122,12 @@ def names_of(kernel: Kernel, platform: Platform) -> OperandNames:
 
 
 def _label_names(kernel: Kernel) -> dict[int, str]:
-    """Return names of labels: the pool's own where text can hold them; a subroutine's is quoted and may be any."""
+    """Return names of labels: those of the pool, if legal in text; names of subroutines are quoted and always legal."""
     subroutines = {inst.values[0] for inst in kernel.instructions if _opens_subroutine(inst)}
     labels: dict[int, str] = {}
     seen: set[str] = set()
     for number, label in enumerate(kernel.labels):
-        name = kernel.string(label.name_index) if label.name_index else ""  # an empty name is not stored
+        name = kernel.string(label.name_index) if label.name_index else ""  # because an empty name is not stored
         if name in seen or not (number in subroutines or _LABEL.match(name)):
             name = f"L{number}_{len(kernel.labels)}"
         seen.add(name)
@@ -137,7 +140,7 @@ def _opens_subroutine(inst: Inst) -> bool:
 
 
 def _unique(kernel: Kernel, items: Iterable[tuple[int, int]], letter: str, taken: set[str]) -> dict[int, str]:
-    """Return names for ids, the pool's own where text can hold them and no other variable has them."""
+    """Return names for ids: those of the pool, if legal in text and unique."""
     out = {}
     for number, index in items:
         name = kernel.string(index)
@@ -166,7 +169,7 @@ def _body(kernel: Kernel, place: int, platform: Platform, defined: set[str], *, 
         label = _label_of(inst, names)
         if label is not None and _opens_subroutine(inst):
             yield TextLine(f"{inst.row.mnemonic} {quote_string(label)}", Subject.CODE, number)
-            if _LABEL.match(label):  # dumps repeat it, without meaning
+            if _LABEL.match(label):  # because dumps repeat it, without meaning
                 yield TextLine("")
                 yield TextLine(f"{label}:")
             continue
@@ -176,13 +179,13 @@ def _body(kernel: Kernel, place: int, platform: Platform, defined: set[str], *, 
             continue
         text = f"    {instruction(names, _newest_form(inst) if names.v42 else inst)}"
         said = f"{text.ljust(_COMMENT_COLUMN - 1)} /// ${number}" if comments else text
-        # Without it the text would not assemble to its object.
+        # Printed because the text would otherwise assemble to another object.
         bits = object_bits.comment(inst)
         yield TextLine(f"{said} {bits}" if bits else said, Subject.CODE, number)
 
 
 def _list_called(kernel: Kernel) -> list[str]:
-    """Return the functions that a kernel calls by name, in their order; compilers declare them in kernels only."""
+    """Return the functions that a kernel calls by name, in order; compilers declare them in kernels only."""
     if not kernel.is_kernel:
         return []
     calls = (inst for inst in kernel.instructions if inst.row.flow is FlowClass.FUNCTION_CALL)
@@ -225,10 +228,11 @@ def _print_predefined() -> Iterator[str]:
 def _declarations(
     kernel: Kernel, names: OperandNames, *, comments: bool
 ) -> tuple[list[TextLine], Mapping[int, list[TextLine]]]:
-    """Return the lines of declarations, inputs and attributes in front of the code, and those before an instruction of a number.
+    """Return the lines of declarations, inputs and attributes before the code, and those before an instruction by number.
 
-    Usually all are in front: declarations by pool order, then inputs and attributes. The assembler names strings in the
-    order of the text; where the pool has another one, declarations and attributes are placed to reproduce it.
+    Usually all are before the code: declarations in pool order, then inputs and attributes. The assembler numbers
+    strings in the order of the text; if the pool has another order, declarations and attributes are placed so that the
+    order is the same.
     """
     absent = _Absent(names)
     lines: list[tuple[int, TextLine]] = []
@@ -253,7 +257,7 @@ def _declarations(
     attributes = [
         (attribute.name_index, TextLine(attribute_text(kernel, attribute, comments=comments), Subject.ATTRIBUTE, place))
         for place, attribute in enumerate(kernel.attributes)
-        # The assembler appended one behind the last name in the code, and will do so again.
+        # Omitted if it is the attribute that the assembler appends after the last name in the code.
         if not _is_implied(kernel, attribute)
     ]
     places = _places(kernel, [index for index, _ in (*lines, *attributes)])
@@ -261,7 +265,7 @@ def _declarations(
         return [line for _, line in lines] + inputs + [line for _, line in attributes], {}
     named = sorted((*lines, *attributes), key=lambda item: item[0])
     front = [line for index, line in named if not places[index]]
-    # Inputs name no string, so that they are behind the last declaration.
+    # Inputs name no string, so that they can follow the last declaration.
     behind = max((at for at, line in enumerate(front) if line.subject is not Subject.ATTRIBUTE), default=-1) + 1
     late: dict[int, list[TextLine]] = {}
     for index, line in named:
@@ -271,19 +275,19 @@ def _declarations(
 
 
 def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
-    """Return by string the instruction before which the line that names it is placed; 0 is in front of the code.
+    """Return, by string, the instruction before which its line is placed; 0 means before the code.
 
-    None where all of them are in front in the given order, or no text has the order of the pool.
+    None if all lines are before the code in the given order, or if no text has the order of the pool.
     """
     if not indices or indices == list(
         range(len(predefined.POOL_PREFIX) + 1, len(predefined.POOL_PREFIX) + 1 + len(indices))
     ):
         return None
-    first: dict[int, int] = {}  # the instruction that is the first to name a string
+    first: dict[int, int] = {}  # the first instruction that names a string
     for number, inst in enumerate(kernel.instructions):
         for index in _list_names(kernel, inst):
             first.setdefault(index, number)
-    first.pop(0, None)  # it is not in the pool
+    first.pop(0, None)  # the name is not in the pool
     in_code = list(first)
     if in_code != sorted(in_code) or len(set(indices)) < len(indices) or not first.keys().isdisjoint(indices):
         return None
@@ -295,7 +299,7 @@ def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
 
 
 def _is_declared_in_time(kernel: Kernel, places: Mapping[int, int]) -> bool:
-    """Return whether these places declare all variables before the inputs and instructions that use them."""
+    """Return whether all variables are declared before the inputs and instructions that use them."""
     if any(places.get(state.name_index) for group in (kernel.samplers, kernel.surfaces) for state in group):
         return False
     names: tuple[tuple[str, list[int], int], ...] = (
@@ -386,7 +390,7 @@ def _input(names: OperandNames, entry: Input, absent: _Absent, *, comments: bool
     cls = min(entry.kind & 3, 2)
     table = (names.general, names.sampler, names.surface)[cls]
     provenance = entry.kind >> 3 & 31
-    # The assembler encodes every name of a provenance the same, so that only its number reproduces the byte.
+    # The assembler encodes all names of provenances equally, so that only the number reproduces the byte.
     directive = f".implicit_UNDEFINED_{provenance}" if provenance else ".input"
     known = predefined.IMPLICIT_INPUTS.get(provenance) if comments else None
     said = f" /// {known.name}" if known is not None else ""
@@ -398,7 +402,7 @@ def _input(names: OperandNames, entry: Input, absent: _Absent, *, comments: bool
 
 
 class _Absent:
-    """Names for variables that an object refers to but does not declare: their numbers, different from all names."""
+    """Unique names with the number for variables that an object uses but does not declare."""
 
     def __init__(self, names: OperandNames) -> None:
         self._names = names
@@ -409,7 +413,7 @@ class _Absent:
         given = self._given.get((letter, number))
         if given is not None:
             return given
-        if self._taken is None:  # damaged objects can have as many of these as variables
+        if self._taken is None:  # because damaged objects can have as many of these as variables
             names = self._names
             tables = (names.general, names.address, names.predicate, names.sampler, names.surface)
             self._taken = {name for table in tables for name in table.values()}
@@ -425,7 +429,7 @@ def _describe_absent(what: str, number: int) -> str:
 
 
 def _is_text(data: bytes, number: int) -> bool:
-    """Return whether the bytes of a short number are a text, because sizes are round numbers."""
+    """Return whether the bytes of a short number are a text; multiples of 16 are sizes."""
     return number % 16 != 0 and data.isascii() and data.decode("ascii").isprintable()
 
 
@@ -439,9 +443,9 @@ def attribute_text(kernel: Kernel, attribute: Attribute, *, comments: bool) -> s
         return f".kernel_attr {name}"
     known = KERNEL_ATTRIBUTES.get(name)
     if known is not None and known.kind is AttributeKind.FLAG and attribute.size in (1, 2, 4):
-        return f".kernel_attr {name}=1"  # a flag has no value, and the assembler writes only this one
+        return f".kernel_attr {name}=1"  # because a flag has no value in text, and the assembler writes only this one
     is_number = known is not None and known.kind is AttributeKind.INTEGER
-    is_number &= name != "Target" or attribute.size > 1  # only those two have one byte
+    is_number &= name != "Target" or attribute.size > 1  # because only those two have one byte
     # Older objects and other writers keep numbers in one or two bytes.
     if len(attribute.data) == attribute.size and (
         (is_number and attribute.size in (1, 2, 4)) or (known is None and attribute.size == 4)

@@ -1,4 +1,4 @@
-"""Traits of an instruction's row, for rooms that know programs and no table."""
+"""Traits of an instruction's row, for rooms that know programs but not the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document bound in one pass, in text order: the order in which the real assembler numbers strings and labels.
+"""Binds a document in one pass, in text order, because the real assembler numbers strings and labels in this order.
 
 Directives and declarations are handled here, instructions in ``instructions``. Never fails: mistakes become problems,
 and binding continues.
@@ -13,7 +13,7 @@ from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, Attr
 from visa_lsp.isa.model import FlowClass, Role
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.table import TABLE, InstructionTable
 from visa_lsp.isa.types import BOOL, UD, UW, type_named
 from visa_lsp.program.model import Attribute, Input, Inst
 from visa_lsp.sema import seed
@@ -32,12 +32,11 @@ from visa_lsp.sema.model import (
 )  # fmt: skip
 from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
-from visa_lsp.text import Span, stored
+from visa_lsp.text import Span, encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.syntax.document import Document
 
 _FIRST_ID = {
@@ -47,7 +46,7 @@ _FIRST_ID = {
     SymbolKind.SAMPLER: predefined.FIRST_SAMPLER,
     SymbolKind.SURFACE: predefined.FIRST_SURFACE,
 }
-_UNKNOWN_COUNT = 0xFFFF  # elements of a variable whose declaration does not say how many
+_UNKNOWN_COUNT = 0xFFFF  # elements of a variable whose declaration lacks their number
 _CLASS_CODE = {SymbolKind.GENERAL: 0, SymbolKind.SAMPLER: 1, SymbolKind.SURFACE: 2}
 _MAY_BE_EMPTY = frozenset({SymbolKind.ADDRESS, SymbolKind.SAMPLER, SymbolKind.SURFACE})
 _STATE_TYPE = {SymbolKind.ADDRESS: UW, SymbolKind.PREDICATE: BOOL, SymbolKind.SAMPLER: UD, SymbolKind.SURFACE: UD}
@@ -58,7 +57,7 @@ def bind(document: Document, platform: Platform | None = None, table: Instructio
     chosen = platform or platform_named(DEFAULT_PLATFORM)
     assert chosen is not None
     binder = Binder(chosen, table)
-    # A version may be below lines of the text that it is about: it is the first statement, or a finding says so.
+    # Searched in the whole text, because a misplaced version below other lines still applies to them.
     binder.ctx.newest = is_newest(statement for _, statement in document.statements())
     for line, statement in document.statements():
         binder.statement(line, statement)
@@ -132,7 +131,7 @@ class Binder:
             case tree.BodyDirective():
                 self._body(node)
             case tree.Scope():
-                # The line may go on behind the brace.
+                # The line may continue after the brace.
                 span = Span(node.span.start, node.span.start + 1)
                 (self._open if node.opens else self._close)(span)
             case tree.Version():
@@ -163,7 +162,7 @@ class Binder:
                 for use in label.references:
                     self.ctx.problems.append(Problem("missing-label", use.place, {"name": label.name, "body": body}))
         if not any(body.strings[a.name_index] == "Target" for a, _ in body.attributes):
-            # The tool appends the attribute that it assumed.
+            # The assembler appends the attribute that it assumed.
             body.strings.append("Target")
             place = body.place or Place(body.first_line, Span(0, 0))
             body.attributes.append((Attribute(len(body.strings) - 1, 1, b"\x01"), place))
@@ -210,7 +209,7 @@ class Binder:
         if not node.column0:
             ctx.problem("indented-label", node.span, name=node.name.text)
         if self.pending is not None and self.pending.name == node.name.text:
-            # The line that repeats the name of a ``.function`` writes nothing.
+            # The line that repeats the name of a ``.function`` writes no record.
             self.pending.references.append(Reference(ctx.place(node.name.span), Role.OTHER))
             self.pending = None
             return
@@ -238,7 +237,7 @@ class Binder:
         symbol = Symbol(node.name.text, kind, self._next_id(kind), ctx.place(node.name.span), node, scope=ctx.scope)
         self._decl_shape(node, symbol)
         symbol.name_index = ctx.string(symbol.name)
-        # The tool drops the attributes of samplers, names and all.
+        # The assembler drops the attributes of samplers, including their names.
         if node.attrs and symbol.kind is not SymbolKind.SAMPLER:
             symbol.attributes = tuple([self._attribute(item) for item in node.attrs])
         self._declare(node.name, symbol)
@@ -270,7 +269,8 @@ class Binder:
             ctx.problem("missing-property", node.name.span, name=symbol.name, prop="num_elts")
             symbol.unsized = True
         else:
-            # The tool writes these unchanged, though they make no sense: states and addresses of none, surfaces of fewer.
+            # The assembler writes these unchanged, although they are meaningless: states and addresses of no elements,
+            # surfaces of fewer.
             least = None if symbol.kind is SymbolKind.SURFACE else 0 if symbol.kind in _MAY_BE_EMPTY else 1
             count = ctx.number(node.num_elts, least, None, "element count")
             if count is not None and count < 1:
@@ -280,7 +280,7 @@ class Binder:
             symbol.unsized |= count is None
             symbol.num_elements = count if count is not None else 1
         if symbol.unsized:
-            # What is not known must not look too small elsewhere.
+            # The maximum, because a variable of unknown size must not look too small elsewhere.
             symbol.num_elements = _UNKNOWN_COUNT
         symbol.align = self._align(node.align)
         if node.alias is not None:
@@ -348,7 +348,7 @@ class Binder:
         if size is None:
             size = symbol.byte_size if symbol.kind is SymbolKind.GENERAL else 4 * symbol.num_elements
         else:
-            # Without a size the tool forgets what was said about the origin.
+            # Without a size the assembler drops the origin.
             word = node.directive.text
             kind |= _provenance(word) << 3
             numbered = "UNDEFINED" in word and kind >> 3 in predefined.RESERVED_PROVENANCES
@@ -384,11 +384,11 @@ class Binder:
                 if text not in ("3d", "cm", "cs"):
                     ctx.problem("attribute-value", value.span, name="Target", got=text, known=known)
                 return Attribute(index, 1, b"\x00" if text == "cm" else b"\x01")
-            data = stored(text)[:255]
+            data = encode_text(text)[:255]
             return Attribute(index, len(data), _of_text(data, known))
         number = ctx.number(value) or 0
         if known is None:
-            number = 0  # the tool keeps no value of what it does not know
+            number = 0  # because the assembler drops the values of unknown attributes
         elif known.kind is AttributeKind.FLAG:
             number = 1
         return Attribute(index, 4, (number & 0xFFFFFFFF).to_bytes(4, "little"))

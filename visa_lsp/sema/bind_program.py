@@ -1,9 +1,9 @@
-"""A document bound for its program alone: lines that differ from others in names only are not read again.
+"""Binds a document for its program only: lines that differ from earlier ones only in names are not read again.
 
-Such instructions are served by ``instruction_templates``; such declarations by what the first of their class declared, where that
-was a plain declaration without a problem. The class of a declaration is what follows its name, without the variable that it is
-an alias of and the offset there. All other lines are bound as ``bind`` does it. Invariant: the program is that of ``bind``;
-``tests/sema/test_instruction_templates.py`` compares whole programs.
+For such instructions, ``instruction_templates`` has templates. Such declarations get the properties of the first of
+their class, if that was a plain declaration without a problem. The class of a declaration is the text after its name,
+without the base of an alias and the offset. All other lines are bound as by ``bind``. Invariant: the program equals
+that of ``bind``; ``tests/sema/test_instruction_templates.py`` compares whole programs.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.table import TABLE, InstructionTable
 from visa_lsp.sema.bind import Binder, is_newest
 from visa_lsp.sema.instruction_templates import InstructionTemplates
-from visa_lsp.sema.model import Symbol
+from visa_lsp.sema.model import BoundModule, Symbol, SymbolKind
 from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.parse import parse_line
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.isa.types import DataType
-    from visa_lsp.sema.model import BoundModule, SymbolKind
     from visa_lsp.syntax.document import Document
 
 _DECLARATION: Final = re.compile(
@@ -33,9 +31,9 @@ _DECLARATION: Final = re.compile(
 
 
 def bind_program(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> BoundModule:
-    """Bind a document for its program alone, which ``lower`` makes of it: lines that are like others are not bound again.
+    """Bind a document only for its program, which ``lower`` makes; lines like earlier ones are not bound again.
 
-    Such instructions have neither statement nor operands, and variables not all of their references.
+    Instructions on such lines have neither statement nor operands, and some references of variables are missing.
     """
     chosen = platform or platform_named(DEFAULT_PLATFORM)
     assert chosen is not None
@@ -57,7 +55,7 @@ class _Declared(NamedTuple):
 
 
 class _ProgramBinder(Binder):
-    """A pass over lines, which are only read where nothing learnt from another line of the body serves them."""
+    """A pass over lines, which reads a line only if no earlier line of the body has the same class."""
 
     def __init__(self, platform: Platform, table: InstructionTable) -> None:
         super().__init__(platform, table)
@@ -70,7 +68,7 @@ class _ProgramBinder(Binder):
         plain = bool(ctx.bodies) and ctx.scope is ctx.body.scope
         if plain and (self._is_declared(code) if code[0] == "." else self.instructions.serve(ctx, code)):
             return
-        # Some lines have been read by whoever checked the text.
+        # Some lines may have been read by the check of the text.
         statement = statement_of(code)
         if statement is None:
             return
@@ -85,7 +83,7 @@ class _ProgramBinder(Binder):
             self._learn(code, ctx.body.symbols[-1])
 
     def _is_declared(self, code: str) -> bool:
-        """Declare the variable of a line without reading it; return False where the line has to be read."""
+        """Declare the variable of a line without reading it; return False if the line must be read."""
         match = _DECLARATION.fullmatch(code)
         if match is None:
             return False
@@ -110,7 +108,7 @@ class _ProgramBinder(Binder):
         return True
 
     def _learn(self, code: str, symbol: Symbol) -> None:
-        """Keep what a line declared that was just bound without a problem."""
+        """Store the properties of a declaration that was bound without a problem."""
         match = _DECLARATION.fullmatch(code)
         if match is None or match[1] != symbol.name or symbol.attributes or symbol.unsized:
             return

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
 
 
-# The problems of a name that nothing declares, and of a label that does not exist.
+# The problems of an undeclared name, and of a missing label.
 MISSING_NAME: Final = "undeclared-name"
 MISSING_LABEL: Final = "missing-label"
-# The attributes of a kernel that numbers in its lines mean something by, and the names of such numbers.
+# The attributes of a kernel that built-in numbers in its lines refer to, and the names of these numbers.
 READ_ATTRIBUTES: Final = ("SimdSize",)
 _READING: Final = ("%DispatchSimd", "%DispatchSIMD")
-# Problems that leave a program: findings, but no reason to write no object.
+# Problems that do not prevent a program, so that an object is still written.
 HARMLESS: Final = frozenset({
     "seed-alias", "seed-mnemonic", "seed-mask", "seed-option", "seed-word", "seed-elements", "seed-order", "seed-plane",
     "seed-string", "seed-width", "seed-address-of", "seed-region", "seed-property", "seed-count",
@@ -80,7 +80,7 @@ class BindingPass:
     def open_scope(self, span: Span) -> None:
         """Open the scope of a ``{`` at a place."""
         around = self.scope
-        # A line of thousands of braces must not make every look-up behind it a walk through all of them.
+        # Empty scopes are skipped, because thousands of braces must not slow down every later look-up.
         outer = around if around.names or around.parent is None else around.outer
         self.scope = DeclarationScope(around, self.line, place=self.place(span), outer=outer)
         self.body.scopes.append(self.scope)
@@ -100,7 +100,7 @@ class BindingPass:
         return Place(self.line, span)
 
     def problem(self, kind: str, span: Span, *related: tuple[Place, str], **args: object) -> None:
-        """Note a problem in the current line."""
+        """Record a problem in the current line."""
         self.problems.append(Problem(kind, Place(self.line, span), args, tuple(related)))
 
     # ---- names ----

@@ -1,10 +1,10 @@
-"""Templates that bind instruction lines once if they differ only in the names of variables, for the program alone.
+"""Templates for instruction lines that differ only in the names of variables, for the program only.
 
-The class of a line is its text with each variable's name replaced by the kind and type of the variable, and by which names
-are equal. The first line of a class is bound with marker numbers of its variables that no text has; each line puts its own numbers
-where the markers appear in the values. Price: binding may only copy the number of a variable.
-Confidence: a template is kept only if the names of the class are exactly those that binding looked up;
-``tests/sema/test_instruction_templates.py`` compares whole programs.
+In the class of a line, the kind and type of each variable, and equalities of names, replace the names. The first line
+of a class is bound with marker numbers for its variables, which no text has; every later line replaces the markers in
+the values by its own numbers. So binding must do nothing but copy the number of a variable. A template is kept only if
+the names of the class are exactly those that binding looked up; ``tests/sema/test_instruction_templates.py`` compares
+whole programs.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from visa_lsp.program.model import Inst
+from visa_lsp.program.model import Inst, Value
 from visa_lsp.sema.instructions import instruction
-from visa_lsp.sema.model import Bound
+from visa_lsp.sema.model import Body, Bound, Symbol
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.bulk import PLAIN_NAME, replace_words
 from visa_lsp.text import Span
@@ -26,30 +26,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
     from visa_lsp.isa.model import Instruction as Row
-    from visa_lsp.program.model import Value
     from visa_lsp.sema.binding_pass import BindingPass
-    from visa_lsp.sema.model import Body, Symbol
 
     Maker = Callable[[Sequence[int | None]], Value]
 
-# Numbers are left in the text between names, because each piece costs time.
+# Numbers stay in the text between names, because each piece costs time.
 _NAME: Final = re.compile(f"({PLAIN_NAME.pattern})")
 _CLASS_MARK: Final = "\x01"
-# What says more of a variable than its kind and type, or something of the kernel.
+# Text that depends on more than kind and type of a variable, or on the kernel.
 _ASKS_MORE: Final = re.compile(r"%(?:sizeof|dispatch)", re.IGNORECASE)
-_STRANGE: Final = 1 << 80  # from here on no number in a text or an object
-_UNREAD: Final = tree.Unknown("", Span(0, 0))  # the statement of a line that a template serves
+_STRANGE: Final = 1 << 80  # no text or object has numbers from here on
+_UNREAD: Final = tree.Unknown("", Span(0, 0))  # the statement of a line with a template
 
 
 class InstructionTemplate(Struct, frozen=True):
-    """The template of a class: the row, the values of one line, and the places of each line's own variables."""
+    """The template of a class: the row, the values of one line, and the places for the variables of each line."""
 
     row: Row
     values: tuple[Value, ...]
     makers: tuple[tuple[int, Maker], ...]
 
     def inst(self, ids: Sequence[int | None], line: int) -> Inst:
-        """Return the instruction of a line, given the numbers of its words; those of variables are used."""
+        """Return the instruction of a line, given the numbers of its words; only those of variables are used."""
         values = list(self.values)
         for at, make in self.makers:
             values[at] = make(ids)
@@ -62,12 +60,12 @@ class InstructionTemplates:
     def __init__(self, body: Body) -> None:
         self.body = body
         self._names = body.scope.names
-        self._ids: dict[str, int] = {}  # numbers of the variables that are declared so far
+        self._ids: dict[str, int] = {}  # numbers of the variables declared so far
         self._tokens = _Tokens()
         self._templates: dict[str, InstructionTemplate | None] = {}
 
     def serve(self, ctx: BindingPass, code: str) -> bool:
-        """Bind a line without reading it; False where it has to be read."""
+        """Bind a line without reading it; return False if it must be read."""
         if _CLASS_MARK in code:
             return False
         pieces = _NAME.split(code)
@@ -94,7 +92,7 @@ class InstructionTemplates:
         return line_class
 
     def learnt(self, ctx: BindingPass, code: str, node: tree.Instruction) -> bool:
-        """Bind a line that was read, as the first of its class; False where it has to be bound by itself."""
+        """Bind a line that was read, as the first of its class; return False if it must be bound separately."""
         if _CLASS_MARK in code or _ASKS_MORE.search(code):
             return False
         pieces = _NAME.split(code)
@@ -103,7 +101,7 @@ class InstructionTemplates:
         if key in self._templates:
             return False
         symbols = {at: self._names[word] for at, word in enumerate(words) if word in self._ids}
-        self._templates[key] = None  # what is learnt of a class is learnt from one line
+        self._templates[key] = None  # because a class has at most one attempt
         strings = len(self.body.strings)
         template = _template(ctx, node, symbols)
         if template is None:
@@ -116,14 +114,14 @@ class InstructionTemplates:
             for use in takewhile(lambda use: use.place.line == ctx.line, reversed(symbol.references))
         }
         variables = {place for name, place in zip(words, places, strict=True) if name in self._ids}
-        # Of a line that is the first to name a label, others differ.
+        # No template for a line that is the first to name a label, because later lines differ.
         if looked_up == variables and len(self.body.strings) == strings:
             self._templates[key] = template
         return True
 
 
 class _Tokens(dict[str, str]):
-    """The substitute of a name in a class: kind and type of a declared variable, else the name itself."""
+    """Maps a name to its substitute in a class: kind and type of a declared variable, else the name itself."""
 
     __slots__ = ()
 
@@ -146,7 +144,7 @@ def _places(pieces: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _template(ctx: BindingPass, node: tree.Instruction, symbols: Mapping[int, Symbol]) -> InstructionTemplate | None:
-    """Return the template of a line with these variables, by the numbers of its words; None if binding reports a problem."""
+    """Return the template of a line with these variables, by the numbers of its words; None after a problem."""
     ids = [(symbol, symbol.id) for symbol in symbols.values()]
     problems = len(ctx.problems)
     for at, symbol in symbols.items():
@@ -166,7 +164,7 @@ def _template(ctx: BindingPass, node: tree.Instruction, symbols: Mapping[int, Sy
 
 
 def _maker(value: Value, places: Container[int]) -> Maker | None:
-    """Return the maker of a value from the numbers of a line's words, if it has a marker number of these places; else None."""
+    """Return a function that makes a value from the numbers of a line's words, if the value has a marker; else None."""
     if isinstance(value, int):
         at = value - _STRANGE
         return (lambda ids: ids[at]) if at in places else None

@@ -1,7 +1,6 @@
-"""One instruction line bound to a row: modifiers, execution size, operands, field values.
+"""Binds an instruction line to a row: modifiers, execution size, operands, field values.
 
-Where a mnemonic has several rows, each is tried and the one with the fewest problems is kept, so that a line is judged
-by the form that its author meant.
+Of several rows of a mnemonic, the one with the fewest problems is used, because this is most likely the intended form.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from visa_lsp.program.model import (
     RawOperand,
 )  # fmt: skip
 from visa_lsp.sema import lsc_operands, operand_values, seed
-from visa_lsp.sema.binding_pass import HARMLESS
+from visa_lsp.sema.binding_pass import HARMLESS, BindingPass
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
 from visa_lsp.sema.plans import NO_EXEC, RowPlan, fill_slots, merge, plan_of, wording_of
 from visa_lsp.sema.slots import bind_operand, items_of
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Value
-    from visa_lsp.sema.binding_pass import BindingPass
 
 _MASKS = {f"M{i}": (4 * (i - 1), False) for i in range(1, 9)} | {f"M{i}_NM": (4 * (i - 1), True) for i in range(1, 9)}
 _MASKS["NoMask"] = (0, True)
@@ -43,7 +41,7 @@ _COMBINE = {"any": Combine.ANY, "all": Combine.ALL}
 
 
 def instruction(ctx: BindingPass, node: tree.Instruction) -> Bound:
-    """Bind one instruction line; problems go to the binding."""
+    """Bind one instruction line; problems are added to the binding."""
     before = len(ctx.problems)
     rows, taken = seed.lookup(ctx, node)
     if not rows:
@@ -55,7 +53,7 @@ def instruction(ctx: BindingPass, node: tree.Instruction) -> Bound:
 
 
 def _choose(rows: Sequence[Row], node: tree.Instruction, taken: int, dialect: Dialect) -> Row:
-    """Return the row that best fits the modifiers and the number of operands; among equals the first of the text's dialect."""
+    """Return the row that best fits the modifiers and the number of operands; of equal ones the first of the text's dialect."""
 
     def distance(row: Row) -> tuple[int, int, bool]:
         _, bad, missing = match_modifiers(row, node.words[taken:])
@@ -73,7 +71,7 @@ def _choose(rows: Sequence[Row], node: tree.Instruction, taken: int, dialect: Di
 def match_modifiers(
     row: Row, words: Sequence[tree.Word]
 ) -> tuple[list[tuple[Modifier, int]], list[tree.Word], list[Modifier]]:
-    """Return modifiers with their values, words that fit none, and required modifiers that are missing."""
+    """Return modifiers with their values, unknown words, and missing required modifiers."""
     wording = wording_of(row, tuple([word.text for word in words]))
     return list(wording.found), [words[number] for number in wording.bad], list(wording.missing)
 
@@ -98,7 +96,7 @@ def _bind(ctx: BindingPass, node: tree.Instruction, row: Row, taken: int, before
             merge(values, *size)
             missing.remove(size[0])
     for word in [words[number] for number in wording.bad]:
-        # On logic the finalizer reads a saturation and writes none.
+        # On logic the finalizer accepts a saturation but does not write it.
         ignored = word.text == "sat" and row.saturation_dropped
         ctx.problem("ignored-saturation" if ignored else "unknown-modifier", word.span, row=row, word=word.text)
     for modifier in missing:
@@ -162,10 +160,11 @@ def _execution(
     size = ctx.number(node.exec.size)
     if size is None:
         return
-    # An exec byte holds every size; where only an instruction's page forbids one, a rule says so and the object is made.
+    # An exec byte can hold every size; if only an instruction's page forbids one, a rule reports it and the object is
+    # still made.
     kind = field.kind if field is not None else None
     if kind is FieldKind.EXEC_CODE and size in EXEC_SIZES and size not in row.exec_sizes:
-        # The code knows three sizes; for any other the tool writes that of 16.
+        # The code has three sizes; for any other size the assembler writes the code of 16.
         ctx.problem("inexact-exec-size", node.exec.size.span, row=row, size=size)
         size = 16
     if size in row.exec_stored:
@@ -262,7 +261,7 @@ def _saturate(values: dict[str, Value]) -> None:
 
 
 def _tool_quirks(row: Row, plan: RowPlan, values: dict[str, Value]) -> None:
-    """Set the values that the finalizer writes although the text has others or none."""
+    """Set the values that the finalizer writes although the text has other values or none."""
     if plan.moves and isinstance(values.get("src0"), PredicateOperand):
         # (M1_NM, 1) because a move from a predicate always reads all its bits.
         values["exec"] = NO_EXEC
@@ -270,13 +269,13 @@ def _tool_quirks(row: Row, plan: RowPlan, values: dict[str, Value]) -> None:
         # Size 1 under M1 because the whole thread jumps.
         values["exec"] = ExecControl(1)
     elif row.family == "logic" and isinstance(values.get("dst"), PredicateOperand):
-        values["pred"] = None  # lost: logic on predicates writes every lane of the mask
+        values["pred"] = None  # the object loses it, because logic on predicates writes every lane of the mask
     for name, repeated in plan.repeats:
         values[name] = values[repeated]
 
 
 def _note_operand(ctx: BindingPass, node: tree.Operand) -> None:
-    """Note the uses of names in an operand that has no slot, so that they count as used."""
+    """Record the uses of names in an operand without a slot, so that they count as used."""
     if isinstance(node, (tree.Ref, tree.IndirectRef, tree.AddressOfRef)):
         symbol = ctx.scope.visible(node.name.text) or ctx.body.predefined.get(node.name.text)
         if symbol is not None:

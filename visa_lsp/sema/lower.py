@@ -1,33 +1,25 @@
-"""Bound text to the resolved program, and the whole way from a text to a module."""
+"""Converts bound text to the resolved program, and a text to a module."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
-from visa_lsp.isa.platforms import platform_named
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.platforms import Platform, platform_named
+from visa_lsp.isa.table import TABLE, InstructionTable
 from visa_lsp.program import object_bits
 from visa_lsp.program.grf import default_platform, grf_by_contents, grf_in_comment, needs_grf
-from visa_lsp.program.model import Kernel, LabelEntry, Module, RawOperand, StateVariable, Variable
+from visa_lsp.program.model import Inst, Kernel, LabelEntry, Module, RawOperand, StateVariable, Variable
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.bind_program import bind_program
 from visa_lsp.sema.binding_pass import HARMLESS
-from visa_lsp.sema.model import Body, BoundModule, SymbolKind
+from visa_lsp.sema.model import Body, BoundModule, Symbol, SymbolKind
 from visa_lsp.syntax.document import BYTE_ORDER_MARK, Document
-
-if TYPE_CHECKING:
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.isa.table import InstructionTable
-    from visa_lsp.program.model import Inst
-    from visa_lsp.sema.model import Symbol
 
 
 class AssembleResult(Struct, frozen=True):
-    """A text made a program. ``module`` is None where problems leave no program."""
+    """A text converted to a program. ``module`` is None if problems prevent a program."""
 
     document: Document
     bound: BoundModule
@@ -44,7 +36,7 @@ def lower(bound: BoundModule) -> Module | None:
 
 
 def assemble(text: str | Document, platform: str | None = None, table: InstructionTable = TABLE) -> AssembleResult:
-    """Parse, bind and lower a text. ``platform`` is a platform's or a device's name; unknown names count as none."""
+    """Parse, bind and lower a text. ``platform`` is the name of a platform or device; an unknown name counts as none."""
     document = text if isinstance(text, Document) else Document.parse(text)
     chosen = platform_named(platform) if platform else None
     bound = bind(document, chosen, table)
@@ -54,9 +46,9 @@ def assemble(text: str | Document, platform: str | None = None, table: Instructi
 
 
 def program_of(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> Module | None:
-    """Return the program of a text, as ``assemble`` does, without the bound text: long texts are not bound line by line.
+    """Return the program of a text, like ``assemble``, but without the bound text, so that long texts are not bound line by line.
 
-    None where problems leave no program.
+    None if problems prevent a program.
     """
     module = lower(bind_program(document, platform, table))
     shown = _find_grf_platform(document, module) if platform is None else None
@@ -68,16 +60,16 @@ def program_of(document: Document, platform: Platform | None = None, table: Inst
 def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTable = TABLE) -> BoundModule:
     """Bind a text without a platform; bind it again if it states or implies another size of GRF rows than the default.
 
-    The size is found by the rule that ``dis`` has, so that an object's text assembles to its bytes again.
+    The size follows the rule of ``dis``, so that an object's text assembles to its bytes again.
     """
-    if "&" not in document.text:  # nothing in it depends on the size
+    if "&" not in document.text:  # because nothing depends on the size
         return bound
     platform = _find_grf_platform(document, lower(bound))
     return bound if platform is None else bind(document, platform, table)
 
 
 def _find_grf_platform(document: Document, module: Module | None) -> Platform | None:
-    """Return a platform with the size of GRF rows that a text states or implies; None for the default or no evidence."""
+    """Return a platform with the size of GRF rows that a text states or implies; None for the default size."""
     text = document.text.removeprefix(BYTE_ORDER_MARK)
     if "&" not in text:
         return None
@@ -89,7 +81,7 @@ def _find_grf_platform(document: Document, module: Module | None) -> Platform | 
 
 
 def _with_object_bits(document: Document, module: Module | None) -> Module | None:
-    """Return the program with the bits that comments of its lines give."""
+    """Return the program with the bits in comments of its lines."""
     if module is None or not any(object_bits.MARK in chunk.text for chunk in document.chunks):
         return module
 

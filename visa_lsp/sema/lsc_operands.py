@@ -1,6 +1,6 @@
 """Operands of the load/store controller messages: data with its shape, addresses in brackets.
 
-Each form fills several fields of the record; the names are those that ``isa.model.Shape`` lists.
+Each form fills several fields of the record; ``isa.model.Shape`` lists their names.
 """
 
 from __future__ import annotations
@@ -12,13 +12,22 @@ from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.model import Role, Shape, Slot
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import UD, UQ
-from visa_lsp.program.model import NULL_RAW, General, Immediate, RawOperand, State
+from visa_lsp.program.model import (
+    NULL_RAW,
+    FieldValue,
+    General,
+    Immediate,
+    ListItem,
+    RawOperand,
+    State,
+    Value,
+    VectorOperand,
+)
 from visa_lsp.sema import operand_values
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import FieldValue, ListItem, Value, VectorOperand
     from visa_lsp.sema.binding_pass import BindingPass
 
 _READ = Slot("address", Shape.RAW, Role.READ, doc="address register")
@@ -26,7 +35,7 @@ _TYPED_NAMES = ("u", "v", "r", "lod")
 
 
 def bind(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
-    """Bind one operand of an LSC shape; the fields it fills go to ``values``."""
+    """Bind one operand of an LSC shape; store its fields in ``values``."""
     if isinstance(node, tree.Junk):
         return None
     if isinstance(node, tree.AddressRef) and slot.shape is not Shape.LSC_SURFACE:
@@ -52,7 +61,7 @@ def bind(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dic
 
 
 def _set(values: dict[str, Value], **fields: FieldValue) -> None:
-    """Fill the fields that the record has."""
+    """Fill the fields that exist in the record."""
     for name, value in fields.items():
         if name in values:
             values[name] = value
@@ -153,7 +162,7 @@ def _size(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> 
 def _address(ctx: BindingPass, slot: Slot, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
     item = node.items[0]
     if _is_null(item) and len(node.items) == 1 and node.suffix is None:
-        # An access without an address, in text 4.2: the grammar gives it this size.
+        # The size of an access without an address in the grammar of text 4.2.
         values[slot.name] = NULL_RAW
         _set(values, addrsize=lsc_codes.ADDRSIZE_A32U, immscale=1, immoffset=0, pitch=Immediate(UD, 4))
         return None if _model(ctx, node, values) is None else NULL_RAW
@@ -164,7 +173,7 @@ def _address(ctx: BindingPass, slot: Slot, node: tree.AddressRef, values: dict[s
     _set(values, immscale=scale, immoffset=offset)
     values[slot.name] = register
     if slot.shape is Shape.LSC_ADDRESS_STRIDED:
-        # Without a pitch it depends on the data shape, which may follow: `default_pitch` fills it in.
+        # A missing pitch depends on the data shape, which may follow; `default_pitch` fills it in.
         values["pitch"] = _scalar(ctx, node.items[1].base) if len(node.items) > 1 else None
     extra = node.items[2:] if slot.shape is Shape.LSC_ADDRESS_STRIDED else node.items[1:]
     for more in extra:
@@ -173,7 +182,7 @@ def _address(ctx: BindingPass, slot: Slot, node: tree.AddressRef, values: dict[s
 
 
 def default_pitch(values: dict[str, Value]) -> None:
-    """Return the pitch of a strided message that names none: its lanes are adjacent."""
+    """Return the pitch of a strided message without one: its lanes are adjacent."""
     if "pitch" not in values or values["pitch"] is not None:
         return
     size = lsc_codes.DATASIZES.get(cast("int", values["datasize"]))

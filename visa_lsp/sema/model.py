@@ -7,19 +7,16 @@ rules in ``checks`` turn problems into diagnostics, ``lower`` turns bodies into 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from visa_lsp.isa.model import Role
+from visa_lsp.isa.model import Instruction, Role, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Attribute, FieldValue, Input, Inst
@@ -38,7 +35,7 @@ class SymbolKind(Enum):
     LABEL = "label"
     SUBROUTINE = "subroutine"
 
-    # By identity, because Enum's own hash is slow and every declaration is looked up by its kind.
+    # Hashed by identity, because the hash of Enum is slow and every declaration is looked up by its kind.
     __hash__ = object.__hash__
 
 
@@ -68,8 +65,8 @@ class Reference(NamedTuple):
 class Symbol(Struct, eq=False):
     """A variable or label of one body. ``id`` is its number in the object. Predefined ones have no place.
 
-    ``alias`` is the base with the byte offset in it. ``place`` of a label is its definition; a label that is only
-    used has none.
+    ``alias`` is the base and the byte offset in it. ``place`` of a label is its definition, or None for an undefined
+    one.
     """
 
     name: str
@@ -79,9 +76,7 @@ class Symbol(Struct, eq=False):
     decl: tree.Decl | None = None
     type: DataType | None = None
     num_elements: int = 1
-    unsized: bool = (
-        False  # the declaration does not say how large it is; ``num_elements`` is then the most there can be
-    )
+    unsized: bool = False  # the declaration lacks its size; ``num_elements`` is then the maximum
     align: int = 0
     alias: tuple[Symbol, int] | None = None
     scope: DeclarationScope | None = None
@@ -92,11 +87,11 @@ class Symbol(Struct, eq=False):
     attributes: tuple[Attribute, ...] = ()
     name_index: int = 0
     doc: str = ""
-    end: tuple[Symbol, int] | None = None  # what ``base`` has found
+    end: tuple[Symbol, int] | None = None  # cached result of ``base``
 
     @property
     def byte_size(self) -> int:
-        """Bytes of a general variable."""
+        """The number of bytes of a general variable."""
         return self.num_elements * (self.type.size if self.type else 4)
 
     def base(self) -> tuple[Symbol, int]:
@@ -109,7 +104,7 @@ class Symbol(Struct, eq=False):
             seen.add(id(symbol))
             chain.append(symbol)
             symbol = symbol.alias[0]
-        # A chain may be as long as the text: what one member of it has found serves all.
+        # A chain may be as long as the text, so that its members share the result.
         found = symbol.end or (symbol, 0)
         for member in reversed(chain):
             assert member.alias is not None
@@ -119,15 +114,16 @@ class Symbol(Struct, eq=False):
 
 
 class DeclarationScope(Struct, eq=False):
-    """A declaration scope: the body's own, or one between braces. ``last_line`` is -1 while it is open.
+    """A declaration scope: that of the body, or one between braces.
 
-    ``outer`` is the next scope around it that declared something before it began, or the body's own.
+    ``last_line`` is -1 while it is open. ``outer`` is the next scope around it with declarations before it, or that of
+    the body.
     """
 
     parent: DeclarationScope | None
     first_line: int
     last_line: int = -1
-    place: Place | None = None  # of the brace that opens it
+    place: Place | None = None  # place of the opening brace
     names: dict[str, Symbol] = field(default_factory=dict)
     outer: DeclarationScope | None = None
 
@@ -162,7 +158,7 @@ class Problem(Struct, frozen=True):
 
 
 class BoundOperand(Struct, frozen=True):
-    """A slot, the text that fills it, and its value in program terms (None where it has a problem)."""
+    """A slot, its text, and its value in the program (None if it has a problem)."""
 
     slot: Slot
     node: tree.Operand
@@ -172,7 +168,7 @@ class BoundOperand(Struct, frozen=True):
 class Bound(Struct, frozen=True):
     """A statement of the instruction stream: an instruction, a label line, a ``.function`` line.
 
-    ``inst`` is None where the text has a problem that leaves no meaning.
+    ``inst`` is None if a problem leaves no meaning.
     """
 
     line: int
@@ -185,7 +181,8 @@ class Bound(Struct, frozen=True):
 class Predefined(Mapping[str, Symbol]):
     """The predefined symbols of a body by all of their names, created on first use.
 
-    ``source`` has the symbols that all bodies share; equal names give the same one. ``used`` are those created for this body.
+    ``source`` has the symbols shared by all bodies; all names of a symbol give the same one. ``used`` are those created
+    for this body.
     """
 
     __slots__ = ("_made", "_source")
@@ -210,12 +207,12 @@ class Predefined(Mapping[str, Symbol]):
 
     @property
     def used(self) -> Iterable[Symbol]:
-        """The symbols of this body, those that were looked up so far."""
+        """The symbols of this body that were looked up so far."""
         return self._made.values()
 
 
 class Body(Struct, eq=False):
-    """A kernel or function of its own."""
+    """A kernel or a function."""
 
     name: str
     is_kernel: bool
@@ -234,8 +231,8 @@ class Body(Struct, eq=False):
     predefined: Predefined = field(default_factory=lambda: Predefined({}))
 
     def find(self, name: str, line: int) -> Symbol | None:
-        """Return the symbol that a variable name means at a line; declarations later in the text count too."""
-        # They are in the order of their braces: of two that begin on one line the later one is the inner one.
+        """Return the symbol of a variable name at a line; later declarations count too."""
+        # In the order of the braces: of two scopes that begin on one line, the later one is the inner one.
         scope = next((s for s in reversed(self.scopes) if s.first_line <= line <= s.last_line), self.scope)
         return scope.find(name) or self.predefined.get(name)
 
@@ -245,17 +242,17 @@ class Body(Struct, eq=False):
 
 
 class BoundModule(Struct, frozen=True):
-    """A whole text, bound."""
+    """A bound text."""
 
     version: tuple[int, int] | None
     version_line: int
     bodies: tuple[Body, ...]
     problems: tuple[Problem, ...]
     platform: Platform
-    versions: int = 0  # how many ``.version`` lines there are
+    versions: int = 0  # number of ``.version`` lines
 
     def body_at(self, line: int) -> Body | None:
-        """Return the body that a line belongs to."""
+        """Return the body around a line."""
         at = bisect_right(self.bodies, line, key=lambda body: body.first_line) - 1
         return self.bodies[at] if at >= 0 and line <= self.bodies[at].last_line else None
 

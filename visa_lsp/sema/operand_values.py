@@ -1,7 +1,7 @@
-"""Operand texts to operand values, slot by slot (docs/format.md, "Operands").
+"""Converts operand texts to operand values, slot by slot (docs/format.md, "Operands").
 
-Each function takes the binding, the slot and the node; it gives the value in program terms, or None after noting a
-problem. The load/store controller's own forms are in ``lsc_operands``.
+Each function takes the binding, the slot and the node; it returns the value in the program, or None after recording a
+problem. The forms of the load/store controller are in ``lsc_operands``.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def _immediate(ctx: BindingPass, node: tree.Literal) -> Immediate | None:
 
 
 def _float_bits(value: float) -> int:
-    """Return the bits of the nearest single; a value too large is infinity."""
+    """Return the bits of the nearest single-precision number; infinity for a value that is too large."""
     try:
         return int.from_bytes(struct.pack("<f", value), "little")
     except OverflowError:
@@ -248,12 +248,12 @@ def _address_of(ctx: BindingPass, node: tree.AddressOfRef) -> AddressOf | State 
 
 @lru_cache(maxsize=4096)
 def _symbol_kinds(slot: Slot) -> frozenset[SymbolKind]:
-    """Return the kinds of symbols that a slot takes."""
+    """Return the kinds of symbols that a slot accepts."""
     return frozenset(kind for kind, cls in _KIND_CLASS.items() if cls in slot.classes)
 
 
 def _report_second_type(ctx: BindingPass, node: tree.Ref, symbol: Symbol) -> bool:
-    """Report a type after an operand that has its variable's type; return whether there is one."""
+    """Report a type after an operand with the type of its variable; return whether there is one."""
     if node.suffix is None:
         return False
     ctx.problem("operand-suffix", node.suffix.span, end=node.span.end, symbol=symbol)
@@ -314,7 +314,7 @@ def simple(ctx: BindingPass, slot: Slot, node: tree.Operand) -> General | None:
 
 
 def raw(ctx: BindingPass, slot: Slot, node: tree.Operand, *, bare: bool = False) -> RawOperand | None:
-    """Bind ``V.offset``; a name alone only if ``bare`` allows it."""
+    """Bind ``V.offset``; a bare name only if ``bare`` allows it."""
     if isinstance(node, tree.Junk):
         return None
     if not isinstance(node, tree.Ref):
@@ -354,7 +354,7 @@ def state(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOperand | R
     if symbol is None or _report_second_type(ctx, node, symbol):
         return None
     if symbol.kind is SymbolKind.GENERAL and ctx.newest:
-        # Today's text may hold the handle in a register; no object can (it has a number there).
+        # Today's text may have the handle in a register; an object cannot, because it has a number there.
         return _general(ctx, slot, node, symbol) if node.region is not None else RawOperand(symbol.id, 0)
     if symbol.kind is not wanted:
         _wrong(ctx, slot, node, f"{symbol.kind.value} `{symbol.name}`")

@@ -1,39 +1,34 @@
-"""Plans for binding an instruction, from its row and its dotted words alone, computed once for all lines of a kind.
+"""Plans for binding an instruction, which depend only on its row and its dotted words; computed once for all such lines.
 
-Knows rows and words, no text, no symbols. Plans are shared and must not be changed.
+Knows rows and words, but no text and no symbols. Plans are shared and must not be changed.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from visa_lsp.isa.model import Field, FieldKind, FlowClass, Modifier, Shape, Slot, Trait
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.types import UD, ExecControl
-from visa_lsp.program.model import NULL_RAW, Immediate
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from visa_lsp.program.model import Value
+from visa_lsp.program.model import NULL_RAW, Immediate, Value
 
 NO_EXEC = ExecControl(1, 0, no_mask=True)
 _LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
 
 
 class RowPlan(Struct, frozen=True, eq=False):
-    """The part of a row that the values of its lines depend on."""
+    """The part of a row that determines the values of its lines."""
 
     names: tuple[str, ...]  # of the fields, in order
     exec_field: Field | None
     message: Slot | None  # the slot of the operands of a render target message
-    sampler_first: bool  # whether a surface is behind a sampler
+    sampler_first: bool  # whether a surface follows a sampler
     counts: tuple[tuple[str, str], ...]  # fields that hold the length of a list, with the list
-    repeats: tuple[tuple[str, str], ...]  # vector items without an operand, with the one that they repeat
+    repeats: tuple[tuple[str, str], ...]  # vector items without an operand, with the item that they repeat
     moves: bool
     jumps: bool
 
@@ -50,7 +45,7 @@ def plan_of(row: Row) -> RowPlan:
         next((s for s in row.slots if s.shape is Shape.VECTORS), None),
         any((a.shape, b.shape) == (Shape.SAMPLER, Shape.SURFACE) for a, b in itertools.pairwise(row.slots)),
         tuple([(f.name, lists[0]) for f in row.fields if f.kind is FieldKind.COUNT and lists]),
-        # So does the thread count of a named barrier's wait.
+        # The thread count of a named barrier's wait repeats one too.
         tuple([
             (f.name, before.name)
             for before, f in pairs
@@ -62,20 +57,20 @@ def plan_of(row: Row) -> RowPlan:
 
 
 class Wording(Struct, frozen=True, eq=False):
-    """The words after a mnemonic, by their numbers, and the field values that they give."""
+    """The words after a mnemonic, by their numbers, and their field values."""
 
     found: tuple[tuple[Modifier, int], ...]
     bad: tuple[int, ...]  # words that fit no modifier
     missing: tuple[Modifier, ...]
-    seed: tuple[tuple[int, str], ...]  # words that only the seed has, with what they are today
+    seed: tuple[tuple[int, str], ...]  # words of the seed only, with their modern form
     saturates: bool
     values: Mapping[str, Value]
-    newest: tuple[tuple[str, int], ...]  # fields that text 4.2 gives another value where their words are left out
+    newest: tuple[tuple[str, int], ...]  # fields with another default in text 4.2 if their words are missing
 
 
 @lru_cache(maxsize=2048)
 def wording_of(row: Row, words: tuple[str, ...]) -> Wording:
-    """Return the meanings that a row gives to the words after its mnemonic."""
+    """Return the meanings of the words after the mnemonic of a row."""
     found: list[tuple[Modifier, int]] = []
     bad: list[int] = []
     at = 0
@@ -87,7 +82,7 @@ def wording_of(row: Row, words: tuple[str, ...]) -> Wording:
                 at = index + 1
                 break
             if not row.modifiers[index].optional:
-                # A required word is missing here; later words may still fit what follows it.
+                # A required word is missing here; later words may still fit the next modifiers.
                 continue
         else:
             bad.append(number)
@@ -142,9 +137,9 @@ def _default(field: Field) -> Value:
 
 @lru_cache(maxsize=512)
 def fill_slots(row: Row, count: int) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
-    """Return the slots that this number of operands fills, in their order, and the slots left empty.
+    """Return the slots for this number of operands, in order, and the empty slots.
 
-    Optional slots are filled only when there are more operands than the required slots behind them need.
+    An optional slot is filled only if there are more operands than the later required slots need.
     """
     taken: list[Slot] = []
     slots = row.slots

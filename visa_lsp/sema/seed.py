@@ -1,7 +1,7 @@
-"""Forms of the specification's appendix (seed 003) that today's text writes otherwise.
+"""Forms of the specification's appendix (seed 003) that are written differently in today's text.
 
-They are understood here: each gives the meaning of its modern form and a problem that names that form. The problems of
-``HARMLESS`` leave a program.
+Each gets the meaning of its modern form, and a problem that names that form. The problems in ``HARMLESS`` do not
+prevent a program.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.isa.model import Instruction as Row
-from visa_lsp.isa.model import Shape, Slot
+from visa_lsp.isa.model import Modifier, Shape, Slot
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
@@ -20,7 +20,6 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.isa.model import Modifier
     from visa_lsp.program.model import Value
     from visa_lsp.sema.binding_pass import BindingPass
 
@@ -29,7 +28,7 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def lookup(ctx: BindingPass, node: tree.Instruction) -> tuple[tuple[Row, ...], int]:
-    """Return the rows of a mnemonic, in any case of letters, and the number of words in it."""
+    """Return the rows of a mnemonic, ignoring case, and the number of words in it."""
     words = [w.text for w in node.words]
     rows, taken = ctx.table.lookup(words)
     if rows:
@@ -71,7 +70,7 @@ def element_size(
 
 
 def sampler_order(ctx: BindingPass, pairs: Sequence[tuple[Slot, tree.Operand]]) -> list[tuple[Slot, tree.Operand]]:
-    """Return the pairs with the sampler first where a line has the seed's order, surface first."""
+    """Return the pairs with the sampler first, if a line has the seed's order with the surface first."""
     out = list(pairs)
     for at in range(len(out) - 1):
         (one, a), (two, b) = out[at], out[at + 1]
@@ -91,7 +90,7 @@ def _kind(ctx: BindingPass, node: tree.Operand) -> SymbolKind | None:
 
 
 def plane(ctx: BindingPass, row: Row, node: tree.Operand, values: dict[str, Value]) -> None:
-    """Bind ``T6[0]``, the plane of a media block in brackets; elsewhere such brackets have no meaning."""
+    """Bind ``T6[0]``, the plane of a media block in brackets; in other messages such brackets have no meaning."""
     if not isinstance(node, tree.Ref) or node.element is None or node.region is not None:
         return
     if "plane" not in row.index:

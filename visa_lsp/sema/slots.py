@@ -1,4 +1,4 @@
-"""One operand bound to its slot: the shape of the slot decides how its text is read and which fields it fills."""
+"""Binds one operand to its slot; the shape of the slot determines how its text is read, and the fields that it fills."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from msgspec.structs import replace
 from visa_lsp.isa.model import FieldKind, FlowClass, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.operands import IM, G, I
-from visa_lsp.program.model import General
+from visa_lsp.program.model import FieldValue, General, ListItem, RawOperand, Value, VectorOperand
 from visa_lsp.sema import lsc_operands, operand_values, seed
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import FieldValue, ListItem, RawOperand, Value, VectorOperand
     from visa_lsp.sema.binding_pass import BindingPass
 
 _INT_BITS = {FieldKind.U8: 8, FieldKind.U16: 16}
 
 
 def bind_operand(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
-    """Bind one operand and put its value into the fields that its shape fills."""
+    """Bind one operand and store its value in the fields of its shape."""
     value: FieldValue
     match slot.shape:
         case Shape.VECTOR:
@@ -65,7 +64,7 @@ def items_of(value: Value) -> tuple[ListItem, ...]:
 
 
 def _add_item(slot: Slot, item: ListItem, values: dict[str, Value]) -> ListItem:
-    """Put another item into the list of a slot."""
+    """Append an item to the list of a slot."""
     values[slot.name] = (*items_of(values.get(slot.name)), item)
     return item
 
@@ -78,7 +77,7 @@ def _raw_or_vector(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOp
 
 @lru_cache(maxsize=4096)
 def _for_numbers(slot: Slot) -> Slot:
-    """Return a slot that takes registers and numbers, for a row that does not name its classes."""
+    """Return a slot for registers and numbers, for a row without operand classes."""
     return replace(slot, classes=G | I | IM)
 
 
@@ -119,7 +118,7 @@ def _plain(ctx: BindingPass, slot: Slot, node: tree.Operand, row: Row) -> FieldV
         ):
             value = ctx.number(node.value)
             bits = _INT_BITS.get(row.fields[row.index[slot.name]].kind, 32)
-            # Integers that are too large lose their upper bits, as in the real tool.
+            # Integers that are too large lose their upper bits, as in the real assembler.
             return None if value is None else value & (1 << bits) - 1
     ctx.problem("operand-class", node.span, slot=slot, got=operand_values.describe(ctx, node))
     return None
@@ -160,7 +159,7 @@ def _variable(ctx: BindingPass, slot: Slot, node: tree.Operand, values: dict[str
         ctx.problem("operand-class", node.span, slot=slot, got=f"{symbol.kind.value} `{symbol.name}`")
         return None
     if word.text.startswith("%"):
-        # The finalizer reads no predefined name here, but for the older spelling of some: `V1`.
+        # The finalizer reads no predefined names here, except older spellings such as `V1`.
         ctx.problem("operand-class", node.span, slot=slot, got=f"predefined name `{word.text}`")
         return None
     prop = values["prop"]

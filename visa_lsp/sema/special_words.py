@@ -1,4 +1,4 @@
-"""The special words of the language, which may have a meaning besides that of a declared name."""
+"""The special words of the language, which may have another meaning than that of a declared name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")
 
 @cache
 def special_words() -> frozenset[str]:
-    """Return the words that may mean something besides a declared name: keywords, mnemonics, predefined names."""
+    """Return the words that may have another meaning than that of a declared name: keywords, mnemonics, predefined names."""
     words: set[str] = set(_WORD.findall(grammar_text()))
     for row in TABLE.rows:
         words.update(row.mnemonic.split("."))

@@ -1,4 +1,4 @@
-"""Snapshots of a launch's memory, restored before another run and where an engine starts over.
+"""Snapshots of a launch's memory, restored before another run, or when an engine starts again.
 
 Knows buffers only. Invariant: after ``restore`` a run sees the same memory as the first one.
 """
@@ -25,6 +25,6 @@ class Contents:
             buffer.written = written
 
     def of(self, buffer: Buffer, offset: int, size: int) -> Array:
-        """Return bytes of a buffer as they were; those of another memory as they are."""
+        """Return the saved bytes of a buffer; for any other memory, the present bytes."""
         kept = next((data for known, data, _ in self._kept if known.whole is buffer.whole), buffer.data)
         return kept[offset : offset + size]

@@ -1,4 +1,4 @@
-"""The order to run one kernel, and its result: the contract between a launcher and an engine.
+"""The description of a launch, and its result: the contract between a launcher and an engine.
 
 Values only. ``machine.run`` is the reference interpreter; every engine takes the same ``Dispatch``.
 """
@@ -36,10 +36,9 @@ class GroupShape:
 class Dispatch:
     """The inputs of a run.
 
-    ``lanes`` gives the lanes that are active when thread n of a group starts; ``payload`` the first bytes of its
-    register file, r0 first, inputs at their ``.input`` offset. ``item`` gives the global and local id of a lane of a thread
-    of a group, None where it has no work item. ``surfaces`` is the binding table; handles of bindless
-    surfaces are in it too, by value.
+    ``lanes`` returns the active lanes at the start of thread n of a group; ``payload`` returns the first bytes of its
+    register file, r0 first, inputs at their ``.input`` offset. ``item`` returns the global and local id of a lane, None
+    for a lane without a work item. ``surfaces`` is the binding table, with handles of bindless surfaces by value.
     """
 
     kernel: Kernel
@@ -55,12 +54,12 @@ class Dispatch:
     slm_bytes: int = 0
     samplers: Mapping[int, Sampler] = field(default_factory=dict)
     symbols: Mapping[str, int] = field(default_factory=dict)
-    file_variables: Sequence[FileVariable] = ()  # by index; aliases of file scope name them
+    file_variables: Sequence[FileVariable] = ()  # by index, which aliases of file scope name
     step_budget: int = 200_000_000
     item: Callable[[Triple, int, int], tuple[Triple, Triple] | None] = no_item
     partial: Callable[[Triple], GroupShape | None] | None = None  # the shape of groups that are not full
     first_fault: bool = False  # the run ends at its first fault
-    host_threads: int = 1  # on which an engine may run groups at the same time; the result says whether it did
+    host_threads: int = 1  # number of threads of the host that may run groups at the same time
     told: Callable[[int, int], None] | None = None  # progress callback: completed groups and steps
 
     @property
@@ -81,7 +80,7 @@ class Dispatch:
 
 @dataclass(slots=True)
 class RecordedMessages:
-    """Messages of one instruction that are recorded instead of executed: their number, and the payload of the first.
+    """Recorded messages of one instruction: their number, and the payload of the first.
 
     ``payload`` has the bytes of each operand by the name of its field; ``reason``: why they are not executed.
     """
@@ -114,9 +113,9 @@ class RunResult:
     reads: int = 0
     writes: int = 0
     sent: tuple[RecordedMessages, ...] = ()
-    limits: tuple[str, ...] = ()  # sentences about what observers could not check
-    ended: bool = False  # at its first fault, as the order requires
-    interpreted: bool = False  # by the interpreter, where another engine was chosen
-    replayed_groups: int = 0  # run again by the interpreter, where a check had stopped compiled code
+    limits: tuple[str, ...] = ()  # sentences about the limits of the checks
+    ended: bool = False  # stopped at its first fault, as requested
+    interpreted: bool = False  # reason why the interpreter ran the launch instead of the chosen engine
+    replayed_groups: int = 0  # groups that the interpreter ran again because a check stopped compiled code
     side_by_side: int = 1  # threads of the host that ran groups at the same time
     compile_seconds: float = 0.0  # the part of the run's wall time spent on compilation

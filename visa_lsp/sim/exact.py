@@ -8,17 +8,15 @@ an exact zero keep the value that IEEE arithmetic gives. Results for f32 and hf 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import floor, isfinite, isinf, nextafter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from visa_lsp.sim.values import Rounding
 from visa_lsp.sim.words import FLOAT, multiply_add
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -49,7 +47,7 @@ WORDS: Final = frozenset({*_RATIONAL, "sqrt", "sqrtm"})
 def evaluate(word: str, sources: list[Array], mode: Rounding, *, double: bool) -> Array:
     """Evaluate a word on f64 lanes that hold the exact source values; ``double``: the result is f64, rounded by ``mode``.
 
-    Without it the sources are values of f32 or hf.
+    Otherwise the sources are values of f32 or hf.
     """
     if not double and word in _AT_ONCE:
         with np.errstate(all="ignore"):
@@ -100,7 +98,7 @@ def _round(exact: Fraction, mode: Rounding) -> float:
     near = _nearest(exact)
     if mode is Rounding.EVEN:
         return near
-    # An overflow to infinity is an error like any other, in the direction of its sign.
+    # An overflow to infinity is a rounding error in the direction of its sign.
     place = Fraction(near) if isfinite(near) else 2 * exact
     error = (place > exact) - (place < exact)
     if error == 0:

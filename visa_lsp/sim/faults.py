@@ -46,11 +46,11 @@ class WorkItem:
 class Fault:
     """A finding about a run. ``instruction`` is an index into the kernel, ``line`` the source line from 0 or -1.
 
-    ``lane`` is None for the whole thread; ``items`` are the work items of all lanes concerned, those of the other party
-    in ``other_items`` where its lanes are known. ``source`` is the file and line (from 1) of the source that the text
-    was compiled from, if known, ``other_source`` that of the other party. ``other`` names the other party: of a race, a
-    barrier, or the declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``, which is ``kernel``
-    where it is empty.
+    ``lane`` is None for the whole thread; ``items`` are the work items of all lanes concerned, those of the other
+    party, if its lanes are known, are in ``other_items``. ``source`` is the file and line (from 1) of the source that
+    the text was compiled from, if known, ``other_source`` that of the other party. ``other`` names the other party: of
+    a race, a barrier, or the declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``; if that is
+    empty, of ``kernel``.
     """
 
     kind: FaultKind
@@ -90,7 +90,7 @@ class Fault:
 
 
 def items_text(items: tuple[WorkItem, ...]) -> str:
-    """Return the work items of lanes in words, with runs of lanes whose ids are consecutive in x; empty without any."""
+    """Return the work items of lanes in words; lanes with consecutive ids in x form runs. Empty without any."""
     runs: list[list[WorkItem]] = []
     for item in items:
         if runs and _follows(runs[-1][-1], item):
@@ -133,7 +133,7 @@ def thread_fault(
     )  # fmt: skip
 
 
-class KernelFault(Exception):  # noqa: N818 - it carries a fault, it is not an error of ours
+class KernelFault(Exception):  # noqa: N818 - it carries a fault, it is not an error of the simulator
     """A fault that ends the run of a thread, because the instruction has no defined effect."""
 
     def __init__(self, kind: FaultKind, message: str, lane: int | None = None, address: int | None = None) -> None:

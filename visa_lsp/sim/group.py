@@ -1,17 +1,15 @@
-"""A thread group and its barriers: the state that the threads of a group share beside the launch's memory.
+"""A thread group and its barriers: the state shared by the threads of a group, apart from the launch's memory.
 
 Values with a little arithmetic; the machine schedules the threads.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.sim.memory import Buffer, allocate_aligned
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # The memories that fences distinguish. An observer's clocks have a row for each; row 0 is the order itself.
 SHARED: Final = 1
@@ -37,7 +35,7 @@ class Barrier:
             self.release()
 
     def release(self) -> None:
-        """End the round, even where threads have not arrived."""
+        """End the round, even if threads have not arrived."""
         self.arrived = self.produced = 0
         self.generation += 1
 

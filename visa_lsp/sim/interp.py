@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.flow.storage import storage_of
+from visa_lsp.flow.storage import Storage, storage_of
 from visa_lsp.flow.structured_words import structure_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import ORDER_TRANSPOSED
@@ -33,14 +33,13 @@ from visa_lsp.sim.registers import Frame, RegisterLayout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from visa_lsp.flow.storage import Storage
     from visa_lsp.program.model import FileVariable, Inst, Kernel
     from visa_lsp.sim.group import ThreadGroup, Wait
     from visa_lsp.sim.machine import Machine
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# Signals of ops beside the next place.
+# Signals of ops, besides the next place.
 END: Final = -1  # the thread is done
 WAIT: Final = -2  # the thread waits for thread.pending
 SWITCH: Final = -3  # thread.frame is another frame now, with its own pc
@@ -54,7 +53,7 @@ class Code:
         self.kernel = kernel
         self.layout = RegisterLayout(kernel, grf_bytes, shared)
         for item in kernel.inputs:
-            if item.kind & 7 == 0:  # an alias may lie behind the end of its variable
+            if item.kind & 7 == 0:  # because an alias may lie after the end of its variable
                 self.layout.need(self.layout.offset(item.id) + item.size)
         self.notes: dict[int, str] = {}
         self.touches: dict[int, list[Touch]] = {}
@@ -70,7 +69,7 @@ class Code:
         self.ops: list[Op] = self.lazily(self.op)
 
     def lazily(self, make: Callable[[int], Op]) -> list[Op]:
-        """Return a list of ops by place; each is built on first execution, since most of a large text may never run."""
+        """Return a list of ops by place; each is built at first execution, because most of a large text may never run."""
 
         def first(pc: int) -> Op:
             def op(f: Frame) -> int | None:
@@ -128,7 +127,7 @@ class Code:
         return storage_of(self.kernel, self.layout.grf_bytes)
 
     def _joins(self) -> set[int]:
-        """Return the places where lanes may wait: the targets of forward gotos, and the places behind backward ones."""
+        """Return the places where lanes may wait: the targets of forward gotos, and the places after backward ones."""
         joins = set[int]()
         for pc, inst in enumerate(self.kernel.instructions):
             if inst.row.flow.structured:
@@ -138,7 +137,7 @@ class Code:
         return joins
 
     def op_for(self, inst: Inst, pc: int) -> Op:
-        """Return the op of an instruction that stands for number ``pc``; inside ``let_grow``."""
+        """Return the op of an instruction at place ``pc``; called inside ``growing``."""
         meaning = inst.row.meaning
         site = Site(self, inst, pc)
         try:
@@ -170,7 +169,7 @@ class Code:
         return note_and_run
 
     def lane(self, pc: int, number: int) -> int | None:
-        """Return the thread's lane of an instruction's own lane ``number``; None where it works for the whole thread."""
+        """Return the thread's lane for lane ``number`` of an instruction; None if it works for the whole thread."""
         inst = self.kernel.instructions[pc]
         if inst.row.exec_style is not ExecStyle.MASKED:
             return number if inst.row.family == "sampler" else None
@@ -182,11 +181,11 @@ class Code:
         return control.mask_offset + number
 
     def touch(self, pc: int, touch: Touch) -> None:
-        """Keep the registers that an instruction reads or writes, for observers."""
+        """Record the registers that an instruction reads or writes, for observers."""
         self.touches.setdefault(pc, []).append(touch)
 
     def view(self, start: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
-        """Return the number of a strided view of the register file; the same view has the same number."""
+        """Return the number of a strided view of the register file; equal views have equal numbers."""
         end = start + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
         self.layout.need(end)
         return self._views.setdefault((start, dtype, shape, strides), len(self._views))
@@ -210,7 +209,7 @@ class Code:
         return self.view(start, dtype, (lanes // row, row), (vert * size, horz * size)), False
 
     def make_views(self, regs: Array) -> list[Array]:
-        """Return the views, on one register file."""
+        """Return the views of one register file."""
         return _views(self._views, regs)
 
 
@@ -269,11 +268,11 @@ class Thread:
         return self.machine.count_instructions(self.frame)
 
     def lane(self, number: int) -> int | None:
-        """Return the thread's lane of lane ``number`` of the current instruction; None where it works for the whole thread."""
+        """Return the thread's lane for lane ``number`` of the current instruction; None if it works for the whole thread."""
         return self.frame.code.lane(self.frame.pc, number)
 
     def work_items(self, lanes: Sequence[int] | None) -> tuple[WorkItem, ...]:
-        """Return the work items of ``lanes``, of all lanes where it is None."""
+        """Return the work items of ``lanes``, or of all lanes."""
         dispatch, group = self.machine.dispatch, self.group.id
         chosen = range(dispatch.simd) if lanes is None else sorted(lanes)
         ids = ((lane, dispatch.item(group, self.number, lane)) for lane in chosen)
@@ -298,7 +297,7 @@ class Thread:
                 yield self.pending if signal == WAIT else None
 
     def slice(self, least: int, most: int = sys.maxsize) -> tuple[int | None, int]:
-        """Execute instructions up to a signal, or to the first jump back after ``least`` of them, where threads take turns.
+        """Execute instructions up to a signal, or to the first backward jump after ``least`` of them, where threads take turns.
 
         Return the signal, None after a jump, and the number of instructions. The frame has the next place. After
         ``most`` of them the signal is ``PAUSED``, and another call continues the turn.

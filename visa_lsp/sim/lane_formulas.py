@@ -1,29 +1,27 @@
-"""Functions of f32 lanes that hosts have no instruction for, each as a formula of f64 operations that both engines evaluate.
+"""Functions of f32 lanes without an instruction on hosts, each as a formula of f64 operations for both engines.
 
 A formula fixes the order of its roundings, so that the interpreter, which evaluates it in NumPy (``ARRAYS``), and
-compiled code give the same bits on any host. Sources are f32 values as f64 lanes; the relative error of results is
+compiled code compute the same bits on any host. Sources are f32 values as f64 lanes; the relative error of results is
 below 2^-44 before they are rounded to f32. Undefined results are one fixed NaN; a NaN source is returned unchanged.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import factorial, inf, ldexp, nan
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-Lanes = Any  # of f64, of i64, or bits of a comparison: with the operators of Python
+Lanes = Any  # lanes of f64 or i64, or bits of a comparison, with the operators of Python
 
 
 class Operations(Protocol):
-    """The operations of formulas beside operators."""
+    """The operations of formulas besides operators."""
 
     def choose(self, condition: Lanes, a: Lanes | float, b: Lanes | float) -> Lanes:
-        """Return lanes of ``a`` where the condition holds, of ``b`` elsewhere."""
+        """Return lanes of ``a`` if the condition holds, else of ``b``."""
 
     def is_nan(self, a: Lanes) -> Lanes:
         """Return the mask of NaN lanes."""
@@ -44,7 +42,7 @@ class Operations(Protocol):
         """Return the bits of f64 lanes."""
 
     def of_bits(self, a: Lanes) -> Lanes:
-        """Return the f64 lanes that have these bits."""
+        """Return the f64 lanes with these bits."""
 
     def entries(self, rows: Lanes) -> Sequence[Lanes]:
         """Return the columns of ``QUARTERS`` in these rows."""
@@ -52,17 +50,17 @@ class Operations(Protocol):
 
 _LN2: Final = Fraction("0.69314718055994530941723212145817656807550013436026")
 _HALF_PI: Final = Fraction("1.57079632679489661923132169163975144209858469968755")
-# The bits of 2 / pi behind the point.
+# The bits of 2 / pi after the binary point.
 _TWO_BY_PI: Final = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163ABDEBBC561B7246E3A
 _PLACES: Final = 288
 _MANTISSA: Final = 52
 _BIAS: Final = 1023
 _ROOT: Final = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
-_MAX_EXPONENT: Final = 200.0  # beyond it, two to the power of it is zero or infinity as f32
+_MAX_EXPONENT: Final = 200.0  # limit of exponents: beyond it, the power of two is zero or infinity as f32
 
 
 def _series(terms: Sequence[Fraction]) -> tuple[float, ...]:
-    """Return the coefficients of a polynomial, the highest first, from those of a series."""
+    """Return the coefficients of a polynomial, the highest first, given those of a series."""
     return tuple(map(float, reversed(terms)))
 
 
@@ -110,7 +108,7 @@ def _logarithm(o: Operations, x: Lanes) -> Lanes:
     regular = (x > 0.0) & (x < inf)
     bits = o.bits(o.choose(regular, x, 1.0))
     exponent = (bits - _ROOT) >> _MANTISSA
-    m = o.of_bits(bits - (exponent << _MANTISSA))  # about 1: from the root of 1/2 on
+    m = o.of_bits(bits - (exponent << _MANTISSA))  # normalized to an interval around 1, from the root of 1/2 on
     f = (m - 1.0) / (m + 1.0)
     found = o.real(exponent) + f * _polynomial(f * f, _LOG2)
     return o.choose(regular, found, o.choose(x > 0.0, inf, -inf))
@@ -138,12 +136,12 @@ def _compute_sine(o: Operations, x: Lanes, ahead: int) -> Lanes:
     """Return the sine of x plus ``ahead`` quarter turns."""
     finite = o.magnitude(x) < inf
     regular = o.choose(finite, x, 0.0)
-    # x is m times a power of two, 2^0 where it is less than 2^24.
+    # x is m times a power of two, which is 2^0 if x is less than 2^24.
     beyond = (o.bits(o.magnitude(regular)) >> _MANTISSA) - (_BIAS + 23)
     beyond = o.choose(beyond > 0, beyond, 0)
     m = regular * o.of_bits((_BIAS - beyond) << _MANTISSA)
     first, second, third = o.entries(beyond)
-    turns = m * first  # exact, as the next product is
+    turns = m * first  # exact, like the next product
     n = o.nearest(turns)
     r = (((turns - n) + m * second) + m * third) * float(_HALF_PI)
     square = r * r

@@ -1,8 +1,8 @@
-"""Lane instructions, compiled: sources to the execution type, the word, the result to the destination's type.
+"""Compiles lane instructions to closures: sources to the execution type, the word, the result to the destination's type.
 
-The rules are those of ``isa.lane``. Two of them in more detail: a negated unsigned source stays negative until the
-destination cuts it (the hardware keeps extra bits, and ``add.sat`` relies on it), and shift counts are taken modulo 32,
-or 64 where a 64-bit type is involved (documentation pages SHL, SHR). ``operands`` handles registers and masks.
+The rules are those of ``isa.lane``, with two details. A negated unsigned source stays negative until the destination
+truncates it (the hardware keeps extra bits, and ``add.sat`` relies on it). Shift counts are modulo 32, or 64 if a
+64-bit type is involved (documentation pages SHL, SHR). ``operands`` handles registers and masks.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ import numpy as np
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import Address, Immediate, PredicateOperand
+from visa_lsp.program.model import Address, Immediate, PredicateOperand, Value
 from visa_lsp.sim import exact, values, words
 from visa_lsp.sim.values import DTYPE, Rounding
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -51,9 +50,9 @@ def modifier_of(operand: Value) -> OperandModifier:
 def int_source(
     site: Site, operand: Value, exec_type: ty.DataType, dtype: np.dtype[Any], lanes: int | None = None
 ) -> Fetch:
-    """Return the lanes of an integer source in ``dtype``: cut to the execution type's width, then extended.
+    """Return the lanes of an integer source in ``dtype``: truncated to the execution type, then extended.
 
-    Raises KernelFault where the operand is a float.
+    Raises KernelFault if the operand is a float.
     """
     type_ = site.operand_type(operand)
     if type_.is_float:
@@ -205,7 +204,7 @@ def _int_body(site: Site, word: str, exec_type: ty.DataType, *, wide_count: bool
 def _compose(
     expr: Expr, leaf: Callable[[str], Body], constant: Callable[[int], Array]
 ) -> Callable[[list[Array]], Array]:
-    """Return the function of a whole expression from the bodies of its words."""
+    """Return the function of a whole expression, composed of those of its words."""
     if expr.word == "src":
         return itemgetter(expr.args[0])
     if expr.word == "const":
@@ -227,7 +226,7 @@ def _compose(
 
 
 def words_of(expr: Expr) -> set[str]:
-    """Return the words of an expression, those of sources and constants too."""
+    """Return the words of an expression, including those of sources and constants."""
     inner = [words_of(a) for a in expr.args if isinstance(a, Expr)]
     return {expr.word}.union(*inner)
 
@@ -251,7 +250,7 @@ def compile_lane(site: Site, expr: Expr) -> Op:
 
 
 def lane_plan(site: Site, expr: Expr, sources: list[Any], dst: Any) -> tuple[list[Fetch], Compute, Convert]:
-    """Return the plan that fetches the sources of an expression, computes it, and converts it for a destination (not a predicate)."""
+    """Return the plan that fetches the sources of an expression, computes it, and converts it for a destination."""
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
     if expr.word in words.ON_BITS and (exec_type.is_float or site.operand_type(dst).is_float):
         return _on_bits(site, expr, sources[0], dst)
@@ -360,7 +359,7 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
             s = [values.flush(a, smallest) for a in s]
         if f.rounding is Rounding.EVEN or directed is None:
             return function(s)
-        # Lanes of hf stay rounded to odd: ``converter`` rounds them to their type.
+        # Lanes of hf stay rounded to odd, because ``converter`` rounds them to their type.
         result = exact.evaluate(directed, s, f.rounding, double=exec_type is ty.DF)
         return values.narrow(result, ty.F, f.rounding) if exec_type is ty.F else result
 
@@ -370,7 +369,7 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
 def predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list[Any]) -> Op:
     """Return an op for logic on whole predicates, from the mask offset on (seed 004 "Predicate Operands").
 
-    Raises KernelFault where a source is not a predicate, or the word has no meaning for one.
+    Raises KernelFault if a source is not a predicate, or the word has no meaning for predicates.
     """
     if not all(isinstance(s, PredicateOperand) for s in sources) or expr.word not in words.LANE_BOOL_WORDS:
         raise site.fault("a predicate is written from predicates only")
@@ -395,5 +394,5 @@ def predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list
 
 
 def set_predicate(f: Frame, var: int, at: int, mask: int, bits: int) -> None:
-    """Set the bits of a predicate where ``mask`` is on, both counted from ``at``."""
+    """Set the bits of a predicate that are set in ``mask``, both counted from ``at``."""
     f.preds[var] = f.preds[var] & ~(mask << at) | (bits & mask) << at

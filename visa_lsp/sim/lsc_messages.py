@@ -5,23 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.program.model import General, Immediate
+from visa_lsp.program.model import General, Immediate, Value
 from visa_lsp.sim import messages
-from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
+from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Site
-    from visa_lsp.sim.registers import Frame
 
 
 def atomic_update(site: Site, size: int) -> messages.Update:
     """Return the update that an LSC atomic applies to a word of ``size`` bytes.
 
-    Raises KernelFault where the operation is not modelled for that size.
+    Raises KernelFault if the operation is not modelled for that size.
     """
     known = {**messages.integer_updates(size), **messages.float_updates(size)}
     if size == 2:

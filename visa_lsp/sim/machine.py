@@ -14,28 +14,25 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.isa import predefined
-from visa_lsp.sim.dispatch import RecordedMessages, RunResult
+from visa_lsp.sim.dispatch import Dispatch, GroupShape, RecordedMessages, RunResult
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault, thread_fault
 from visa_lsp.sim.group import Barrier, ThreadGroup, Wait
 from visa_lsp.sim.interp import Code, Thread
-from visa_lsp.sim.memory import Buffer
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.memory import Buffer, Space
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.program.model import Input, Kernel
-    from visa_lsp.sim.dispatch import Dispatch, GroupShape
-    from visa_lsp.sim.memory import Space
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.operands import Op
 
     FaultKey = tuple[FaultKind, str, int, str, bool]
 
 QUANTUM: Final = 20_000
 MAX_FAULTS: Final = 200
-MAX_FRAME_BYTES: Final = 1 << 29  # of all activations at once; checkers keep twice as much beside them
+MAX_FRAME_BYTES: Final = 1 << 29  # of all activations at once; checkers keep twice as much in addition
 SCRATCH_BYTES: Final = 1 << 18
 FUNCTION_ADDRESSES: Final = 0x7FFF_0000
 _STATELESS: Final = frozenset({0xFF, 0xFD})
@@ -43,7 +40,7 @@ _SLM_INDEX: Final = 0xFE
 
 
 class _Ended(Exception):  # noqa: N818 - not an error: the run is to end there
-    """The end of a run at its first fault."""
+    """The run ends at its first fault."""
 
 
 class Machine:
@@ -52,7 +49,7 @@ class Machine:
     def __init__(self, dispatch: Dispatch, observers: Sequence[Observer] = (), quantum: int | None = None) -> None:
         self.dispatch = dispatch
         self.heard_by(observers)
-        self.has_findings = False  # whether an observer has findings to take
+        self.has_findings = False  # whether an observer has new findings
         self.quantum = QUANTUM if quantum is None else quantum
         self.steps = 0
         self.result = RunResult()
@@ -89,7 +86,7 @@ class Machine:
         return found
 
     def ops_of(self, code: Code) -> list[Op]:
-        """Return the ops of a kernel; where an observer wants instructions, each op notifies it first."""
+        """Return the ops of a kernel; if an observer wants instructions, each op notifies it first."""
         if not self._trace:
             return code.ops
         found = self._traced.get(id(code))
@@ -135,9 +132,9 @@ class Machine:
         return Frame(code)
 
     def grew(self, size: int) -> None:
-        """Count ``size`` bytes of registers that an activation takes.
+        """Count ``size`` bytes of registers for an activation.
 
-        Raises KernelFault where all activations of a group have more than ``MAX_FRAME_BYTES``.
+        Raises KernelFault if all activations of a group have more than ``MAX_FRAME_BYTES``.
         """
         self._frame_bytes += size
         if self._frame_bytes > MAX_FRAME_BYTES:
@@ -190,7 +187,7 @@ class Machine:
         return Thread(self, group, number, frame)
 
     def run(self) -> RunResult:
-        """Run every group; a fault that a thread cannot survive ends the run."""
+        """Run every group; a fatal fault ends the run."""
         result = self.result
         with np.errstate(all="ignore"):
             try:
@@ -206,7 +203,7 @@ class Machine:
             self._report_end(fault)
 
     def run_groups(self) -> None:
-        """Run one group after another. Raises KernelFault where one cannot continue."""
+        """Run one group after another. Raises KernelFault if one cannot continue."""
         for done, number in enumerate(self.group_ids()):
             if self.take_over(done):
                 return
@@ -303,19 +300,19 @@ class Machine:
                 other = "no other thread can arrive"
                 if away is not thread:
                     body = away.frame.code.kernel
-                    line, kernel = body.instructions[away.frame.pc - 1].line, body.name  # its pc is behind its barrier
+                    line, kernel = body.instructions[away.frame.pc - 1].line, body.name  # its pc is after its barrier
                     other = f"thread {away.number} waits at {what}" + (f", line {line + 1}" if line >= 0 else "")
             fault = thread_fault(
                 thread, FaultKind.BARRIER, f"{wait.what} can never complete", other=other, other_line=line, other_kernel=kernel,
             )  # fmt: skip
-            place = thread.frame.pc - 1  # its pc is behind its barrier
+            place = thread.frame.pc - 1  # its pc is after its barrier
             where = thread.frame.code.kernel.instructions[place].line
             self._add(replace(fault, instruction=place, line=where))
         for thread, _ in live:
             waits[thread.number].release()
 
     def spend(self, steps: int) -> None:
-        """Subtract steps, one for each instruction, from the budget. Raises KernelFault where it is exhausted."""
+        """Subtract steps, one for each instruction, from the budget. Raises KernelFault if it is exhausted."""
         self.steps += steps
         self.tell(self.result.groups, self.steps)
         self.check_budget(self.steps)
@@ -336,7 +333,7 @@ class Machine:
     # ---- memory and reports
 
     def space(self, frame: Frame, surface: int) -> Space | None:
-        """Return the memory of a surface variable's value; None where nothing is bound."""
+        """Return the memory of a surface variable's value; None if nothing is bound."""
         thread = frame.thread
         if thread is not None and surface in (SLM_SURFACE, _SLM_INDEX):
             return thread.group.slm
@@ -359,7 +356,7 @@ class Machine:
             self.take_findings()
 
     def take_findings(self) -> None:
-        """Report what the observers have found since."""
+        """Report the new findings of the observers."""
         self.has_findings = False
         for observer in self.observers:
             for fault in observer.take():
@@ -390,7 +387,7 @@ class Machine:
     def record_message(
         self, thread: Thread, pc: int, reason: str, payload: Callable[[], list[tuple[str, bytes]]]
     ) -> None:
-        """Record a message that is not executed; keep the payload of an instruction's first."""
+        """Record a message that is not executed; store the payload of the first one of an instruction."""
         kernel = thread.frame.code.kernel
         known = self._sent.get((kernel.name, pc))
         if known is not None:
@@ -402,7 +399,7 @@ class Machine:
         )
 
     def note(self, thread: Thread, kind: FaultKind, message: str) -> None:
-        """Report a fault that counts only where an observer watches its kind."""
+        """Report a fault that counts only if an observer watches its kind."""
         if any(kind in o.kinds for o in self.observers):
             self.report(thread, kind, message)
 
@@ -435,7 +432,7 @@ class Machine:
 
 
 def fault_key(fault: Fault) -> FaultKey:
-    """Return the key under which equal faults are reported once."""
+    """Return a key that is equal for equal faults, which are reported once."""
     about = fault.message if fault.instruction < 0 else fault.variable
     return fault.kind, fault.kernel, fault.instruction, about, fault.is_note
 

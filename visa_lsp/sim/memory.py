@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 PAGE: Final = 4096
-LINE_BYTES: Final = 64  # of a host's cache: a vector that lies across two lines takes twice as long
+LINE_BYTES: Final = 64  # of a host's cache, because a vector across two lines takes twice as long
 FIRST_ADDRESS: Final = 0x1_0000_0000
-MAX_REACH_BYTES: Final = 1 << 36  # a 32-bit index times 16 bytes; an address beyond that belongs to no buffer
+MAX_REACH_BYTES: Final = 1 << 36  # a 32-bit index times 16 bytes; addresses farther away belong to no buffer
 
 
 def allocate_aligned(size: int) -> Array:
@@ -48,7 +48,7 @@ class Buffer:
         self.name = name
         self.private = False  # each thread has its own part, which later threads reuse
         self.undefined = False  # undefined before the kernel runs
-        self.written = False  # a kernel has stored to it, also equal bytes; set on ``whole``
+        self.written = False  # whether a kernel has stored to it, even equal bytes; set on ``whole``
         self.access = ""  # readonly, writeonly; empty or readwrite: both allowed
         self._whole: Buffer | None = None
         self.line: Image | None = None  # the same bytes as an image of dwords, for typed messages
@@ -67,10 +67,10 @@ class Buffer:
 
     @property
     def whole(self) -> Buffer:
-        """The identity of these bytes for observers: the buffer itself, or the one that it is a view of."""
+        """The buffer that identifies these bytes for observers: itself, or the buffer behind a view."""
         return (
             self._whole if self._whole is not None else self
-        )  # because a reference to itself would keep it until the next collection
+        )  # None for itself, because a cycle would keep it until the next garbage collection
 
     @whole.setter
     def whole(self, buffer: Buffer) -> None:
@@ -80,7 +80,7 @@ class Buffer:
         return f"Buffer({self.name!r}, {self.size} bytes at {self.address:#x})"
 
     def locate(self, address: int) -> tuple[Buffer, int]:
-        """Return the buffer and the byte offset inside it, negative where 32 bits hold a negative number; for reports."""
+        """Return the buffer and the byte offset inside it for reports; negative if the 32 bits are a negative number."""
         return self, address - (1 << 32 if address >> 31 == 1 else 0)
 
     def span_text(self, offset: int, size: int) -> str:
@@ -118,7 +118,10 @@ class Buffer:
         return np.asarray((at >= 0) & (at <= self.size - size))
 
     def _fits(self, at: Array, size: int, alignment: int) -> bool:
-        """Return whether all accesses lie inside and are aligned. The bits of all offsets together bound the largest."""
+        """Return whether all accesses lie inside and are aligned.
+
+        Tests the union of the bits of all offsets, an upper bound.
+        """
         bits = int(np.bitwise_or.reduce(at))
         if bits < 0 or bits & alignment - 1:
             return False
@@ -134,7 +137,7 @@ class Buffer:
         return found
 
     def store(self, at: Array, values: Array) -> None:
-        """Write row i of ``values``, bytes of shape (n, size), at offset i; of several at one place the last wins."""
+        """Write row i of ``values``, bytes of shape (n, size), at offset i; of several rows at one place the last counts."""
         inside = self.inside(at, values.shape[1])
         if inside is not None:
             at, values = at[inside], values[inside]
@@ -177,7 +180,7 @@ class Image(Buffer):
 
     Formats: unorm8, snorm8, uint8, sint8, unorm16, snorm16, uint16, sint16, uint32, sint32, float16, float32. Rows are
     ``pitch`` bytes apart, slices ``pitch * height``. ``dims`` counts coordinates: an array index is one of them, and
-    the last where ``layered``.
+    the last if ``layered``.
     """
 
     def __init__(
@@ -252,7 +255,7 @@ class Image(Buffer):
         return out, inside
 
     def write(self, x: Array, y: Array, z: Array, values: Array, chosen: Sequence[int] = (0, 1, 2, 3)) -> Array:
-        """Store the ``chosen`` of (n, 4) float32 or integer channels, converted to the format; return the mask of texels inside."""
+        """Store the ``chosen`` of (n, 4) float32 or integer channels in the format; return the mask of texels inside."""
         at, inside = self.texel_offsets(x, y, z)
         values = values[:, : self.channels]
         if self.kind == "norm":
@@ -310,7 +313,7 @@ class Memory:
     def add(self, buffer: Buffer) -> Buffer:
         """Place a buffer: at its own address, or at the next free one if that is 0.
 
-        Raises ValueError where it overlaps another.
+        Raises ValueError if it overlaps another.
         """
         if not buffer.address:
             buffer.address = self._next
@@ -328,7 +331,7 @@ class Memory:
         return buffer
 
     def find(self, address: int, size: int = 1) -> tuple[Buffer, int] | None:
-        """Return the buffer that holds ``size`` bytes at an address, and the byte offset in it; None where none does."""
+        """Return the buffer with ``size`` bytes at an address, and the byte offset in it; None if there is none."""
         at = bisect_right(self._starts, address) - 1
         if at < 0:
             return None
@@ -339,7 +342,7 @@ class Memory:
     def locate(self, address: int) -> tuple[Buffer | None, int]:
         """Return the buffer nearest to an address and the byte offset from its start, negative below it; for reports.
 
-        The buffer is None where the address is far from all.
+        The buffer is None if the address is far from all.
         """
         at = bisect_right(self._starts, address)
         nearest = self._buffers[at - 1] if at else None

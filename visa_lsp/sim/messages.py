@@ -8,23 +8,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.model import Trait
-from visa_lsp.program.model import General, RawOperand
-from visa_lsp.sim.memory import Buffer
+from visa_lsp.program.model import General, Inst, RawOperand
+from visa_lsp.sim.memory import Buffer, Space
 from visa_lsp.sim.observers.hooks import MemoryAccess
-from visa_lsp.sim.operands import Site, lane_mask
-from visa_lsp.sim.registers import SLM_SURFACE
-
-if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
-    from visa_lsp.sim.memory import Space
-    from visa_lsp.sim.operands import Fetch, Op
-    from visa_lsp.sim.registers import Frame
+from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask
+from visa_lsp.sim.registers import SLM_SURFACE, Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Open = Callable[["Frame"], "tuple[Space | None, int]"]
@@ -55,7 +49,7 @@ def surface_variable(site: Site, number: int) -> Open:
 
 
 def state_pointer(site: Site, name: str) -> Callable[[Frame], int] | None:
-    """Return the pointer to a surface's or sampler's state in a general variable (text 4.2); None where the field is a number."""
+    """Return the pointer to the state of a surface or sampler in a general variable (text 4.2); None for a number."""
     operand = site.inst.get(name)
     if isinstance(operand, General):
         first, behind = site.scalar(name), site.integer(f"{name}idx") * _STATE_BYTES[name]
@@ -125,7 +119,7 @@ def announce(
 
 
 def load(f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, alignment: int = 1) -> Array:
-    """Return ``size`` bytes at each address: an array (n, size). ``alignment`` is that which the message requires."""
+    """Return ``size`` bytes at each address: an array (n, size). ``alignment`` is the required one."""
     announce(f, "read", found, at, size, lanes, None, alignment)
     return found[0].load(at, size) if found[0] is not None else np.zeros((at.size, size), np.uint8)
 
@@ -159,7 +153,7 @@ Update = Callable[[int, int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class CompareExchange:
-    """An update that stores one source where the other equals the old value; ``first``: source 0 is compared."""
+    """An update that stores one source if the other equals the old value; ``first``: source 0 is compared."""
 
     equal: Callable[[int, int], bool]
     first: bool = True
@@ -304,7 +298,7 @@ def atomic_of_lanes(
 ) -> Op:
     """Return an atomic on ``size`` bytes at an address per lane; operands have ``cell`` bytes per lane.
 
-    It returns the old value in ``dst``, less one where ``less_one``.
+    It returns the old value in ``dst``, minus one if ``less_one``.
     """
     lanes, enable = site.lanes, site.enable()
     dst, first, second = (

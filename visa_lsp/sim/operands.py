@@ -1,7 +1,7 @@
-"""Operands, compiled: from a value of the program to closures that read or write lanes of a frame's registers.
+"""Compiles operands: from a value of the program to closures that read or write lanes of a frame's registers.
 
-A closure is created once per instruction and takes only the frame. Reading gives an array of one element (the same for
-all lanes) or of one per lane, in the storage type of the operand; callers apply modifiers and conversions.
+A closure is created once per instruction and takes only the frame. Reading returns an array with one element (for all
+lanes) or with one per lane, in the storage type of the operand; callers apply modifiers and conversions.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from visa_lsp.program.model import (
     General,
     Immediate,
     Indirect,
+    Inst,
     Predicate,
     PredicateOperand,
     RawOperand,
     State,
+    Value,
 )
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.values import DTYPE, immediate, unpack_type
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst, Value
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 
@@ -43,7 +44,7 @@ Enable = Callable[["Frame"], int]
 Store = Callable[["Frame", int, Array], None]
 
 TSC: Final = 6
-ARG: Final = 8  # and behind it %retval, %sp, %fp
+ARG: Final = 8  # followed by %retval, %sp, %fp
 HW_ID: Final = 12
 CR0: Final = 14
 CE0: Final = 15
@@ -73,7 +74,7 @@ def mask_bits(lanes: Array) -> int:
 class Touch:
     """Bytes of the register file that an instruction reads or writes: for each lane, or ``None`` lanes, for the thread.
 
-    ``places`` has a row of byte numbers for each lane (or one row); ``indirect`` gives the rows when it runs. ``field``
+    ``places`` has a row of byte numbers for each lane (or one row); ``indirect`` returns the rows at run time. ``field``
     is the operand's name; ``filled``: the bytes are defined before the first write.
     """
 
@@ -95,7 +96,7 @@ class Touch:
 
 
 class Site:
-    """The place of one instruction while it is compiled: its operands, its lanes, its code."""
+    """The context of one instruction while it is compiled: its operands, its lanes, its code."""
 
     def __init__(self, code: Code, inst: Inst, pc: int) -> None:
         self.code = code
@@ -108,7 +109,7 @@ class Site:
         self.grf = code.layout.grf_bytes
 
     def integer(self, name: str, default: int = 0) -> int:
-        """Return the value of an integer field, of an exec byte log2 of its lanes; ``default`` where there is none."""
+        """Return the value of an integer field, or log2 of the lanes of an exec byte; ``default`` if there is none."""
         value = self.inst.get(name, default)
         if isinstance(value, ty.ExecControl):
             return value.exec_size.bit_length() - 1
@@ -119,7 +120,7 @@ class Site:
         return name in self.inst.row.index
 
     def raw(self, name: str) -> RawOperand:
-        """Return a raw operand field; ``%null`` where the instruction has none."""
+        """Return a raw operand field; ``%null`` if the instruction has none."""
         value = self.inst.get(name)
         return value if isinstance(value, RawOperand) else RawOperand(0, 0)
 
@@ -137,7 +138,7 @@ class Site:
     # ---- vector operands
 
     def operand_type(self, operand: Value) -> ty.DataType:
-        """Return the element type of a vector operand. Raises KernelFault where it names no variable."""
+        """Return the element type of a vector operand. Raises KernelFault if it names no variable."""
         if isinstance(operand, General | AddressOf):
             found = self.code.kernel.variable_type(operand.var)
             if found is None:
@@ -157,9 +158,9 @@ class Site:
         return self.code.layout.offset(operand.var) + regions.origin(operand.row, operand.col, size, self.grf)
 
     def read(self, operand: Value, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
-        """Return a function that gives the lanes of a source: an array of one element, or of one per lane.
+        """Return a function that returns the lanes of a source: an array with one element, or with one per lane.
 
-        ``dtype`` reinterprets the bits of a general or indirect operand. Raises KernelFault where the operand
+        ``dtype`` reinterprets the bits of a general or indirect operand. Raises KernelFault if the operand
         cannot be read.
         """
         lanes = self.lanes if lanes is None else lanes
@@ -212,7 +213,7 @@ class Site:
     def _touch(
         self, operand: Value, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False
     ) -> None:
-        """Keep the registers that the instruction touches for observers, except those of the null variable."""
+        """Record the registers that the instruction touches for observers, except those of the null variable."""
         layout = self.code.layout
         if start < layout.offset(1):
             return
@@ -232,7 +233,7 @@ class Site:
         return not isinstance(payload, tuple) or all(operand is not p for p in payload)
 
     def _check_region(self, operand: General, elements: list[int], size: int) -> None:
-        """Note an operand that leaves its variable for the observers."""
+        """Report an operand that leaves its variable to the observers."""
         if operand.var == 0:
             return
         low, high = regions.byte_range(regions.origin(operand.row, operand.col, size, self.grf), elements, size)
@@ -279,11 +280,11 @@ class Site:
         return self.code.layout.surface_base[operand.var] + operand.offset
 
     def scalar(self, name: str) -> Callable[[Frame], int]:
-        """Return the first element of a vector operand field, as an integer; 0 where it is missing."""
+        """Return the first element of a vector operand field, as an integer; 0 if it is missing."""
         return self.scalar_of(self.inst.get(name))
 
     def scalar_of(self, operand: Value) -> Callable[[Frame], int]:
-        """Return the first element of an operand, as an integer; 0 where there is none."""
+        """Return the first element of an operand, as an integer; 0 if there is none."""
         if isinstance(operand, int):
             given: int = operand
             return lambda _f: given
@@ -305,10 +306,10 @@ class Site:
     # ---- destinations
 
     def write(self, operand: Value, lanes: int | None = None) -> Store:
-        """Return a function that stores lanes into a destination, those whose bit is set in its mask.
+        """Return a function that stores the lanes set in a mask into a destination.
 
-        Its array has the destination's storage type, and one element or one per lane. Raises KernelFault where the
-        operand cannot be written.
+        Its array has the destination's storage type, and one element or one per lane. Raises KernelFault if the operand
+        cannot be written.
         """
         lanes = self.lanes if lanes is None else lanes
         if isinstance(operand, General):
@@ -361,13 +362,13 @@ class Site:
     def raw_view(self, operand: RawOperand, kind: str, rows: int, columns: int, row_bytes: int) -> int | None:
         """Return a view of ``rows`` x ``columns`` elements of type ``kind``; None for ``%null``.
 
-        Rows are ``row_bytes`` bytes apart, columns lie side by side.
+        Rows are ``row_bytes`` bytes apart, columns are contiguous.
         """
         if operand.var == 0:
             return None
         start = self.code.layout.offset(operand.var) + operand.offset
         end = start + (rows - 1) * row_bytes + columns * np.dtype(kind).itemsize
-        # Messages fill whole registers, and a variable has its last register to itself.
+        # Messages fill whole registers, and no other variable uses the last register of a variable.
         size = -(-self.code.layout.byte_size(operand.var) // self.grf) * self.grf
         room = self.code.layout.offset(operand.var) + size
         if end > room:
@@ -396,7 +397,7 @@ def make_enable(control: ty.ExecControl, pred: Predicate | None) -> Enable:
 
 
 def predicate_bits(pred: Predicate, at: int, full: int) -> Enable:
-    """Return the predicate bits of an instruction's lanes, combined, then inverted."""
+    """Return the predicate bits of an instruction's lanes, combined and inverted as written."""
     var, flip = pred.var, full if pred.inverse else 0
     if pred.combine is Combine.ANY:
         return lambda f: (full if f.preds[var] >> at & full else 0) ^ flip

@@ -1,8 +1,8 @@
-"""The decoder of the buffer that a kernel's ``printf`` fills.
+"""Decodes the buffer that a kernel's ``printf`` fills.
 
-The buffer starts with the number of bytes in use, itself included. Each record is the address of the format string (a
-qword), then for each argument a dword for its type, for a vector its length, and the value: scalars of up to four bytes
-in a dword, others in a qword, strings as addresses (measured on kernels of the 2022 compiler). Invariant:
+The buffer starts with the number of bytes in use, including this number. Each record is the address of the format
+string (a qword), then the arguments: a dword for the type, the length of a vector, and the value. Scalars of up to four
+bytes take a dword, others a qword; strings are addresses (measured on kernels of the 2022 compiler). Invariant:
 decoding ends for any content, and the text names undecodable records.
 """
 
@@ -20,7 +20,7 @@ _MAX_TEXT: Final = 1 << 20
 _MAX_STRING: Final = 4096
 _STRING: Final = 5
 _VECTORS: Final = 9  # offset from the number of an element type to that of its vector type
-# Type number: bytes in the buffer, format of struct.
+# By type number: the bytes in the buffer, and the format of ``struct``.
 _TYPES: Final = {
     1: (4, "<b3x"),
     2: (4, "<h2x"),
@@ -116,7 +116,7 @@ class _Records:
             return None
         values: list[Value] = []
         start, self.at = self.at, self.at + count * size
-        # Short elements of a vector are packed, in the space of as many dwords.
+        # Short elements of a vector are packed into the space of as many dwords.
         step = struct.calcsize(layout.removesuffix("3x").removesuffix("2x")) if count > 1 else size
         for i in range(count):
             value = struct.unpack_from(layout, self.raw.ljust(self.at + 4, b"\0"), start + i * step)[0]
@@ -127,7 +127,7 @@ class _Records:
 
 
 def _one(match: re.Match[str], value: Value) -> str:
-    """Return one value formatted by one directive as in C."""
+    """Return a value formatted by a directive as in C."""
     kind = match["kind"]
     head = "%" + match["flags"] + match["width"] + ("" if match["precision"] is None else "." + match["precision"])
     if kind in "diuxXo" and isinstance(value, int | float):

@@ -2,8 +2,7 @@
 
 One byte-addressed file per activation: predefined variables first, then every declared variable that is not an alias,
 each on a register boundary; aliases are places inside others. Address variables hold byte numbers in that file,
-predicates are 32-bit integers. Instructions reach the file through views that are made once per activation and then
-kept.
+predicates are 32-bit integers. Instructions access the file through views, which are created once per activation.
 """
 
 from __future__ import annotations
@@ -24,12 +23,13 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# Values of surface variables that are not binding table indexes.
+# Values of surface variables other than binding table indexes.
 SLM_SURFACE: Final = -1
 SCRATCH_SURFACE: Final = -2
 STATELESS_SURFACE: Final = 0xFF
-FIRST_HANDLE: Final = 0x1_0000  # of surfaces and samplers: above every binding table index
-# The value of %scratchloc and of the payload's scratch pointer: a handle of the thread's scratch space, above all others.
+FIRST_HANDLE: Final = 0x1_0000  # first handle of surfaces and samplers, above every binding table index
+# The value of %scratchloc and of the payload's scratch pointer: a handle of the thread's scratch space, above all other
+# handles.
 SCRATCH_HANDLE: Final = 0xFFFF_FF00
 
 _NULL_GRFS: Final = 32
@@ -48,7 +48,7 @@ class RegisterLayout:
             self._offsets[variable.number] = at
             size = grf_bytes if variable.name == "%r0" else variable.num_elements * variable.type.size
             at += -(-size // grf_bytes) * grf_bytes
-        # Variables of file scope belong to the thread, not to one body: calls copy them with the predefined ones.
+        # Variables of file scope belong to the thread, not to a body, so that calls copy them with the predefined ones.
         self._shared: list[int] = []
         for variable_ in shared:
             self._shared.append(at)
@@ -73,7 +73,7 @@ class RegisterLayout:
     def offset(self, variable: int) -> int:
         """Return the byte offset of a variable in the register file, with aliases resolved.
 
-        Raises KernelFault where there is no variable of the number.
+        Raises KernelFault if there is no variable of the number.
         """
         known = self._offsets.get(variable)
         if known is not None:
@@ -86,12 +86,12 @@ class RegisterLayout:
                 raise KernelFault(FaultKind.OPERAND, f"there is no variable {declared.alias_index} of file scope")
             self._offsets[variable] = at = self._shared[declared.alias_index] + declared.alias_offset
             return at
-        self._offsets[variable] = 0  # an alias that leads back to itself ends here
+        self._offsets[variable] = 0  # a cycle of aliases ends here
         self._offsets[variable] = at = self.offset(declared.alias_index) + declared.alias_offset
         return at
 
     def root(self, variable: int) -> int:
-        """Return the number of the variable that an alias chain ends in."""
+        """Return the number of the variable at the end of an alias chain."""
         seen = set()
         declared = self.kernel.variable(variable)
         while declared and is_alias(declared) and not declared.alias_scope and variable not in seen:
@@ -101,7 +101,7 @@ class RegisterLayout:
         return variable
 
     def byte_size(self, variable: int) -> int:
-        """Return the size of a variable in bytes, that of an alias as declared."""
+        """Return the size of a variable in bytes; for an alias, as declared."""
         declared = self.kernel.variable(variable)
         if declared:
             return declared.byte_size
@@ -121,7 +121,7 @@ class RegisterLayout:
         return None
 
     def need(self, end: int) -> None:
-        """Grow the file to byte ``end`` at least, by whole GRF rows."""
+        """Grow the file to at least byte ``end``, by whole GRF rows."""
         self.size = max(self.size, -(-end // self.grf_bytes) * self.grf_bytes)
 
 
@@ -164,7 +164,7 @@ class Frame:
         self.surfaces = [0] * layout.surface_cells
         self.samplers = [0] * layout.sampler_cells
         self.thread: Thread | None = None
-        self.shadow: Any = None  # data of an observer about this activation
+        self.shadow: Any = None  # data that an observer attaches to this activation
         self.reset()
 
     def grow(self) -> None:
@@ -174,13 +174,13 @@ class Frame:
         self.regs[: old.size] = old
 
     def lie_in(self, regs: Array) -> None:
-        """Use other bytes as the register file."""
+        """Replace the bytes of the register file by others."""
         self.regs, size = regs, regs.size
         self.views[:] = self.code.make_views(self.regs)
         self.typed = {s: self.regs[: size // s * s].view(f"<u{s}") for s in (1, 2, 4, 8)}
 
     def reset(self) -> None:
-        """Set the state at entry, all registers zero."""
+        """Set the initial state, with all registers zero."""
         self.regs[:] = 0
         self.addr[:] = 0
         self.preds[:] = [0] * len(self.preds)

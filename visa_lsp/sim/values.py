@@ -61,10 +61,10 @@ def unpack_type(type_: ty.DataType) -> ty.DataType:
 
 
 def execution_type(types: Iterable[ty.DataType]) -> ty.DataType:
-    """Return the type that an instruction computes in, from the types of its sources (``isa.lane``).
+    """Return the execution type for the types of sources (``isa.lane``).
 
-    Bytes count as words. Only half types beside wider integers make ``f``; only ``bf`` makes ``f``, because the
-    hardware converts bfloat16 but does not compute with it.
+    Bytes count as words. Half types with wider integers give ``f``, as does ``bf`` alone, because the hardware converts
+    bfloat16 but does not compute with it.
     """
     seen = [_WIDENED.get(t, t) for t in map(unpack_type, types)]
     floats = [t for t in seen if t.is_float]
@@ -80,7 +80,7 @@ def execution_type(types: Iterable[ty.DataType]) -> ty.DataType:
 
 
 def extend_type(used: set[str], exec_type: ty.DataType, target: ty.DataType) -> ty.DataType:
-    """Return the type that integer sources are extended to: with a product in a qword each keeps its own sign."""
+    """Return the type to which integer sources are extended; in a product with a qword result each keeps its own sign."""
     wide = exec_type is ty.D and target.is_int and target.size == 8
     return ty.Q if wide and used & {"mul", "mad"} else exec_type
 
@@ -166,7 +166,7 @@ def narrow(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -> Arra
 
 
 def flush(x: Array, smallest: float) -> Array:
-    """Return values with those nearer to zero than ``smallest`` as zeros of the same sign."""
+    """Replace values nearer to zero than ``smallest`` by zeros of the same sign."""
     tiny = np.abs(x) < smallest
     return np.where(tiny, np.copysign(x.dtype.type(0), x), x) if 1 in tiny.tobytes() else x
 
@@ -233,7 +233,7 @@ def _odd_int(value: int) -> float:
 
 
 def wrap_int(x: Array, type_: ty.DataType) -> Array:
-    """Cut integer lanes to the bits of an integer type."""
+    """Truncate integer lanes to the bits of an integer type."""
     if x.dtype == object:
         mask = (1 << type_.bits) - 1
         unsigned = np.array([int(v) & mask for v in x.tolist()], np.dtype(f"<u{type_.size}"))

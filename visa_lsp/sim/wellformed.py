@@ -1,33 +1,41 @@
-"""The check that a body refers only to what it declares, and that its registers fit.
+"""Checks that a body refers only to its declarations, and that its registers fit.
 
-An object may hold any bytes; engines need no further test of a checked body. Judges no semantics. Invariant: the
+An object may have any bytes; engines need no further test of a checked body. Does not check semantics. Invariant: the
 registers of a checked body take at most ``MAX_REGISTER_BYTES``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import FieldKind
-from visa_lsp.program.model import Address, AddressOf, General, Indirect, Predicate, PredicateOperand, RawOperand, State
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    FileVariable,
+    General,
+    Indirect,
+    Inst,
+    Kernel,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+    State,
+    Value,
+)
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.sim.registers import is_alias
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.program.model import FileVariable, Inst, Kernel, Value
 
 MAX_REGISTER_BYTES: Final = 1 << 24  # for one activation; a real thread has 32 KB
 MAX_PAYLOAD_BYTES: Final = 1 << 16
 
 
 def check_body(body: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
-    """Check that a body refers only to what it declares; ``shared`` are the variables of file scope.
+    """Check that a body refers only to its declarations; ``shared`` are the variables of file scope.
 
-    Raises LaunchError, with the line, where it does not, or where it declares more than ``MAX_REGISTER_BYTES`` of
-    registers.
+    Raises LaunchError, with the line, for any other reference, and for more than ``MAX_REGISTER_BYTES`` of registers.
     """
     _registers(body, grf_bytes, shared)
     _inputs(body)

@@ -1,11 +1,10 @@
-"""The words of ``isa.lane``: one body each for integer lanes and for float lanes.
+"""The words of ``isa.lane``: one function each for integer lanes and for float lanes.
 
-Integer bodies get arrays of int64 or of Python integers and must be exact; those in ``RING`` may also be evaluated
-in wrapping arithmetic of any width that covers the result. Float bodies get f32 or f64 lanes and round to nearest.
-
-NaNs have the same bits in both engines, by one rule: an operation (sum, difference, product, quotient, a * b + c) gives
-the first of its sources that is a NaN, made quiet; without one, an invalid operation gives the NaN of the host. A
-source's modifiers have changed its sign before, as a bit. A word of several operations follows the rule with each of
+Functions of integers get arrays of int64 or of Python integers and must be exact; those in ``RING`` may also be
+evaluated in wrapping arithmetic of any width that covers the result. Functions of floats get f32 or f64 lanes and round
+to nearest. NaNs have the same bits in both engines, by one rule. An operation (sum, difference, product, quotient, a *
+b + c) returns the first NaN among its sources, made quiet; without one, an invalid operation returns the NaN of the
+host. Modifiers of a source change its sign bit before this. A word of several operations applies the rule to each of
 them; a choice (min, max) or a change of sign keeps the bits of its source.
 """
 
@@ -30,7 +29,7 @@ ON_BITS: Final = frozenset({"bfrev"})  # words on the bits of a dword, independe
 
 
 def _each(function: Callable[..., int]) -> Body:
-    """Return a body that computes lane by lane in Python integers."""
+    """Return a function that computes lane by lane in Python integers."""
 
     def body(*sources: Array) -> Array:
         lanes = np.broadcast_arrays(*sources)
@@ -48,7 +47,7 @@ def _quotient(a: int, b: int) -> int:
 
 
 def int_body(word: str, bits: int, *, signed: bool, count_bits: int) -> Body | None:
-    """Return the body of a word for integers of an execution type; shift counts are taken modulo ``count_bits``."""
+    """Return the function of a word for integers of an execution type; shift counts are modulo ``count_bits``."""
     mask = (1 << bits) - 1
     top = 1 << bits - 1
 
@@ -115,7 +114,7 @@ def dp4a(first: bool, second: bool) -> Callable[[int, int, int], int]:
 
 
 def each(function: Callable[..., int]) -> Body:
-    """Return a body that computes lane by lane in Python integers."""
+    """Return a function that computes lane by lane in Python integers."""
     return _each(function)
 
 
@@ -140,7 +139,7 @@ _INT_ARRAYS: Final[dict[str, Body]] = {
 
 
 def with_first_nan(found: Array, nan: Array, sources: tuple[Array, ...]) -> Array:
-    """Return the result of one operation; where it is a NaN (``nan``), the first NaN among the sources."""
+    """Return the result of one operation; if it is a NaN (``nan``), the first NaN among the sources."""
     for source in reversed(sources):
         found = np.where(nan & np.isnan(source), quiet(source), found)
     return found
@@ -152,7 +151,7 @@ def by_rule(operation: Body) -> Body:
     def body(*sources: Array) -> Array:
         found = operation(*sources)
         nan = np.isnan(found)
-        # A search of bytes takes a tenth of the time of any().
+        # A search in the bytes takes a tenth of the time of any().
         return with_first_nan(found, nan, sources) if 1 in nan.tobytes() else found
 
     return body
@@ -184,14 +183,14 @@ def mad_f32(a: Array, b: Array, c: Array) -> Array:
     The f64 sum is rounded twice only if it may lie half-way between two f32 values: its low 28 bits are then zero.
     """
     s = a.astype(np.float64) * b + c
-    # So are those of a NaN that was an f32 value.
+    # The low bits of a NaN that was an f32 value are zero too.
     if 1 in ((s.view(np.int64) & 0x0FFFFFFF) == 0).tobytes():
         s = multiply_add(a, b, c)
     return np.asarray(s.astype(np.float32))
 
 
 def _in_double(function: Callable[..., Any]) -> Body:
-    """Return a body that computes in f64 and rounds once; the function has one source or is built of ruled operations."""
+    """Return a function that computes in f64 and rounds once; it has one source, or consists of operations with the rule."""
 
     def body(*sources: Array) -> Array:
         kind = sources[0].dtype
@@ -214,7 +213,7 @@ FLOAT: Final[dict[str, Body]] = {
     "add3": lambda a, b, c: _ADD(_ADD(a, b), c),
     "div": _DIV,
     "divm": _DIV,
-    # Of zeros with different signs the second, because NumPy's own choice depends on the number of lanes.
+    # For zeros with different signs the second is chosen, because NumPy's choice depends on the number of lanes.
     "min": lambda a, b: np.asarray(np.where((a < b) | np.isnan(b), a, b)),
     "max": lambda a, b: np.asarray(np.where((a > b) | np.isnan(b), a, b)),
     "frc": lambda a: a - np.floor(a),

@@ -1,8 +1,8 @@
 """Braces on the line of a statement: ``{ mov .. }`` is a statement in a scope that begins and ends on its line.
 
-The grammar reads one statement; what opens scopes before it and closes some behind it is taken off here, and the columns
-of the rest stay. Braces that belong to the statement (``attrs={..}``, the seed's ``{NoMask}``) are recognized by their
-other half.
+The grammar reads one statement; braces that open scopes before it and close scopes after it are removed here, without a
+change of columns. Braces of the statement itself (``attrs={..}``, the seed's ``{NoMask}``) are recognized by their
+counterpart.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from visa_lsp.text import Span
 
 _OPENING: Final = re.compile(r"\s*(?:\{\s*)++")
 _SIGN: Final = re.compile(r'"(?:\\.|[^"\\])*+"?|[{}]')
-_CLOSING: Final = re.compile(r"[\s}]*\Z")
 
 
 def strip_braces(code: str) -> tuple[str, tree.Braces] | None:
-    """Return a line without the braces around its statement, and these; None for a line that has none, or is one brace alone.
+    """Return a line without the braces around its statement, and the braces; None for a line without them, or a single brace.
 
     ``code`` has no comment and no blanks at its end.
     """
@@ -31,7 +30,7 @@ def strip_braces(code: str) -> tuple[str, tree.Braces] | None:
         return None
     closes = _find_closing_braces(code, start) if code[-1] == "}" else []
     if closes and not code[start : closes[0]].strip():
-        # Of a line of nothing but braces the last one to open, or the first one to close, is the statement.
+        # In a line of braces only, the last opening or the first closing one is the statement.
         closes = closes[1:]
     opens = [at for at in range(start) if code[at] == "{"]
     if not opens and not closes:
@@ -45,7 +44,7 @@ def _span(at: int) -> Span:
 
 
 def _find_closing_braces(code: str, start: int) -> list[int]:
-    """Return the places, from ``start`` on, of the braces that end the line and close scopes opened before it."""
+    """Return the places, from ``start`` on, of the braces at the end of the line that close earlier scopes."""
     depth = 0
     found: list[int] = []
     for sign in _SIGN.finditer(code, start):
@@ -59,5 +58,5 @@ def _find_closing_braces(code: str, start: int) -> list[int]:
     behind = len(code)
     while found and not code[found[-1] + 1 : behind].strip():
         behind = found.pop()
-    # Some of the braces at the end belong to the statement: those that close a scope follow.
+    # Some of the braces at the end belong to the statement; the others close scopes.
     return [at for at in range(behind, len(code)) if code[at] == "}"]

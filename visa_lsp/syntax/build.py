@@ -1,7 +1,7 @@
-"""From the nodes of a line to its statement: one function per grammar rule that matters.
+"""Builds the statement of a line from its nodes: one function for each relevant grammar rule.
 
-Knows the grammar's rule names and the tree's classes, nothing else. Never fails: what is missing becomes an error of
-the statement.
+Knows the grammar's rule names and the tree's classes, nothing else. Never fails: a missing part becomes an error of the
+statement.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.nodes import Node
 
 
-# The number of broken parts reported per line: in a line of junk, more would not help.
+# The number of broken parts reported per line, because more would not help in a line of junk.
 _TOLD: Final = 8
 
 
@@ -51,7 +51,7 @@ def _predicate(node: Node) -> tree.PredicateText:
 
 
 def _build_dotted_word(node: Node) -> tree.Word:
-    """Return a dotted word; a number in parentheses, ``.(7+7)``, stands for its value."""
+    """Return a dotted word; an expression in parentheses, ``.(7+7)``, is replaced by its value."""
     word = child_of(node, "dotted_word")
     assert word is not None
     number = child_of(word, "paren_expr")
@@ -68,7 +68,7 @@ def _build_nothing(_name: str) -> None:
 
 
 def instruction(node: Node) -> tree.Instruction:
-    """``(P1) add.sat (M1, 16) ..``."""
+    """Return the instruction of ``(P1) add.sat (M1, 16) ..``."""
     words: list[tree.Word] = []
     operands: list[tree.Operand] = []
     predicate, execute, option = None, None, None
@@ -97,12 +97,12 @@ def instruction(node: Node) -> tree.Instruction:
 
 
 def _add_operand(line: str, operands: list[tree.Operand], new: tree.Operand) -> None:
-    """Append an operand; what touches junk without a blank is part of the same broken operand.
+    """Append an operand; parts that touch junk without a blank belong to the same broken operand.
 
-    Only its span is reported, because building its text anew with each part would take quadratic time.
+    Only its span is extended, because joining its text with each part would take quadratic time.
     """
     while operands and operands[-1].span.end == new.span.start:
-        # Operands may follow each other without a blank: junk that could begin one is not glued to a sound operand.
+        # Operands may follow each other without a blank, so that junk that could begin one is not joined to a valid operand.
         first = line[new.span.start]
         starts_one = isinstance(new, tree.Junk) and (first.isalnum() or first in '_%&"')
         if not isinstance(operands[-1], tree.Junk) and (starts_one or not isinstance(new, tree.Junk)):
@@ -225,7 +225,7 @@ def _version(node: Node) -> tree.Version:
     if number is None:
         errors.insert(0, tree.SyntaxProblem("a version is two numbers: `.version 4.1`", node_span(node)))
         return tree.Version(None, None, node_span(node), tuple(errors[:1]))
-    # Blanks may be around the point; a number may be as long as the line.
+    # There may be blanks around the dot; a number may be as long as the line.
     major, minor = (int(part) for part in number.text.split("."))
     return tree.Version(major, minor, node_span(node), tuple(errors))
 

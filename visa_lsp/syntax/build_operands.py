@@ -1,4 +1,4 @@
-"""From nodes to expressions and operands, and the small helpers that reading a node takes.
+"""Builds expressions and operands from nodes; has the helpers for reading a node.
 
 Knows the grammar's rule names and the tree's classes, nothing else. ``build`` does the same for statements.
 """
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.nodes import Node
 
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))")
-# What the grammar took for usual, taken apart: a name with what hangs on it, a value with its type.
+# Splits the usual operands, which the grammar reads as one token: a name with its suffixes, a value with its type.
 _USUAL_REF: Final = re.compile(
     r"(\([^()0-9]+\))?([^(<.]+)(?:\(([0-9]+),?([0-9]+)?\))?(<([0-9]+)(?:;([0-9]+),([0-9]+))?>)?(?:\.([0-9]+))?"
 )
 _USUAL_VALUE: Final = re.compile(r"([0-9a-fA-Fx]+):([a-z]+)")
 _ESCAPED: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-# A constant expression deeper than this is refused, so that no later walk can exhaust the stack.
+# A deeper constant expression is refused, so that no later walk can exhaust the stack.
 MAX_DEPTH: Final = 64
 
 
@@ -42,18 +42,18 @@ def child_of(node: Node, *names: str) -> Node | None:
 
 
 def word_at(node: Node | None) -> tree.Word | None:
-    """Return a node as a word; None for none."""
+    """Return a node as a word; None for None."""
     return None if node is None else tree.Word(node.text, node_span(node))
 
 
 def need_word(node: Node | None) -> tree.Word:
-    """Return a node that the grammar promises, as a word."""
+    """Return a node that the grammar guarantees, as a word."""
     assert node is not None
     return tree.Word(node.text, node_span(node))
 
 
 def unquote(text: str) -> str:
-    """Return the value of a quoted string, escapes resolved; a missing closing quote is forgiven.
+    """Return the value of a quoted string with escapes resolved; the closing quote may be missing.
 
     A number in an escape is a byte. Bytes that are not UTF-8 become the characters of ``surrogateescape``, as in a file.
     """
@@ -75,7 +75,7 @@ def unquote(text: str) -> str:
 
 
 def build_quoted(node: Node) -> tree.Quoted:
-    """Return a quoted string, escapes resolved."""
+    """Return a quoted string with escapes resolved."""
     return tree.Quoted(unquote(node.text), node_span(node))
 
 
@@ -127,7 +127,7 @@ def _chain(node: Node) -> tree.Expr:
 
 
 def execution(node: Node) -> tree.ExecText:
-    """``(M1, 16)``."""
+    """Return the execution control of ``(M1, 16)``."""
     form = node.parts[0]
     if form.name == "any_exec":
         number = next(part for part in form.parts if part.name == "expr")

@@ -1,34 +1,30 @@
-"""A block of lines taken apart in bulk: a few regular expressions over the whole block instead of work per line.
+"""Reads a block of lines in bulk: a few regular expressions over the whole block instead of work per line.
 
-Gives what can be said of a block without looking at another one: its directives, declarations, labels, names. It knows
-no instruction and judges nothing; the grammar stays the only authority on what a line means.
+Returns the facts of a block that do not depend on other blocks: its directives, declarations, labels, names. Knows no
+instructions and checks nothing; only the grammar defines the meaning of a line.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from sys import intern
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.syntax.comments import strip, strip_all
 from visa_lsp.syntax.parse import parse_line
-from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from visa_lsp.syntax.tree import Statement
+from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK, Statement
 
 _LINE_COMMENT: Final = re.compile(r"//[^\n]*")
 _QUOTE_FIRST: Final = re.compile(r'"[^\n]*//')
 _QUOTED_OR_COMMENT: Final = re.compile(r'("(?:\\[^\n]|[^"\\\n])*"?)|//[^\n]*')
-# A blank of the grammar, which takes fewer characters for one than ``\s`` does here.
+# A blank of the grammar, which allows fewer characters than ``\s``.
 _BLANK: Final = r"[^\S\n\x1c-\x1f]"
 # Every line is preceded by a newline here, so that the search runs from newline to newline.
-_MARK: Final = f"(?:{FILE_MARK[1:]}|{LINE_MARK[1:]})(?![A-Za-z0-9_])"  # behind the point
+_MARK: Final = f"(?:{FILE_MARK[1:]}|{LINE_MARK[1:]})(?![A-Za-z0-9_])"  # after the dot
 _DIRECTIVE: Final = re.compile(rf"\n{_BLANK}*+(?:\.(?!{_MARK})|[{{}}])[^\n]*")
 _DECL: Final = re.compile(
     rf"\n{_BLANK}*+(?:\{{{_BLANK}*+)*+\.decl{_BLANK}++([%A-Za-z_$@?][A-Za-z0-9_$@?-]*+)[^\S\n]++([^\n]*)"
@@ -37,19 +33,19 @@ _DECL: Final = re.compile(
 _SPECIAL: Final = re.compile(
     rf"\n{_BLANK}*+(?:\.(?!{_MARK}|decl{_BLANK}++[%A-Za-z_$@?][A-Za-z0-9_$@?-]*+[^\S\n])|[{{}}])[^\n]*"
 )
-# Also one that does not begin in the first column: it is wrong there, and defines its name.
+# Includes labels outside of the first column, which are wrong there but still define their names.
 _LABEL: Final = re.compile(rf"\n{_BLANK}*+([A-Za-z_$@?][A-Za-z0-9_$@?-]*+){_BLANK}*+:[^\S\n]*+(?:\}}[^\S\n]*+)*+(?=\n)")
-# A brace on the line of a statement, or more than one brace on a line: for certain not overlooked, if not always meant.
+# A brace on the line of a statement, or several braces on a line; finds all of these, and possibly other lines.
 _BRACED: Final = re.compile(
     r"\n(?:[^\S\n]*(?:\{[^\S\n]*[^\s]|\}[^\S\n]*\S)|[^\S\n]*[^\s{}][^\n{}]*\}|[^\n]*\}[^\n{}]*\})"
 )
 _BODY: Final = re.compile(rf"{_BLANK}*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _BODY_LINE: Final = re.compile(rf"\n{_BLANK}*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
-# The first character of a name or number that is looked at, and what may be before it: any ASCII blank or sign but a
-# point, a colon and `%`. In this order, for a pattern that begins with a set of characters is searched for quickly.
+# The first character of a relevant name or number, after an ASCII blank or any sign except a dot, a colon and `%`. In
+# this order, because a pattern that begins with a set of characters is searched quickly.
 _FIRST: Final = r"[A-Za-z_0-9](?<=[\x00-\x20!\"#&'()*+,/;<=>?@\[\\\]^`{|}~$\-].)"
 _VALUE: Final = rf"(?<=0)[xX][0-9a-fA-F]{{3,}}+(?=:)|(?<={re.escape(LINE_MARK)} [0-9])[0-9]*+"
-# Group 1 is what `classes` replaces: names with a digit in them, or every name; and immediates of three digits and more.
+# Group 1 is the text that `classes` replaces: names with a digit, or every name; and immediates of three or more digits.
 TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z_]*+[0-9][A-Za-z0-9_]*+|{_VALUE}))")
 LETTERS_TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z0-9_]*+|{_VALUE}))")
 # Every name and number, as group 1.
@@ -59,16 +55,16 @@ PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL: Final = re.compile(r"[^\t\n\r -~]")
 _PLAIN: Final = bytes(range(0x20, 0x7F)) + b"\n"
 _NARROW_LINES: Final = re.compile(f"(?:{NARROW_NAME.pattern}\n)*+")
-# Lines longer than this are not treated in bulk: the parser refuses the longest ones by their length.
+# Longer lines are not read in bulk, because the parser refuses the longest ones by their length.
 _MAX_BULK_LINE_CHARS: Final = 4000
-# The word of a declaration, its name and what is declared.
+# The word of a declaration, its name and its properties.
 _PARTS: Final = 3
 
 
 def code_of(text: str, in_block: bool, *, joined: bool = False) -> str:
     """Return the lines of a block without comments and line ends, each with a newline before it.
 
-    ``joined`` ones that go on in the next line are one (``strip_all``).
+    ``joined``: a line and its continuation are one line (``strip_all``).
     """
     if joined:
         return "\n" + "\n".join(strip_all(text, in_block))
@@ -90,10 +86,11 @@ def declares(code: str) -> bool:
 
 
 class Facts(Struct):
-    """The facts that a block has by itself. ``decls`` and ``properties`` go together; ``specials`` are all other directives.
+    """The facts of a single block.
 
-    ``braced`` blocks may have braces on the lines of statements: the facts leave these lines open.
-    ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
+    ``decls`` and ``properties`` are parallel; ``specials`` are all other directives. ``braced`` blocks may have braces
+    on the lines of statements, about which the facts say nothing. ``strange`` blocks have characters or line lengths
+    that bulk reading does not support, so that their lines are judged alone.
     """
 
     decls: tuple[str, ...]
@@ -135,7 +132,7 @@ def facts_of(code: str) -> Facts:
     if has_code and decls:
         first = re.compile(r"\S").search(rest)
         assert first is not None
-        # Directives are removed from ``rest``, so that only a declaration behind its first line of code is out of order.
+        # Directives are removed from ``rest``, so that only a declaration after its first line of code is out of order.
         mixed = _DECL.search(code, nth_line(code, rest.count("\n", 0, first.start()))) is not None
     narrow = all(map(NARROW_NAME.fullmatch, decls)) and all(map(NARROW_NAME.fullmatch, labels))
     strange = not plain and _CONTROL.search(code) is not None
@@ -148,7 +145,7 @@ def facts_of(code: str) -> Facts:
 
 
 def _only_declarations(code: str) -> Facts | None:
-    """Return the facts of a block of nothing but declarations of narrow names, which is what most of those with any are."""
+    """Return the facts of a block with only declarations of narrow names, the usual kind of block with declarations."""
     many = code.count("\n.decl ")
     if many < code.count("\n") - 1:
         return None
@@ -166,12 +163,12 @@ def _only_declarations(code: str) -> Facts | None:
 
 
 def opens_body(specials: Sequence[tuple[int, str]]) -> bool:
-    """Return whether a block with these directives opens a kernel or function of its own: with its first line."""
+    """Return whether the first line of a block with these directives opens a kernel or function."""
     return bool(specials) and specials[0][0] == 0 and _BODY.match(specials[0][1]) is not None
 
 
 def nth_line(code: str, number: int, at: int = 0) -> int:
-    """Return the start of a line of ``code``, counted from the one that starts at ``at``. No line is made: all are twice the text."""
+    """Return the start of a line of ``code``, counted from the line at ``at``, without splitting the text into lines."""
     for _ in range(number):
         at = code.find("\n", at) + 1
     return at
@@ -193,12 +190,12 @@ def instruction_of(code: str) -> str:
 
 
 def classes(code: str, tokens: Mapping[str, str], pattern: re.Pattern[str] = WORD) -> list[str]:
-    """Return the lines of a block with each word replaced by its token: lines that are equal then are of one class."""
+    """Return the lines of a block with a token in place of each word; lines of one class are then equal."""
     return list(map(str.rstrip, replace_words(pattern.split(code), tokens).split("\n")[1:]))
 
 
 def replace_words(pieces: list[str], tokens: Mapping[str, str]) -> str:
-    """Return the text of pieces, alternately a word and the text between, with tokens for words; uses up the pieces."""
+    """Return the text of pieces, alternately a word and the text between, with tokens for words; consumes the pieces."""
     pieces[1::2] = map(tokens.__getitem__, pieces[1::2])
     return "".join(pieces)
 
@@ -214,7 +211,7 @@ def decl_offsets(code: str) -> list[int]:
 
 
 def label_offsets(code: str) -> list[tuple[int, str]]:
-    """(line, name) of each label of a block."""
+    """Return (line, name) of each label of a block."""
     found, at, line = [], 0, -1
     for match in _LABEL.finditer(code + "\n"):
         line += code.count("\n", at, match.start() + 1)
@@ -225,5 +222,5 @@ def label_offsets(code: str) -> list[tuple[int, str]]:
 
 @lru_cache(maxsize=8192)
 def statement_of(code: str) -> Statement | None:
-    """``parse_line`` for lines that are parsed often; statements do not know their place."""
+    """Return ``parse_line`` of a line, cached for lines that are parsed often; statements do not contain their place."""
     return parse_line(code)

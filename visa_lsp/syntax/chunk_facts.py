@@ -1,15 +1,16 @@
-"""The facts of chunks, and their lines by kind: what is read off a chunk without looking at any other.
+"""The facts of chunks, and their lines by kind, each read from a single chunk.
 
-Facts of an edited chunk are derived from those of the chunk that it was edited out of, if its new lines suffice.
-Invariant: derived facts equal those of a fresh look (``tests/syntax/test_derived_facts.py``).
+Facts of an edited chunk are derived from those of the old chunk, if the new lines suffice. Invariant: derived facts
+equal fresh ones (``tests/syntax/test_derived_facts.py``).
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.syntax.bulk import (
     Facts,
@@ -21,21 +22,16 @@ from visa_lsp.syntax.bulk import (
     opens_body,
     statement_of,
 )  # fmt: skip
-from visa_lsp.syntax.chunks import code_in, codes_in, line_in, single_code
+from visa_lsp.syntax.chunks import Chunk, code_in, codes_in, line_in, single_code
 from visa_lsp.syntax.tree import SUBROUTINE, Instruction
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.syntax.chunks import Chunk
-
 ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
-# An input directive, with the variable and the text behind it.
+# An input directive, with the variable and the text after it.
 INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
 # A directive that begins a subroutine, with its name.
 FUNCTION: Final = re.compile(rf'\s*{re.escape(SUBROUTINE)}(?![A-Za-z0-9_])\s*"?([^"\s]*)')
 _CLASS: Final = re.compile(r"v_type\s*=\s*([A-Z])")
-# The facts of every chunk that is all comment.
+# The facts of every chunk that consists of comment only.
 NOTHING: Final = facts_of("\n")
 
 
@@ -48,7 +44,7 @@ def facts_in(chunk: Chunk) -> Facts:
 
 
 def _derive_facts(chunk: Chunk) -> Facts | None:
-    """Return the facts of a chunk after a change of some lines; None where all lines must be read."""
+    """Return the facts of a chunk after a change of some lines; None if all lines must be read."""
     origin = chunk.origin
     if origin is None or not isinstance(origin.base.facts, Facts):
         return None
@@ -84,7 +80,7 @@ def _derive_facts(chunk: Chunk) -> Facts | None:
 
 @lru_cache(maxsize=64)
 def instructions_in(chunk: Chunk) -> Sequence[str]:
-    """Return the lines of a chunk, those of directives blank."""
+    """Return the lines of a chunk, with blank lines for directives."""
     return instructions_of(code_in(chunk), facts_in(chunk)).split("\n")[1:]
 
 
@@ -95,7 +91,7 @@ def decl_lines(chunk: Chunk) -> Sequence[int]:
     many = len(facts.decls)
     if many in (0, chunk.count):
         return range(many)
-    # Most have the compilers' spelling.
+    # The common case: the compilers' spelling.
     code = code_in(chunk)
     others = {line for line, _ in facts.specials}
     plain = [i for i, line in enumerate(code.split("\n")[1:]) if line.startswith(".decl ") and i not in others]
@@ -104,7 +100,7 @@ def decl_lines(chunk: Chunk) -> Sequence[int]:
 
 @lru_cache(maxsize=64)
 def label_lines(chunk: Chunk) -> Sequence[tuple[int, str]]:
-    """(line, name) of each label of a chunk."""
+    """Return (line, name) of each label of a chunk."""
     return label_offsets(code_in(chunk)) if facts_in(chunk).labels else ()
 
 
@@ -116,7 +112,7 @@ def first_instruction(chunk: Chunk) -> int:
 
 
 def forget_chunks() -> None:
-    """Let go of the chunks that were read last, for whoever is done with their text."""
+    """Drop the cached chunks, for callers that no longer need their text."""
     for kept in (code_in, codes_in, line_in, single_code, instructions_in, decl_lines, label_lines, first_instruction):
         kept.cache_clear()
 
@@ -133,6 +129,6 @@ def base_of(rest: str) -> str | None:
 
 
 def class_letter(rest: str) -> str:
-    """Return the letter of the class that is declared."""
+    """Return the letter of the declared class."""
     match = _CLASS.search(rest)
     return match.group(1) if match else "G"

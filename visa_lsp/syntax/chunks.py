@@ -1,29 +1,25 @@
-"""The pieces that a document is made of: some lines as one text, with nothing absolute in them.
+"""The chunks of a document: several lines as one text, without absolute positions.
 
-A chunk never changes but for what is derived from it. One that was made by an edit of another says which of its lines
-are lines of that one, so that whoever knows the old chunk looks only at what changed.
-Invariant: all but the last chunk of a document end with a newline; a line that opens a body is the first of its chunk.
-A carriage return that ends a line by itself is a newline in ``text``, so that no other module has to know of it; ``source``
-has it as it was written, for an edit beside it may make it part of another line's end.
+A chunk never changes, except for cached facts. A chunk made by an edit records which lines it shares with the old
+chunk, so that callers that know the old chunk read only the changed lines. Invariant: every chunk of a document except
+the last ends with a newline; a line that opens a body is the first of its chunk. A lone carriage return at a line end
+is a newline in ``text``, so that no other module needs to know about it. ``source`` has the original text, because an
+edit next to the carriage return may make it part of another line end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from visa_lsp.syntax.bulk import bodies_of, code_of
+from visa_lsp.syntax.bulk import Facts, bodies_of, code_of
 from visa_lsp.syntax.comments import goes_on, is_continued, strip
 from visa_lsp.text import with_newlines
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.syntax.bulk import Facts
-
-# What every comment that speaks to this program has in it.
+# A part of every comment for this program.
 _MARK: Final = "visa:"
-# How often to guess where a line begins, and how many lines before it are near enough.
+# The number of guesses for the start of a line, and the number of lines before it that is near enough.
 _GUESSES: Final = 6
 _NEAR: Final = 4
 
@@ -35,9 +31,9 @@ def split_lines(text: str) -> list[str]:
 
 
 class Origin(NamedTuple):
-    """The earlier chunk of an edited one: its first ``head`` and last ``tail`` lines are those of ``base``.
+    """The old chunk of an edited one, whose first ``head`` and last ``tail`` lines are those of ``base``.
 
-    ``start`` and ``rest`` are the same in characters: where the lines between begin, and how many there are behind them.
+    In characters, ``start`` is the start of the lines between, and ``rest`` the length of the text after them.
     """
 
     base: Chunk
@@ -47,18 +43,17 @@ class Origin(NamedTuple):
     rest: int
 
     def between(self, chunk: Chunk) -> str:
-        """Return the lines of the chunk, or of its base, that are not the other's, without the newline of the last."""
+        """Return the changed lines of the chunk, or of its base, without the last newline."""
         return chunk.text[self.start : chunk.length - self.rest]
 
 
 class Chunk:
-    """Consecutive lines as one text. ``marked`` ones may have a suppression in them.
+    """Consecutive lines as one text.
 
-    ``starred`` ones may have comments or statements of more than one line; where ``goes_on``, a line may end within a
-    statement, which is read as one only where ``joins``.
-
-    ``facts`` and ``words`` are kept here by the module that read them off the text, ``origin`` is what the chunk was
-    made of, until it is used, ``plain`` the chunk without a comment that continues from above.
+    ``marked`` chunks may contain a suppression. ``starred`` ones may have comments or statements of several lines.
+    ``goes_on``: a line may end within a statement, which is read as one only if ``joins``. ``facts`` and ``words`` are
+    caches of the modules that compute them. ``origin`` is the old chunk of an edit until it is used. ``plain`` is the
+    chunk without a comment that continues from above.
     """
 
     __slots__ = (
@@ -76,9 +71,9 @@ class Chunk:
         *,
         joins: bool = False,
     ) -> None:
-        """Make a chunk; ``searched`` is a part of the text that holds every sign of a comment, None if that is unknown.
+        """Make a chunk; ``searched`` is a part of the text with every sign of a comment, None if unknown.
 
-        ``source`` is the text as it was written, where that differs.
+        ``source`` is the original text, if different.
         """
         if searched is None:
             searched = text
@@ -96,7 +91,7 @@ class Chunk:
         self.words = b""
 
     def _enter(self, in_block: bool) -> None:
-        """Note with which state of comments the text begins, and what follows from that."""
+        """Set the state of comments at the start of the text, and the state at its end."""
         self.opens_in_block = in_block
         self.closes_in_block = _closes(self.text, in_block) if self.starred else in_block
         self.goes_on = self.joins and self.starred and goes_on(self.text, in_block)
@@ -108,7 +103,7 @@ class Chunk:
 
     @property
     def swallowed(self) -> bool:
-        """True if it lies within one comment."""
+        """True if the chunk is entirely inside one comment."""
         return self.opens_in_block and not self.starred
 
     def codes(self) -> list[str]:
@@ -116,7 +111,7 @@ class Chunk:
         return [line.rstrip() for line in code_in(self).split("\n")[1 : self.count + 1]]
 
     def enter(self, in_block: bool) -> Chunk:
-        """Return the same text behind another state of comments; the way back gives the chunk that it was."""
+        """Return the chunk after another state of comments; going back returns the original chunk."""
         if in_block == self.opens_in_block:
             return self
         if self.plain is not None and self.plain.opens_in_block == in_block:
@@ -133,12 +128,12 @@ class Chunk:
         return other
 
     def edit(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:
-        """Return the chunk with ``[start, end)`` replaced; None where it would not be one chunk of at most so many lines."""
+        """Return the chunk with ``[start, end)`` replaced; None if the result is not a single chunk within the limit."""
         source = text = self.source[:start] + new_text + self.source[end:]
         if "\r" in new_text or self.source is not self.text or self.source[max(0, start - 1) : start] == "\r":
             text = with_newlines(source)
             behind = start + len(new_text)
-            # What a carriage return before the edit is, a line's end or half of one, may be something else now.
+            # A carriage return before the edit, a line end or half of one, may have another role now.
             start -= self.source[max(0, start - 1) : start] == "\r"
             new_text = text[start:behind]
         count = self.count - self.text.count("\n", start, end) + new_text.count("\n")
@@ -158,13 +153,13 @@ class Chunk:
             source,
             joins=self.joins,
         )
-        # The lines of a chunk end with it: what follows the last newline of the last chunk counts as a line too.
+        # The text after the last newline of the last chunk counts as a line too.
         changed = touched.count("\n") + (before < 0)
         base, tail, first, rest = self, max(0, count - head - changed), before + 1, len(text) - behind
         if behind < 0:
             rest = 0
         if self.origin is not None:
-            # The origin has not been read since: one step is kept, not a chain of them.
+            # The origin has not been used since, so that one step is stored instead of a chain.
             base, head, tail = self.origin.base, min(head, self.origin.head), min(tail, self.origin.tail)
             first, rest = min(first, self.origin.start), min(rest, self.origin.rest)
         if not (self.starred or chunk.starred) and head + tail <= min(count, base.count):
@@ -180,8 +175,8 @@ def _closes(text: str, in_block: bool) -> bool:
     return in_block
 
 
-# A few chunks are read again and again: those at the ends of a body, and those under the user's hands. A text of some
-# 30,000 lines is read once by all who look at the whole of it.
+# A few chunks are read repeatedly: those at the ends of a body, and those being edited. The size suffices to read a
+# text of some 30,000 lines once for all modules that need the whole text.
 @lru_cache(maxsize=128)
 def code_in(chunk: Chunk) -> str:
     """Return the code of a chunk: each line without comment and end, with a newline before it."""
@@ -190,11 +185,11 @@ def code_in(chunk: Chunk) -> str:
 
 @lru_cache(maxsize=64)
 def codes_in(chunk: Chunk) -> Sequence[str]:
-    """``Chunk.codes`` for chunks that are requested often."""
+    """Return ``Chunk.codes``, cached for chunks that are requested often."""
     return chunk.codes()
 
 
-# The lines of a frame are requested with every edit.
+# Cached because the lines of a frame are requested with every edit.
 @lru_cache(maxsize=512)
 def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
     """Return the start of a line in the text of its chunk, and the line without its end."""
@@ -205,12 +200,12 @@ def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
 
 @lru_cache(maxsize=512)
 def single_code(chunk: Chunk, number: int) -> str:
-    """Return one of ``Chunk.codes`` by itself, of a chunk that no comment crosses the lines of."""
+    """Return one line of ``Chunk.codes``, for a chunk without comments across lines."""
     return strip(line_in(chunk, number)[1], False)[0].rstrip()
 
 
 def first_line_of(chunk: Chunk, number: int) -> int:
-    """Return the line that the statement of a line begins in: another one where it continues from line to line."""
+    """Return the line in which the statement of a line begins, an earlier one for a continued statement."""
     if not chunk.goes_on:
         return number
     codes, first = codes_in(chunk), number
@@ -222,10 +217,10 @@ def first_line_of(chunk: Chunk, number: int) -> int:
 def line_start_in(chunk: Chunk, number: int) -> int:
     """Return the start of a line in the text of its chunk.
 
-    Lines are about as long as each other: a few guesses find it, whereas splitting would make a string of every line.
+    Lines have similar lengths, so that a few guesses find it; splitting would create a string for every line.
     """
     text = chunk.text
-    low = seen = 0  # a place, and how many newlines there are before it
+    low = seen = 0  # a place, and the number of newlines before it
     high, most = chunk.length, chunk.count
     for _ in range(_GUESSES):
         if number - seen <= _NEAR:

@@ -1,11 +1,9 @@
-"""Comments taken out of a line: blanks in their place, so that columns stay.
+"""Replaces the comments of a line by blanks, so that columns stay.
 
-Only ``/* */`` crosses lines: one bit of state. ``//`` and ``/*`` inside a string are text. An unclosed ``/*`` at the
-end of a file is silently accepted by the real lexer.
-
-A statement continues in the next line behind a backslash at the line's end, or where a comment that began in it ends.
-All of it is
-the code of its first line, with blanks for what lies between, so that a place in it is as far from the line's start as in the text.
+Only ``/* */`` crosses lines, which needs one bit of state. ``//`` and ``/*`` inside a string are text. The real lexer
+silently accepts an unclosed ``/*`` at the end of a file. A statement continues in the next line after a backslash at
+the line's end, or after a comment that begins in the line and ends in a later one. The whole statement is the code of
+its first line, with blanks for the text between, so that distances from the start of the line are those in the text.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ _PIECE: Final = re.compile(r'"(?:\\.|[^"\\])*"?|//.*|/\*.*?(\*/|$)')
 
 
 def strip(line: str, in_block: bool) -> tuple[str, bool]:
-    """(line with comments blanked, whether a block comment is open behind it). ``line`` has no line end."""
+    """Return (line with comments blanked, whether a block comment is open after it). ``line`` has no line end."""
     if not in_block and "/" not in line:
         return line, False
     if not in_block and '"' not in line and "/*" not in line:
@@ -43,12 +41,12 @@ def strip(line: str, in_block: bool) -> tuple[str, bool]:
 
 
 def is_continued(text: str) -> bool:
-    """Return whether a line of a text may go on in the next behind a backslash."""
+    """Return whether a line of a text may continue in the next after a backslash."""
     return "\\" in text and ("\\\n" in text or "\\\r\n" in text)
 
 
 def goes_on(text: str, in_block: bool) -> bool:
-    """Return whether a statement of a text may go on in the next line: its line ends in a comment or with a backslash."""
+    """Return whether a statement of a text may continue in the next line, after a comment or a backslash."""
     for raw in text.split("\n"):
         code, in_block = strip(raw.rstrip("\r"), in_block)
         if code and (in_block or code.endswith("\\")):
@@ -57,9 +55,9 @@ def goes_on(text: str, in_block: bool) -> bool:
 
 
 def strip_all(text: str, in_block: bool) -> list[str]:
-    """Return the lines of a text as ``strip`` gives them; those that go on in the next are one, with blank lines behind it."""
+    """Return the lines of a text after ``strip``; a line and its continuations are one line, followed by blank lines."""
     codes: list[str] = []
-    first, start, size = 0, 0, 0  # the line that continues, where it begins, and where this one does
+    first, start, size = 0, 0, 0  # the continued line, its start, and the start of this line
     goes_on = False
     for number, raw in enumerate(text.split("\n")):
         line = raw.rstrip("\r")
@@ -79,7 +77,7 @@ def strip_all(text: str, in_block: bool) -> list[str]:
 
 
 def find_open_comment(line: str, in_block: bool) -> int | None:
-    """Return the column of the ``/*`` that is still open at the end of a line; None where none was opened in it."""
+    """Return the column of the ``/*`` that is still open at the end of a line; None if the line opens none."""
     skipped = line.find("*/") + 2 if in_block else 0
     if in_block and skipped < 2:
         return None

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from visa_lsp.syntax.tree import Binary, Builtin, Conditional, Expr, Float, Number, SizeOf, Unary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MASK: Final = (1 << 64) - 1
 
 
 class ExpressionError(Exception):
-    """An expression without a value; ``args[0]`` says why, ``node`` where."""
+    """An expression without a value; ``args[0]`` is the reason, ``node`` the place."""
 
     def __init__(self, message: str, node: Expr) -> None:
         super().__init__(message)
@@ -58,9 +56,10 @@ _UNARY: Final[dict[str, Callable[[int], int]]] = {
 
 
 def evaluate(node: Expr, size_of: Callable[[str], int | None], builtin: Callable[[str], int | None]) -> int:
-    """Return the value as a signed 64-bit integer; ExpressionError for an unknown name, a float or a division by zero.
+    """Return the value as a signed 64-bit integer.
 
-    ``size_of`` gives the bytes of a variable, type or ``GRF``; ``builtin`` the value of ``%DispatchSimd`` and its like.
+    Raises ExpressionError for an unknown name, a float or a division by zero. ``size_of`` returns the bytes of a
+    variable, type or ``GRF``; ``builtin`` the value of numbers such as ``%DispatchSimd``.
     """
     match node:
         case Number(value=value):

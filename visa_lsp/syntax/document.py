@@ -1,7 +1,7 @@
-"""An immutable text with its statements: chunks of lines, so that an edit costs what it touches.
+"""An immutable text with its statements, in chunks of lines, so that the cost of an edit depends on its size.
 
-A chunk holds nothing absolute: lines, statements, the block-comment state it was entered with. The start of a chunk is
-a prefix sum. ``edit`` gives a new document that shares every untouched chunk with the old one; the result
+A chunk has no absolute positions: only lines, statements, and the state of block comments at its start. The start of a
+chunk is a prefix sum. ``edit`` returns a new document that shares every unchanged chunk with the old one; the result
 equals a fresh parse of the new text (tests/syntax/test_document.py replays random edits).
 """
 
@@ -17,20 +17,19 @@ from visa_lsp.syntax.bulk import bodies_of, nth_line, statement_of
 from visa_lsp.syntax.chunks import Chunk, codes_in, first_line_of, line_in, single_code, split_lines
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.syntax.session import Session
-from visa_lsp.text import with_newlines
+from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.syntax.tree import Statement
-    from visa_lsp.text import Span
 
 CHUNK_LINES: Final = 256
 BYTE_ORDER_MARK: Final = "\ufeff"
 _EDITED_CHUNKS: Final = 8
 _KEPT: Final = 256
-# Only in texts of at most so many lines a statement may go on in the next line. Where it does, chunks do not depend on how the
-# text came about: every edit makes all of them anew.
+# Statements may continue in the next line only in texts of at most this many lines. In a text with such statements
+# every edit creates all chunks anew, so that they do not depend on earlier edits.
 _JOINED: Final = 2000
 
 
@@ -53,7 +52,7 @@ def _chunks(text: str, in_block: bool, *, first: bool, last: bool, joins: bool) 
     chunks = []
     plain, at = with_newlines(text), 0
     if first and plain.startswith(BYTE_ORDER_MARK):
-        plain = " " + plain[1:]  # it is read as a blank, so that offsets stay what they are
+        plain = " " + plain[1:]  # read as a blank, so that offsets do not change
     for piece, count in _cut(plain, last=last):
         source = None if plain is text else text[at : at + len(piece)]
         chunk = Chunk(piece, count, in_block, source=source, joins=joins)
@@ -71,18 +70,17 @@ def _all_chunks(text: str) -> list[Chunk]:
 class Document:
     """A snapshot of a text. Offsets are code points; lines count from 0.
 
-    ``session`` is one object for all documents that were edited out of each other: what is kept from one snapshot to the
-    next is in it.
+    ``session`` is shared by all snapshots of a text, and has the state kept from one to the next.
     """
 
     def __init__(self, chunks: Sequence[Chunk], session: Session | None = None) -> None:
         self.chunks = chunks
         self.session = session or Session()
-        # (first line, the line behind, lines) of the chunk that was requested last: callers read in the order of the text.
+        # (first line, line after the last, lines) of the last requested chunk, because callers read in the order of the text.
         self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
         self._single_codes: dict[int, str] = {}
         self._last_chunk = -1
-        self._single = 0  # how many lines of that chunk were looked up by themselves
+        self._single = 0  # number of single lines of that chunk that were looked up
         self._changed: tuple[Sequence[Chunk], int, int] | None = None
 
     @staticmethod
@@ -110,7 +108,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The whole text as it was written; made anew at each call."""
+        """The whole original text; created at each call."""
         return "".join([c.source for c in self.chunks])
 
     def __len__(self) -> int:
@@ -118,7 +116,7 @@ class Document:
 
     @property
     def line_count(self) -> int:
-        """Number of lines; a text ending in a newline has an empty last line."""
+        """The number of lines; a text that ends with a newline has an empty last line."""
         return self._first_lines[-1]
 
     def _locate(self, line: int) -> tuple[int, int]:
@@ -127,11 +125,11 @@ class Document:
         return at, line - self._first_lines[at]
 
     def line_of(self, chunk: int) -> int:
-        """Return the first line of a chunk by its number; behind the last chunk, the number of lines."""
+        """Return the first line of a chunk by its number; after the last chunk, the number of lines."""
         return self._first_lines[chunk]
 
     def chunk_at(self, line: int) -> int:
-        """Return the number of the chunk that a line is in."""
+        """Return the number of the chunk with a line."""
         return self._locate(line)[0]
 
     def code(self, line: int) -> str:
@@ -149,7 +147,7 @@ class Document:
                 self._last_chunk, self._single = at, 0
             self._single += 1
             if self._single <= _EDITED_CHUNKS and not (chunk.starred or chunk.opens_in_block):
-                # Of most chunks no more than a line or two are ever requested.
+                # Looked up singly, because only one or two lines of most chunks are ever requested.
                 if len(self._single_codes) >= _KEPT:
                     self._single_codes.clear()
                 known = self._single_codes[line] = single_code(chunk, inside)
@@ -160,7 +158,7 @@ class Document:
         return codes[line - first]
 
     def codes_at(self, lines: Sequence[int]) -> dict[int, str]:
-        """``code`` of some lines of the text, which are given in order."""
+        """Return ``code`` of lines of the text, which must be in order."""
         found: dict[int, str] = {}
         at = 0
         while at < len(lines):
@@ -184,7 +182,7 @@ class Document:
         return text
 
     def statement(self, line: int) -> Statement | None:
-        """Return the statement of a line; None where the line is blank or outside the text."""
+        """Return the statement of a line; None for a blank line or outside of the text."""
         if not 0 <= line < self.line_count:
             return None
         return statement_of(self.code(line))
@@ -197,14 +195,14 @@ class Document:
                 yield line, statement
 
     def codes(self) -> Iterator[tuple[int, str]]:
-        """Yield every line, with its number, without its comment, its end and the blanks before that."""
+        """Yield the number and the text of every line, without comment, line end and trailing blanks."""
         line = 0
         for chunk in self.chunks:
             yield from enumerate(chunk.codes(), line)
             line += chunk.count
 
     def line_start(self, line: int) -> int:
-        """Offset of a line's first character; a line past the last is the end of the text."""
+        """Return the offset of a line's first character; for a line past the last, the end of the text."""
         if line <= 0:
             return 0
         if line >= self.line_count:
@@ -213,7 +211,7 @@ class Document:
         return self._first_offsets[at] + line_in(self.chunks[at], inside)[0]
 
     def position(self, offset: int) -> tuple[int, int]:
-        """(line, column) of an offset, clamped to the text."""
+        """Return (line, column) of an offset, clamped to the text."""
         offset = max(0, min(offset, len(self)))
         chunk = min(max(bisect_right(self._first_offsets, offset) - 1, 0), len(self.chunks) - 1)
         rest = offset - self._first_offsets[chunk]
@@ -230,14 +228,14 @@ class Document:
         return line - inside + first_line_of(self.chunks[chunk], inside)
 
     def offset(self, line: int, column: int) -> int:
-        """Offset of a position; a column past the line's end is that end."""
+        """Return the offset of a position; a column past the line's end is that end."""
         if line >= self.line_count:
             return len(self)
         return self.line_start(line) + max(0, min(column, len(self.line_text(line))))
 
     def span(self, line: int, span: Span) -> Span:
-        """Return a span of a statement of ``line`` in offsets of the whole text."""
-        return span.shifted(self.line_start(line))
+        """Convert a span of a statement of ``line`` to offsets of the whole text."""
+        return span.shift(self.line_start(line))
 
     def slice(self, span: Span) -> str:
         """Return the text of a span."""
@@ -255,7 +253,7 @@ class Document:
         last = min(max(bisect_right(self._first_offsets, end) - 1, first), len(self.chunks) - 1)
         chunks = self.chunks
         if first and start == self._first_offsets[first] and chunks[first - 1].source.endswith("\r"):
-            first -= 1  # a newline put here belongs to the carriage return before it
+            first -= 1  # because a newline inserted here belongs to the carriage return before it
         base = self._first_offsets[first]
         one = None
         if first == last and not self._begins_with_mark(start, end, new_text):
@@ -264,19 +262,19 @@ class Document:
             fresh = [one]
         else:
             old = "".join([c.source for c in chunks[first : last + 1]])
-            # The chunk that holds `end` keeps its own newline, so that what is replaced ends where a chunk ends.
+            # The chunk with `end` keeps its newline, so that the replaced part ends at the end of a chunk.
             text = old[: start - base] + new_text + old[end - base :]
             fresh = _chunks(
                 text, chunks[first].opens_in_block, first=not first, last=last + 1 == len(chunks), joins=chunks[0].joins
             )
         in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
-        same = last + 1  # the first chunk behind what was replaced that stays as it is
+        same = last + 1  # the first unchanged chunk after the replaced part
         moved: list[Chunk] = []
         while same < len(chunks) and chunks[same].opens_in_block != in_block:
             moved.append(chunks[same].enter(in_block))
             in_block = moved[-1].closes_in_block
             same += 1
-        # A copy and a splice, because any other way visits all chunks more than once.
+        # A copy and a splice, because every other method visits all chunks more than once.
         spliced = list(chunks)
         spliced[first:same] = [*fresh, *moved]
         document = Document(spliced, self.session)
@@ -290,7 +288,7 @@ class Document:
         return document
 
     def _begins_with_mark(self, start: int, end: int, new_text: str) -> bool:
-        """Return whether the text begins with a byte-order mark when ``[start, end)`` is replaced."""
+        """Return whether the text begins with a byte-order mark after ``[start, end)`` is replaced."""
         head = self.chunks[0].source
         begin = head[:1] if start else new_text[:1] or head[end : end + 1]
         return begin == BYTE_ORDER_MARK
@@ -301,7 +299,7 @@ def same_head(old: Sequence[object], new: Sequence[object]) -> int:
     most = step = min(len(old), len(new))
     head = 0
     while step:
-        # Slices compare member by member without a step of Python's in between.
+        # Slices, because Python compares their members without executing bytecode in between.
         if old[head : head + step] == new[head : head + step]:
             head += step
             step = min(step, most - head)
@@ -329,7 +327,7 @@ def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
 
 
 def _splice_sums(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:
-    """Prefix sums after the values ``[first, end)`` were replaced."""
+    """Return prefix sums after the values ``[first, end)`` were replaced."""
     new = [*accumulate(fresh, initial=sums[first])]
     if new == sums[first : end + 1]:
         return sums

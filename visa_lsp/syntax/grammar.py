@@ -1,7 +1,7 @@
-"""The grammar file, found and read.
+"""Finds and reads the grammar file.
 
-In a wheel the file lies beside the package as ``visa_lsp/_grammar/visa.ppeg``; an editable install does not see that
-copy, so the repository's ``grammar/`` is the fallback.
+A wheel has the file in the package as ``visa_lsp/_grammar/visa.ppeg``; an editable install has no such copy, so that
+the repository's ``grammar/`` is the fallback.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ GRAMMAR_FILE: Final = "visa.ppeg"
 
 
 def grammar_path() -> Path:
-    """Return the path of the grammar. Raises FileNotFoundError with both places when the installation is broken."""
+    """Return the path of the grammar. Raises FileNotFoundError with both places if the installation is broken."""
     package = Path(__file__).resolve().parents[1]
     packaged = package / "_grammar" / GRAMMAR_FILE
     beside = package.parent / "grammar" / GRAMMAR_FILE
@@ -26,5 +26,5 @@ def grammar_path() -> Path:
 
 @cache
 def grammar_text() -> str:
-    """Return the text of the grammar; FileNotFoundError as ``grammar_path``."""
+    """Return the text of the grammar. Raises FileNotFoundError like ``grammar_path``."""
     return grammar_path().read_text(encoding="utf-8")

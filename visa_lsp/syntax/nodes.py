@@ -1,6 +1,7 @@
-"""Parse lines with parsimonious by the grammar file; leave out nodes without a name, and blanks.
+"""Parses lines with parsimonious and the grammar file; drops unnamed nodes and blanks.
 
-Loads the library, some 50 ms with the grammar built by it, so that ``parse`` imports this only for a line of a new shape.
+Loading the library and building the grammar takes some 50 ms, so that ``parse`` imports this module only for a line of
+a new shape.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 BLANK: Final = "_"
-# Parsimonious calls itself some 60 deep for each parenthesis around an expression.
+# Parsimonious recurses some 60 levels for each parenthesis around an expression.
 _RECURSION_LIMIT: Final = 5_000
-_LIMIT: Final = Lock()  # all threads have the same one
+_LIMIT: Final = Lock()  # because all threads share the limit
 
 
 class Node(Struct, gc=False):
-    """A match of a rule. ``parts`` are the nodes of rules directly below, blanks left out."""
+    """A match of a rule. ``parts`` are the nodes of rules directly below, without blanks."""
 
     name: str
     full_text: str
@@ -47,12 +48,12 @@ class Node(Struct, gc=False):
 
 @cache
 def grammar() -> Grammar:
-    """Return the grammar file as parsimonious builds it."""
+    """Return the grammar file as a parsimonious grammar."""
     return Grammar(grammar_text())
 
 
 def parse_node(text: str, by: Grammar | None = None) -> Node | None:
-    """Return the node of a whole line; None where the grammar does not fit."""
+    """Return the node of a whole line; None if the grammar does not fit."""
     try:
         return _keep_named([(by or grammar()).parse(text)])[0]
     except ParseError:
@@ -71,10 +72,10 @@ def _keep_named(nodes: Iterable[FullNode]) -> list[Node]:
 
 
 def deeply(read: Callable[[], Result]) -> Result:
-    """Call ``read``, which may call itself as deep as the most nested line that ``parse`` admits makes it; return its result.
+    """Call ``read`` with a recursion limit for the most deeply nested line that ``parse`` accepts; return its result.
 
-    One thread at a time, and its first try too: a thread that has gone beyond Python's usual limit while another had it
-    raised would end the process when the limit is back.
+    One thread at a time, because a thread deeper than Python's usual limit would end the process when another thread
+    restores that limit.
     """
     with _LIMIT:
         with contextlib.suppress(RecursionError):

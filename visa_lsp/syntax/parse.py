@@ -1,7 +1,8 @@
-"""One line to one statement. The grammar decides; known shapes are filled without it.
+"""Parses one line to one statement.
 
-Never fails: a line that the grammar cannot read is an ``Unknown`` statement with an error, whatever its bytes. Depth
-and length are bounded so that hostile input costs time linear in its size.
+The grammar defines the result; known shapes are filled without it. Never fails: a line that the grammar cannot read is
+an ``Unknown`` statement with an error, whatever its bytes. Depth and length are bounded so that hostile input costs
+time linear in its size.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec.structs import replace
 
@@ -23,49 +24,61 @@ if TYPE_CHECKING:
 
     from visa_lsp.syntax.nodes import Node
     from visa_lsp.syntax.shapes import Builder
-    from visa_lsp.syntax.statement_cache import StatementCache
 
 MAX_LINE: Final = 20_000
-# Every number of a text is in one line: its length, and with it the cost of a conversion, is bounded by the line's.
+# A number of a text is in one line, so that the length of the line bounds the cost of its conversion.
 if 0 < sys.get_int_max_str_digits() < MAX_LINE:
     sys.set_int_max_str_digits(MAX_LINE)
 MAX_SHAPES: Final = 20_000
 _MAX_NESTING: Final = 60
 _OPENING: Final = "([-~!+?"
-# Lines in which the grammar looks for no expression; the name of a declaration, which may have signs in it; strings.
+# Lines without expressions in the grammar; the name of a declaration, which may contain signs; strings.
 _FLAT: Final = re.compile(
     r"\s*\.(?:kernel|global_function|function|funcdecl|version)(?![A-Za-z0-9_])|[A-Za-z_$@?][A-Za-z0-9_$@?-]*+\s*:\s*\Z"
 )
 _NAMED: Final = re.compile(r"\s*\.decl[ \t]+[%A-Za-z_$@?][A-Za-z0-9_$@?-]*+")
 _QUOTED: Final = re.compile(r'"(?:\\.|[^"\\])*+"')
-# As the bulk passes tell them, with the name.
+# Declarations and inputs as in the bulk passes, with the name.
 _OPENS: Final = re.compile(
     r'\s*(\.(?:kernel|global_function|function|funcdecl))(?![A-Za-z0-9_])\s*("[^"\s]*"?|[^"\s]*)'
 )
 
 
 _MAX_EXACT: Final = 256
-_MAX_DECLARED: Final = 200  # characters of a declaration that is kept for others
-# Characters of all lines with errors that are kept: those of a short text, which is read anew with every edit.
+_MAX_DECLARED: Final = 200  # characters of a cached declaration
+# Characters of all cached lines with errors, enough for a short text, which is read again at every edit.
 _MAX_WRONG: Final = 50_000
-# With which line of a shape what builds its statements is made: that takes as long as reading some lines by the grammar.
+# The line of a shape at which its builder is made, because making it takes as long as parsing some lines by the grammar.
 _WORTH: Final = 3
-# Before the key of a line that is cached for itself alone; no line has this character where shapes begin.
+# The prefix of the key of a singly cached line; no shape begins with this character.
 _EXACT: Final = "\x05"
 
 
-class Parser:
-    """The parser with its shape cache. One per process is enough; tests make fresh ones.
+class StatementStorage(Protocol):
+    """Lines with their statements from earlier processes, by shape."""
 
-    ``cache``, on disk, is searched before the grammar is used, and stores the grammar's results. Most shapes are met
-    once or twice:
-    a builder of statements is made for a shape at its third line, or its first where the cache has one.
+    def get(self, key: str) -> tuple[str, tree.Statement] | None:
+        """Return the line and the statement under this key."""
+
+    def put(self, key: str, text: str, statement: tree.Statement) -> None:
+        """Add a line and its statement under a key."""
+
+    def flush(self) -> None:
+        """Write what was added."""
+
+
+class Parser:
+    """The parser with its shape cache.
+
+    One per process is enough; tests create fresh ones. ``cache``, on disk, is searched before the grammar is used, and
+    stores the grammar's results. Most shapes occur once or twice, so that the builder of a shape is made at its third
+    line, or at its first line if the shape is cached.
     """
 
-    def __init__(self, cache: StatementCache | None = None) -> None:
+    def __init__(self, cache: StatementStorage | None = None) -> None:
         self._builders: dict[str, Builder | None] = {}
         self._met: dict[str, tuple[str, tree.Statement]] = {}
-        self._times: dict[str, int] = {}  # how often shapes were met, from the second time on
+        self._times: dict[str, int] = {}  # number of lines per shape, from the second line on
         self._exact: dict[str, tree.Statement] = {}
         self._wrong: dict[str, tree.Statement] = {}
         self._wrong_size = 0
@@ -91,13 +104,13 @@ class Parser:
         return self._of_shape(code) if declared is None else self._declaration(code, *declared.span(1))
 
     def _in_scope(self, code: str, braces: tree.Braces, read: Callable[[str], tree.Statement | None]) -> tree.Statement:
-        """Return the statement of a line from which braces were taken off."""
+        """Return the statement of a line after its braces were removed."""
         statement = read(code)
         assert statement is not None
         outer = isinstance(statement, tree.BodyDirective) and not statement.opens_subroutine
         if not outer and not isinstance(statement, tree.Version):
             return replace(statement, braces=braces)
-        # No text tool has a scope around these, and what looks for them looks where lines begin.
+        # No tool allows a scope around these, and other modules search for them at the start of lines.
         span = (braces.opens or braces.closes)[0]
         problem = tree.SyntaxProblem(
             f"a scope cannot hold `{code.split(maxsplit=1)[0]}`, nor end or begin on its line", span
@@ -107,7 +120,7 @@ class Parser:
         return replace(statement, errors=(*statement.errors, problem))
 
     def _declaration(self, code: str, start: int, end: int) -> tree.Statement:
-        """Return the statement of a declaration or input; of two that differ in nothing but a name of the same length, one is read."""
+        """Return the statement of a declaration or input; lines that differ only in a name of equal length are read once."""
         key = code[:start], end, code[end:]
         like = self._declared.get(key)
         if like is not None and like.name is not None:
@@ -145,7 +158,7 @@ class Parser:
         return statement
 
     def _keep(self, shape: str, code: str, statement: tree.Statement) -> None:
-        """Keep what the grammar said of a line: for its shape where that may be, else for the line alone."""
+        """Store the grammar's result for a line: for its shape if possible, else for the line only."""
         if shape in self._builders:
             self._keep_exact(code, statement)
             return
@@ -157,7 +170,7 @@ class Parser:
             self._fresh[shape] = code, statement
 
     def flush(self) -> None:
-        """Write the cache, with the shapes met since; only here it is decided whether a line is cached for its shape or for itself."""
+        """Write the cache with the new shapes; decides here whether a line is cached for its shape or only for itself."""
         if self.cache is None:
             return
         for shape, (code, statement) in self._fresh.items():
@@ -173,7 +186,7 @@ class Parser:
                 self.cache.put(_EXACT + code, code, statement)
 
     def _recall(self, shape: str, code: str) -> bool:
-        """Learn from a line that was met before, here or by another process; False when that does not decide it."""
+        """Use the cached result for a line, from here or from another process; return False if there is none."""
         if shape not in self._builders and shape in self._met:
             self._times[shape] = self._times.get(shape, 1) + 1
             if self._times[shape] < _WORTH:
@@ -198,20 +211,20 @@ class Parser:
         return True
 
     def _generalise(self, shape: str, code: str, statement: tree.Statement) -> bool:
-        """Make what builds the statements of a shape from one of its lines; False where that serves no other line."""
+        """Make the builder of a shape from one of its lines; return False if it does not apply to other lines."""
         known, texts, ends = split(code)
         if known != shape or statement.errors != ():
             return False
         if len(self._builders) >= MAX_SHAPES:
             self._builders.clear()
-        # The content of a file may be anything.
+        # Checked because the contents of a file may be anything.
         with contextlib.suppress(NotGeneral, TypeError, AttributeError, ValueError):
             self._builders[shape] = template(statement, texts, ends)
             return True
         return False
 
     def full(self, code: str) -> tree.Statement:
-        """Return the statement by the grammar alone: the authority that the shape cache must equal."""
+        """Return the statement by the grammar alone, which the shape cache must equal."""
         if "{" in code or "}" in code:
             found = strip_braces(code)
             if found is not None:
@@ -220,7 +233,7 @@ class Parser:
             return _refuse_line(
                 code, f"this is nested deeper than {_MAX_NESTING}; parentheses count, and signs before signs"
             )
-        # Loaded here: what a process reads is mostly in the cache.
+        # Imported here, because most lines of a process are in the cache.
         from visa_lsp.syntax import nodes
 
         self.full_parses += 1
@@ -233,12 +246,12 @@ def _of_node(node: Node | None) -> tree.Statement | None:
 
 
 def _measure_nesting(code: str) -> int:
-    """Depth of parentheses and of stacked unary operators: what the grammar recurses on; 0 where there are few of either."""
+    """Return the depth of parentheses and of repeated unary operators, on which the grammar recurses; 0 if there are few."""
     if sum(map(code.count, _OPENING)) <= _MAX_NESTING or _FLAT.match(code) is not None:
         return 0
     named = _NAMED.match(code)
     deepest = depth = signs = 0
-    outer: list[int] = []  # the depth before each parenthesis that is open, with the signs before that
+    outer: list[int] = []  # the depth before each open parenthesis, with the unary operators before it
     for ch in _QUOTED.sub("", code[named.end() :] if named is not None else code):
         if ch in "([":
             outer.append(depth - signs)
@@ -250,14 +263,17 @@ def _measure_nesting(code: str) -> int:
         elif ch == "?":
             depth += 1
         elif not ch.isspace():
-            # The operand of these signs is complete.
+            # The operand of these operators is complete.
             depth, signs = depth - signs, 0
         deepest = max(deepest, depth)
     return deepest
 
 
 def _refuse_line(code: str, message: str) -> tree.Statement:
-    """Return a line that is not read. One that opens a body still does, so that lines below it do not belong to the body before."""
+    """Return the statement of an unread line.
+
+    It may still open a body, so that later lines do not belong to the body before.
+    """
     start = len(code) - len(code.lstrip())
     span = Span(start, len(code))
     problems = (tree.SyntaxProblem(message, span),)
@@ -273,16 +289,16 @@ def _refuse_line(code: str, message: str) -> tree.Statement:
 _PARSER: Final = Parser()
 
 
-def use_statement_cache(cache: StatementCache | None) -> None:
-    """Let the process-wide parser read and fill a cache; None ends that."""
+def use_statement_cache(cache: StatementStorage | None) -> None:
+    """Set the cache of the process-wide parser; None for no cache."""
     _PARSER.cache = cache
 
 
 def flush_statement_cache() -> None:
-    """Write what the process-wide parser has learnt to its cache."""
+    """Write the new results of the process-wide parser to its cache."""
     _PARSER.flush()
 
 
 def parse_line(code: str) -> tree.Statement | None:
-    """``Parser.line`` of the process-wide parser."""
+    """Return ``Parser.line`` of the process-wide parser."""
     return _PARSER.line(code)

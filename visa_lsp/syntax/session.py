@@ -1,7 +1,7 @@
-"""State kept from one snapshot of a text to the next: a typed place for each part, made at its first use.
+"""State kept from one snapshot of a text to the next, as typed parts created at first use.
 
-All documents that were edited out of each other share one session. A part is a class that can be made without arguments;
-its owner is the module that defines it. Invariant: nothing here is needed for a right answer, only for a quick one.
+All snapshots of a text share one session. A part is a class that can be created without arguments; its owner is the
+module that defines it. Invariant: the state affects only speed, never the answer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Part = TypeVar("Part")
 
 
 class Session:
-    """The parts by their class."""
+    """The parts by class."""
 
     __slots__ = ("_parts",)
 
@@ -20,7 +20,7 @@ class Session:
         self._parts: dict[type[object], object] = {}
 
     def part(self, kind: type[Part]) -> Part:
-        """Return the part of a class; made by ``kind()`` if there is none yet."""
+        """Return the part of a class; created by ``kind()`` if there is none yet."""
         found = self._parts.get(kind)
         if not isinstance(found, kind):
             found = self._parts[kind] = kind()

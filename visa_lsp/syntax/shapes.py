@@ -1,11 +1,11 @@
 """Shapes: lines that differ only in names and numbers are parsed once.
 
-Design: the names and numbers of a line (its *payload*) are replaced by placeholders; what is left is the shape. The
-first line of a shape is parsed by the grammar; its tree becomes a template: one expression, compiled, that builds the
-tree of any further line from that line's payload. Price: the payload patterns must agree with the grammar's lexical classes.
-Confidence: a template is kept only if every payload token is exactly one name or number leaf of the tree and the
-template rebuilds that very tree; ``tests/syntax/test_shapes.py`` compares with the full parse on real and damaged
-lines. Lines with errors are never generalised.
+The shape of a line has placeholders instead of its names and numbers (its *payload*). The first line of a shape is
+parsed by the grammar. Its tree becomes a template: one compiled expression that builds the tree of any other line of
+the shape from that line's payload. For this the payload patterns must agree with the grammar's lexical classes. A
+template is kept only if every payload token is exactly one name or number leaf of the tree and the template rebuilds
+the same tree; ``tests/syntax/test_shapes.py`` compares it with the full parse on real and damaged lines. Lines with
+errors are never generalised.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 _HEAD: Final = re.compile(
     r"\s*(?:\(\s*!?\s*(%?[A-Za-z_][A-Za-z0-9_]*)[^()]*\)\s*)?[A-Za-z_.][A-Za-z0-9_.]*(?:<[^>]*>)*"
 )
-# Group 1: a type or shape behind a colon, 2: an execution mask, 3: a name, 4: a float, 5: hex, 6: decimal, 7: a name with
-# a percent sign, which labels do not have. Everything else that matches is kept as it
-# is: strings, property words, address models and the ``r`` of an indirect operand. Characters that begin none of them are
-# listed first, because most characters are signs and blanks.
+# Group 1: a type or shape after a colon, 2: an execution mask, 3: a name, 4: a float, 5: hex, 6: decimal, 7: a name
+# with a percent sign, which labels do not have. Every other match is kept unchanged: strings, property words, address
+# models and the ``r`` of an indirect operand. Characters that begin none of them are listed first, because most
+# characters are signs and blanks.
 _TOKEN: Final = re.compile(
     r'(?=["%:A-Za-z0-9_])(?:'
     r'"(?:\\.|[^"\\])*"?|:\s*(?:([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)|[A-Za-z0-9_.]+)|[A-Za-z_]+\s*=\s*(?:(?:2GRF|2_GRF|32word|64word)\b|[A-Za-z_%$@?][^\s,<>{}]*)?'
@@ -43,19 +43,19 @@ _TOKEN: Final = re.compile(
     r"|(0[xX][0-9a-fA-F]+)(?![A-Za-z0-9_])|([0-9]+)(?![A-Za-z0-9_])"
     r"|(%[A-Za-z_][A-Za-z0-9_]*))"
 )
-# A declaration up to its name is one token, because few different texts follow names.
+# A declaration up to its name is one token, because few different texts occur after names.
 DECLARED: Final = re.compile(r"\s*\.(?:decl|input)[ \t]+(?!M[0-9])([A-Za-z_][A-Za-z0-9_]*)(?=[ \t]+[A-Za-z])")
 _PLACEHOLDER: Final = ("", "\x07", "\x06", "\x01", "\x02", "\x03", "\x04", "\x08")
-# A line that has one of these itself has no shape.
+# A line with one of these characters has no shape.
 PLACEHOLDER: Final = re.compile("[\x01-\x08]")
-# Deeper trees and longer lines serve no other line: code has to be read by a parser as well, and that costs more.
+# Deeper trees and longer lines have no template, because compiling it would cost more than parsing them.
 _MAX_TREE_DEPTH: Final = 80
 _MAX_CACHED_CHARS: Final = 200
 _CLASSES: Final = {name: value for name, value in vars(tree).items() if not name.startswith("_")} | {"Span": Span}
 
 
 def split(line: str) -> tuple[str, list[str], list[int]]:
-    """(shape, payload texts, payload ends): ``ends[0]`` is 0, ``ends[i + 1]`` the end column of payload ``i``."""
+    """Return (shape, payload texts, payload ends): ``ends[0]`` is 0, ``ends[i + 1]`` the end column of payload ``i``."""
     texts: list[str] = []
     ends = [0]
     pieces: list[str] = []
@@ -69,7 +69,7 @@ def split(line: str) -> tuple[str, list[str], list[int]]:
             ends.append(stop)
             at = stop
         scan = head.end()
-        # A label is a name alone, and directives end their word at a blank: neither has a mnemonic to keep.
+        # A label is only a name, and the word of a directive ends at a blank, so that neither has a mnemonic to keep.
         if line[scan : scan + 1] == ":" or (line[scan : scan + 1] in "$@?-" and scan < len(line)):
             scan = at
     else:
@@ -87,11 +87,14 @@ def split(line: str) -> tuple[str, list[str], list[int]]:
 
 
 class NotGeneral(Exception):  # noqa: N818
-    """The tree of this line cannot serve other lines of its shape."""
+    """The tree of this line is not a template for other lines of its shape."""
 
 
 def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Builder:
-    """Return a builder of statements of this shape; NotGeneral where a payload token is not exactly one leaf, or there are many."""
+    """Return a builder of statements of this shape.
+
+    Raises NotGeneral if a payload token is not exactly one leaf, or if there are too many.
+    """
     if len(texts) > _MAX_CACHED_CHARS:
         raise NotGeneral
     writer = _Writer(texts, ends)
@@ -114,10 +117,13 @@ def is_general(statement: tree.Statement, texts: list[str], ends: list[int]) -> 
 
 @lru_cache(maxsize=4096)
 def _compile_builder(code: str, constants: int) -> Callable[..., Builder]:
-    """Return the function that makes a builder from its constants. The code has indices and distances only: many shapes share it."""
+    """Return the function that makes a builder from its constants.
+
+    Its code has only indices and distances, so that many shapes share it.
+    """
     names = ", ".join(f"c{number}" for number in range(constants))
     made: dict[str, Callable[..., Builder]] = {}
-    exec(f"def make({names}):\n return lambda t, e: {code}", _CLASSES, made)  # noqa: S102 - nothing of a text is in it
+    exec(f"def make({names}):\n return lambda t, e: {code}", _CLASSES, made)  # noqa: S102 - the code contains nothing from a text
     return made["make"]
 
 
@@ -181,8 +187,8 @@ class _Writer:
         return f"c{len(self.constants) - 1}"
 
     def _column(self, column: int) -> str:
-        """Return a column as the end of a payload and the distance behind it."""
-        if type(column) is not int:  # a tree from a file may be anything, and what is written here is executed
+        """Return a column as the end of a payload and the distance from it."""
+        if type(column) is not int:  # checked because a tree from a file may be anything, and this code is executed
             raise NotGeneral
         ends, starts = self._ends, self._starts
         base = bisect_right(ends, column) - 1

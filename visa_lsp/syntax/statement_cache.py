@@ -1,15 +1,16 @@
 """Statements on disk, by the shape of their line: a new process need not build the grammar to parse such a line.
 
-A shape maps to the line that was read and its tree. A tree is data: numbers, texts, and lists that name a class of
-``syntax/tree.py`` by its place there; nothing of the file is executed, and entries that do not fit are ignored.
-Invariant: an entry is only what ``Parser.full`` gave for its line, by the same grammar and the same modules.
+A shape maps to a line and its tree. A tree is data: numbers, texts, and lists that name a class of ``syntax/tree.py``
+by its number; nothing in the file is executed, and invalid entries are ignored. Invariant: an entry is the result of
+``Parser.full`` for its line, by the same grammar and the same modules.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -19,9 +20,6 @@ from visa_lsp.syntax.grammar import grammar_path
 from visa_lsp.syntax.parse import flush_statement_cache, use_statement_cache
 from visa_lsp.text import Span
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _CLASSES: Final[tuple[type[msgspec.Struct], ...]] = tuple(
     c for c in vars(tree).values() if isinstance(c, type) and issubclass(c, msgspec.Struct) and c is not msgspec.Struct
 )
@@ -30,18 +28,18 @@ _CLASS_OF: Final[dict[int, type[msgspec.Struct]]] = {i: c for c, i in _NUMBER_OF
 _TUPLE: Final = -1
 _MAX_INTEGER: Final = 1 << 62
 _MAX_LINE_CHARS: Final = 1000
-# The modules that an entry depends on: some are not loaded where all is known.
+# The modules that an entry depends on; some are not loaded if all lines are cached.
 _MAKERS: Final = ("build", "build_operands", "nodes", "parse", "shapes", "statement_cache", "tree")
-# Every command reads the file: 864 texts of 8 platforms leave 0.4 MB in it.
+# Limited because every command reads the file; 864 texts of 8 platforms fill 0.4 MB.
 _MAX_FILE_BYTES: Final = 2 << 20
 
 
 class Unfit(Exception):  # noqa: N818
-    """A tree has something in it that the file has no form for."""
+    """A tree has a value that the file cannot represent."""
 
 
 def pack_tree(node: object) -> object:
-    """Return a tree as lists of plain values. Raises Unfit where it holds numbers that the file cannot."""
+    """Return a tree as lists of plain values. Raises Unfit for numbers that the file cannot represent."""
     if isinstance(node, msgspec.Struct):
         return [_NUMBER_OF[type(node)], *[pack_tree(getattr(node, name)) for name in node.__struct_fields__]]
     if isinstance(node, tuple):
@@ -89,13 +87,13 @@ class StatementCache:
                 self._kept.put(key, [text, pack_tree(statement)])
 
     def flush(self) -> None:
-        """Write what was added."""
+        """Write the added lines."""
         self._kept.flush()
 
 
 @contextlib.contextmanager
 def use_cache_of_user() -> Iterator[StatementCache | None]:
-    """Let the process-wide parser use the user's cache, and write at the end what is new."""
+    """Let the process-wide parser use the user's cache, and write the new entries at the end."""
     cache = statement_cache_of_user()
     use_statement_cache(cache)
     try:
@@ -106,10 +104,10 @@ def use_cache_of_user() -> Iterator[StatementCache | None]:
 
 
 def statement_cache_of_user() -> StatementCache | None:
-    """Return the cache of this user and this installation; None where nothing is kept on disk."""
+    """Return the cache of this user and this installation; None if nothing is kept on disk."""
     files = [Path(__file__).with_name(f"{name}.py") for name in _MAKERS]
     try:
         kept = open_for_user("shapes", [*files, grammar_path()], _MAX_FILE_BYTES)
     except FileNotFoundError:
-        return None  # the missing file is reported where the grammar is built
+        return None  # because the missing file is reported when the grammar is built
     return StatementCache(kept) if kept is not None else None

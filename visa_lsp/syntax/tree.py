@@ -1,7 +1,8 @@
-"""The tree of one line: a statement, its operands, its expressions. Immutable; it knows nothing of what words mean.
+"""The tree of one line: a statement, its operands, its expressions.
 
-Every span is in code points from the start of *its line*, so a statement can move with its line for free.
-A broken line still gives a statement: what could be read, ``Junk`` for what could not, and ``errors``.
+Immutable; independent of the meaning of words. Every span is in code points from the start of *its line*, so that a
+statement can move with its line. A broken line still has a statement: the readable parts, ``Junk`` for unreadable ones,
+and ``errors``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Word(Struct, frozen=True):
-    """A piece of text at a place: a name, a keyword, a modifier word. Quoted names are given without quotes."""
+    """A piece of text at a place: a name, a keyword, a modifier word. Quoted names have no quotes here."""
 
     text: str
     span: Span
@@ -80,7 +81,7 @@ class SizeOf(Struct, frozen=True):
 
 
 class Builtin(Struct, frozen=True):
-    """``%DispatchSimd`` and its like: a number the assembler knows."""
+    """A number known to the assembler, such as ``%DispatchSimd``."""
 
     name: Word
     span: Span
@@ -106,11 +107,11 @@ class RegionText(Struct, frozen=True):
 
 
 class Ref(Struct, frozen=True):
-    """A name with whatever hangs on it: ``(-)V1(0,1)<8;8,1>``, ``A0(0)<1>``, ``T6(0)``, ``V1.32``, ``V1:d32x2t``, ``P1``.
+    """A name with its suffixes: ``(-)V1(0,1)<8;8,1>``, ``A0(0)<1>``, ``T6(0)``, ``V1.32``, ``V1:d32x2t``, ``P1``.
 
-    ``indices`` holds one or two expressions of the parenthesis, None where there is none; ``element`` the index
-    that 4.2 writes behind a surface or sampler held in a register (``V1(0,0)<0;1,0>[0]``); ``dot`` the byte offset;
-    ``suffix`` the word behind a colon (a type or a data shape, dots included: ``d32.xyz``).
+    ``indices`` has the one or two expressions in the parenthesis, or None; ``element`` is the index that 4.2 writes
+    after a surface or sampler in a register (``V1(0,0)<0;1,0>[0]``); ``dot`` is the byte offset; ``suffix`` is the word
+    after a colon (a type or a data shape, including dots: ``d32.xyz``).
     """
 
     modifier: Word | None
@@ -162,7 +163,7 @@ class Group(Struct, frozen=True):
 
 
 class Quoted(Struct, frozen=True):
-    """A string operand, escapes resolved."""
+    """A string operand with escapes resolved."""
 
     text: str
     span: Span
@@ -184,7 +185,7 @@ class AddressItem(Struct, frozen=True):
 class AddressRef(Struct, frozen=True):
     """``bti(0x10)[4*V1+16]:a32``: model, its argument and surface index, the members, the address size.
 
-    An address without a model is ``flat``, with an empty span; a surface alone, ``bti(0x10)``, has no members.
+    An address without a model is ``flat``, with an empty span; a bare surface, ``bti(0x10)``, has no members.
     """
 
     model: Word
@@ -233,7 +234,7 @@ class ExecText(Struct, frozen=True):
 
 
 class Braces(Struct, frozen=True):
-    """Braces on the line of a statement: those before it open scopes, those behind it close some."""
+    """Braces on the line of a statement: those before it open scopes, those after it close scopes."""
 
     opens: tuple[Span, ...]
     closes: tuple[Span, ...]
@@ -242,8 +243,8 @@ class Braces(Struct, frozen=True):
 class Instruction(Struct, frozen=True):
     """``(P1) add.sat (M1, 16) a b c``.
 
-    ``words`` is the mnemonic and its dotted words; those behind the parenthesis (``gather.4 (M1, 8).mod``) follow in
-    the same list. ``option`` is the seed's word in braces behind a line, ``{NoMask}``.
+    ``words`` is the mnemonic and its dotted words; words after the parenthesis (``gather.4 (M1, 8).mod``) follow in the
+    same list. ``option`` is the seed's word in braces at the end of a line, ``{NoMask}``.
     """
 
     predicate: PredicateText | None
@@ -299,7 +300,7 @@ class Decl(Struct, frozen=True):
 
 
 class InputDecl(Struct, frozen=True):
-    """``.input``, ``.implicit_X`` and ``.parameter`` (``directive`` tells which)."""
+    """``.input``, ``.implicit_X`` or ``.parameter``, as named by ``directive``."""
 
     directive: Word
     name: Word | None
@@ -330,7 +331,7 @@ class Version(Struct, frozen=True):
     braces: Braces | None = None
 
 
-# Directives that writing code depends on. The instruction table, which readers of text do not use, defines them.
+# Directives that depend on the instruction table, which defines them, but which readers of text do not use.
 SUBROUTINE: Final = ".function"
 FILE_MARK: Final = ".file"
 LINE_MARK: Final = ".loc"
@@ -347,7 +348,7 @@ class BodyDirective(Struct, frozen=True):
 
     @property
     def opens_subroutine(self) -> bool:
-        """True if a subroutine of the body begins here, and no body."""
+        """True if a subroutine of the body begins here, not a new body."""
         return self.directive.text == SUBROUTINE
 
 
@@ -361,7 +362,7 @@ class Scope(Struct, frozen=True):
 
 
 class Unknown(Struct, frozen=True):
-    """A line that no statement rule fits."""
+    """A line that matches no statement rule."""
 
     text: str
     span: Span

@@ -1,7 +1,7 @@
-"""Search for words in a text, with a bit for each word, so that most chunks need not be searched.
+"""Searches for words in a text, with a bit for each word, so that most chunks need not be searched.
 
-A word is a run of letters, digits and the other signs that names are made of; ``%`` before it belongs to the name and
-not to the word. Invariant: a word that the bits deny is not in the text.
+A word is a run of letters, digits and other characters of names; ``%`` before it belongs to the name, but not to the
+word. Invariant: a word with a clear bit is not in the text.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 _IN_WORDS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$@?")
 _APART: Final = {code: " " for code in range(128) if chr(code) not in _IN_WORDS}
 _BITS: Final = 1 << 16
-# Of a text that is not all ASCII the bits deny nothing.
+# The bits of a text with other than ASCII characters are all set.
 _ALL: Final = bytes([255] * (_BITS // 8))
-# How many chunks a question may take apart into words where more questions follow.
+# The number of chunks that one query may index, if more queries follow.
 AT_ONCE: Final = 40
 
 
 class Needle(NamedTuple):
-    """A name that is looked for, with the places of its bits: a byte, and the bit in it."""
+    """A searched name with the places of its bits: a byte, and the bit in it."""
 
     text: str
     places: tuple[tuple[int, int], ...]
@@ -47,7 +47,7 @@ def bits_of(text: str, more: bytes = bytes(_BITS // 8)) -> bytes:
 
 
 def learn_words(chunk: Chunk) -> None:
-    """Keep the bits of a chunk with it; of an edited one they are those of its base and of what is new."""
+    """Store the bits of a chunk with it; an edited chunk has the bits of its base and of the new text."""
     if not chunk.words:
         origin = chunk.origin
         known = origin is not None and origin.base.words
@@ -55,18 +55,18 @@ def learn_words(chunk: Chunk) -> None:
 
 
 def may_have(chunk: Chunk, needle: Needle) -> bool:
-    """Return whether a word may be in the text of a chunk; a no is certain."""
+    """Return whether a word may be in the text of a chunk; False is certain."""
     bits = chunk.words
     return all(bits[at] & bit for at, bit in needle.places) if bits else needle.text in chunk.text
 
 
 def chunks_with(chunks: Iterable[Chunk], names: Iterable[str], fresh: int = 0) -> Iterator[int]:
-    """Yield the numbers of the chunks that may have one of some names in them, be it in a comment.
+    """Yield the numbers of the chunks that may contain one of the names, even in a comment.
 
-    Up to ``fresh`` chunks are taken apart into words for the questions that follow; others of that kind are searched.
+    Up to ``fresh`` chunks are indexed for later queries; other chunks without an index are searched.
     """
     needles = [needle(name) for name in names]
-    # Nearly every name is one word: then a look at its bit says all.
+    # Nearly every name is one word, so that testing its bit suffices.
     bits = [wanted.places[0] for wanted in needles if len(wanted.places) == 1]
     others = [wanted for wanted in needles if len(wanted.places) != 1]
     for index, chunk in enumerate(chunks):
@@ -86,7 +86,7 @@ def chunks_with(chunks: Iterable[Chunk], names: Iterable[str], fresh: int = 0) -
 
 
 def lines_with(text: str, names: Iterable[str]) -> Iterator[int]:
-    """Yield the lines of a text that have one of some names as a word, in order."""
+    """Yield the lines of a text that contain one of the names as a word, in order."""
     starts = []
     for name in names:
         at = text.find(name)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.text import lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 # A remark about bank conflicts may follow the number of the instruction.
 _NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R?\{.*)?\s*$")
@@ -33,7 +31,8 @@ _CODE: Final = re.compile(r"\s*(?:(\([^)]*\))\s*)?([a-z][\w.]*)(?:\s*\((\d{1,2})
 _DPAS: Final = ("dpas", "dpasw", "bdpas")
 # Newer releases print messages by their meaning, such as `load.ugm`, and the descriptor in the remark.
 _MESSAGE: Final = "desc:0x"
-# `scratch space spill: V5 from offset[0x32]`, by other means `spill to offset[0*64] of V5` or `spill to FP[0*32] of ?`.
+# `scratch space spill: V5 from offset[0x32]`; with other spill methods `spill to offset[0*64] of V5` or `spill to
+# FP[0*32] of ?`.
 _SPILLED: Final = re.compile(r"\b(spill|fill)(?:: | (?:to|from) \w+\[)")
 
 
@@ -128,7 +127,7 @@ def read_listing(text: str) -> GenListing:
 
 @dataclass(frozen=True, slots=True)
 class CodeCounts:
-    """The instructions of a listing by kind, and the SIMD width: the channels that its widest instructions reach."""
+    """The number of instructions of a listing by kind, and the SIMD width, which is that of its widest instructions."""
 
     simd: int
     dpas: int
@@ -139,7 +138,7 @@ class CodeCounts:
 
 
 def count_code(lines: Iterable[GenLine]) -> CodeCounts:
-    """Count the messages, spills among them, and the other kinds of instructions that listings are read for."""
+    """Count the messages, including spills, and the other kinds of instructions."""
     simd = 1
     kinds: Counter[str] = Counter()
     for line in lines:
@@ -157,7 +156,7 @@ def count_code(lines: Iterable[GenLine]) -> CodeCounts:
 
 
 def opcode_of(text: str) -> str:
-    """Return the opcode of a line of code without its parts behind dots; that of every message is ``send``."""
+    """Return the opcode of a line of code without its dotted parts; that of every message is ``send``."""
     code = _CODE.match(text)
     opcode = code[2].partition(".")[0] if code else ""
     return "send" if opcode.startswith("send") or _MESSAGE in text.partition("//")[2] else opcode

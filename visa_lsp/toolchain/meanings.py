@@ -1,19 +1,17 @@
 """The meanings of the finalizer's and the compiler's messages, and the codes of the rules that report the same mistake earlier.
 
-One row for each kind of message. The messages are those of releases from 2020 to 2026; the rules are those that report the texts of
-the corpus for which the finalizer gives such a message. Invariant: the first row that matches is used.
+One row for each kind of message. The messages are those of releases from 2020 to 2026; the rules are those that report
+the texts of the corpus for which the finalizer gives such a message. Invariant: the first row that matches is used.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_MAX_MESSAGE_CHARS: Final = 500  # the longest that releases write have some 200
+_MAX_MESSAGE_CHARS: Final = 500  # because the longest messages of releases have some 200
 _SYNTAX: Final = re.compile(r"syntax error, unexpected (.+?)(?:, expecting (.+))?$")
 # The grammar's names of tokens; a name that is missing here is shown as it is.
 _TOKENS: Final = {
@@ -36,7 +34,7 @@ _TOKENS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The meaning of a message, and the codes of rules, the most likely first; none where no rule judges such a mistake."""
+    """The meaning of a message, and the codes of rules, the most likely first; empty if no rule reports such a mistake."""
 
     words: str
     rules: tuple[str, ...]
@@ -49,7 +47,7 @@ def _row(pattern: str, words: str, *rules: str) -> tuple[re.Pattern[str], Meanin
 _PLATFORM: Final = "the instruction, type or form does not exist on the platform that the text is compiled for"
 _ROWS: Final = (
     _row(r"vISA instruction not supported", _PLATFORM, "V220"),
-    # The parser: it stops at the first mistake and names a line of the text.
+    # The parser, which stops at the first mistake and names a line of the text.
     _row(r"unbound identifier|undefined .*variable|undefined state operand|unbound variable|unbound alias referent|undefined surface"
          r"|not declaired|uses undeclared (?:surface|sampler)",
          "a name is used that no declaration in this kernel introduces, or one of another class", "V101", "V205", "V233", "V238"),

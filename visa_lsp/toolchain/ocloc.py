@@ -1,7 +1,8 @@
 """Compiles OpenCL C or SPIR-V to texts: calls ``ocloc`` once per device and sorts its dump into kernels and functions.
 
-The compiler tries several SIMD sizes; a discarded attempt has a text but no listing and is omitted. Which of several finished
-attempts is in the program is decided by the ze_info, elsewhere. Invariant: the dump stays in the temporary folder.
+The compiler tries several SIMD sizes; a discarded attempt has a text but no listing and is omitted. The ze_info shows
+which of several finished attempts is in the program; callers select it. Invariant: the dump stays in the temporary
+folder.
 """
 
 from __future__ import annotations
@@ -14,14 +15,13 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.children import temporary_folder
 from visa_lsp.safe_io import MIB, read_file
 from visa_lsp.toolchain.build_log import BuildMessage, messages_in, misuse_of_build
-from visa_lsp.toolchain.listing import read_listing
+from visa_lsp.toolchain.listing import GenListing, read_listing
 from visa_lsp.toolchain.process import ToolError, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from visa_lsp.toolchain.listing import GenListing
 
 SECONDS: Final = 120.0
 # An empty kernel that the compiler adds to programs with symbols.

@@ -1,6 +1,6 @@
 """The rules for messages of other programs: V920 to V929 the finalizer, V930 to V939 the OpenCL compiler.
 
-The message of such a finding is that of the program; the rule names the program.
+The message of such a finding is that of the program; the rule identifies the program.
 """
 
 from __future__ import annotations

@@ -1,29 +1,24 @@
 """Parses the finalizer's own schedule (``-dumpSchedule``, ``-dumpDagDot``) and ties its rows to the lines of a listing.
 
-The cycles are those of the model that the finalizer schedules by; nothing is computed here but the difference of two of them.
-Later passes insert instructions that no row has, such as ``sync``, and drop some that have a row, such as a move of a register
-to itself.
+The cycles are those of the finalizer's scheduling model; only their differences are computed here. Later passes insert
+instructions without a row, such as ``sync``, and drop some with a row, such as a move of a register to itself.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from visa_lsp.toolchain.listing import Issue, opcode_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from visa_lsp.toolchain.listing import GenLine
+from visa_lsp.toolchain.listing import GenLine, Issue, opcode_of
 
 # Cycle, node, original places in the block, cycles that the node takes, instructions.
 _ROW: Final = re.compile(r" *(\d{1,9}) .*?\[(\d{1,9})\]((?:I\d{1,9})+)L(\d{1,9})E\d+P-?\d+ (.*)")
 _EDGE: Final = re.compile(r'(\d{1,9})->(\d{1,9})\[label="(\d{1,9})"')
 _NUMBER: Final = re.compile(r"// \$(\d{1,9})")
-_NEXT: Final = re.compile(r"(?<=:), (?=.)")  # instructions that are issued as one have a row
+_NEXT: Final = re.compile(r"(?<=:), (?=.)")  # instructions that are issued together share a row
 _LABEL: Final = re.compile(r"[^\s(]+:$")
 # The scheduler's names of opcodes that listings print differently.
 _NAMES: Final = {
@@ -38,8 +33,8 @@ _TOKEN_SET: Final = re.compile(r"[{,]\$(\d{1,2})[,}]")
 class ScheduleRow:
     """An instruction or label of the schedule: its block, its issue cycle there, the cycles it takes, and those before it.
 
-    ``waits_for`` is the index of the row whose result arrives last, if the instruction stalls; ``gen`` the index of its line of the
-    listing.
+    ``waits_for`` is the index of the row whose result arrives last, if the instruction stalls; ``gen`` the index of its
+    line of the listing.
     """
 
     block: int
@@ -94,7 +89,7 @@ def _block(block: int, schedule: str, graph: str, first: int) -> Iterator[Schedu
 def with_issues(
     lines: Sequence[GenLine], schedules: Iterable[Sequence[ScheduleRow]]
 ) -> tuple[list[GenLine], tuple[ScheduleRow, ...]]:
-    """Return the lines of a listing with what the schedule and the scoreboard say of each, and the rows with their lines.
+    """Return the lines of a listing with their schedule and scoreboard, and the rows with their lines.
 
     The schedules are those of the bodies of the listing, in its order.
     """
@@ -107,7 +102,7 @@ def with_issues(
     timed = [index for index, row in enumerate(rows) if not _LABEL.match(row.text)]
     ours = [rows[index].key for index in timed]
     theirs = [(lines[index].number, _name(lines[index].text)) for index in code]
-    # The order of both is the same, so that what differs was inserted, dropped, or replaced by another of its number.
+    # Both have the same order, so that different instructions were inserted, dropped, or replaced by another one.
     for kind, a, a_end, b, b_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         free = b
         for at in range(a, a_end) if kind in ("equal", "replace") else ():
@@ -129,7 +124,7 @@ def with_issues(
 
 
 def _token_waits(lines: Sequence[GenLine]) -> dict[int, int]:
-    """Return the lines that wait for a scoreboard token, with the nearest earlier line that takes it."""
+    """Return the lines that wait for a scoreboard token, with the nearest earlier line that sets it."""
     takers: dict[str, int] = {}
     waits = {}
     for index, line in enumerate(lines):

@@ -8,11 +8,9 @@ Invariant: the copy names only files chosen here.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Final
 
 _BODY: Final = re.compile(r'\s*\.(kernel|global_function)\b\s*(?:"([^"]*)"|(\S+))?')
 _SUBROUTINE: Final = re.compile(r'\.function\s+(?:"([^"]*)"|(\S+))')
@@ -89,7 +87,7 @@ def listing_name(number: int) -> str:
 
 
 def make_guarded_copy(codes: Sequence[str], bodies: Sequence[TextBody], only: int | None = None) -> GuardedCopy:
-    """Return the text with a chosen output file for each body, without file names of its own.
+    """Return the text with a chosen output file for each body instead of the files that it names.
 
     ``only`` keeps a single body.
     """

@@ -1,6 +1,7 @@
-"""The closed sets of words of ze_info, each with its meaning and the version that brought it.
+"""The closed sets of words of ze_info, each word with its meaning and its first version.
 
-Data only (seed 002 and later versions). Invariant: a word that a version renamed or dropped stays here with that version.
+Data only (seed 002 and later versions). Invariant: a renamed or removed word stays here with the version of that
+change.
 """
 
 from __future__ import annotations

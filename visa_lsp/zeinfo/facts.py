@@ -6,17 +6,13 @@ instruction counts for its certain effects only, not for those that depend on va
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from visa_lsp.program.model import Immediate, State
+from visa_lsp.program.model import Immediate, Input, Inst, Kernel, State
 from visa_lsp.program.traits import FlowClass, Trait
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from visa_lsp.program.model import Input, Inst, Kernel
 
 _SLM_SFID: Final = 3
 _BTI_ADDRESS: Final = 4
@@ -36,11 +32,11 @@ class KernelText:
     line: Callable[[int], Span] | None = None
 
     def input(self, index: int) -> Span:
-        """Return the place of the input of a number."""
+        """Return the place of the input with a number."""
         return self.inputs[index] if index < len(self.inputs) else self.name
 
     def attribute(self, name: str) -> Span:
-        """Return the place of a kernel attribute; the kernel's name where it has none."""
+        """Return the place of a kernel attribute; the kernel's name if it has none."""
         return self.attributes.get(name, self.name)
 
     def instruction(self, inst: Inst) -> Span:
@@ -50,7 +46,7 @@ class KernelText:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """The first instruction of each kind that a document speaks of; None where the kernel has none."""
+    """The first instruction of each kind described in documents; None if the kernel has none."""
 
     barrier: Inst | None = None
     stack_call: Inst | None = None
@@ -108,7 +104,7 @@ def _is_slm(inst: Inst) -> bool:
 
 
 def _surface_number(inst: Inst) -> int | None:
-    """Return the binding table index that an instruction names outright."""
+    """Return the binding table index in the text of an instruction."""
     if inst.row.has(Trait.MOVES_STATE):
         target, value = inst.get("dst"), inst.get("src0")
         if (

@@ -1,14 +1,15 @@
 """The uses of inputs in the code of a kernel: the flow of their values, and reads, writes and atomics on them.
 
-Knows instruction fields by name, no ze_info. One pass over the code, blind to its order, except that a surface or sampler
-variable holds what the ``movs`` before it put there: compilers set it directly before each use. Invariant: values are
-followed through general variables only, not through memory, so that every use is certain.
+Knows instruction fields by name, no ze_info. One pass over the code, independent of its order, except that a surface or
+sampler variable has the value of the last ``movs``, because compilers set it directly before each use. Invariant:
+values are followed through general variables only, not through memory, so that every use is certain.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec import field as member
@@ -17,19 +18,14 @@ from visa_lsp.flow.bit_accesses import accesses_of
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.flow.storage import storage_of
 from visa_lsp.flow.value_flow import ValueFlow
-from visa_lsp.program.model import General, Immediate, RawOperand, State
+from visa_lsp.program.model import General, Immediate, Inst, Kernel, RawOperand, State, Value
 from visa_lsp.program.traits import Trait
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from visa_lsp.program.model import Inst, Kernel, Value
 
 R0: Final = 7
 THREAD_NUMBERS: Final = (12, 13)  # %hw_id, %sr0
 PREDEFINED: Final = (R0, *THREAD_NUMBERS)
 FIRST_DECLARED: Final = 32
-_SOME_GRF: Final = 32  # which variable an operand touches does not depend on the size of registers
+_SOME_GRF: Final = 32  # any size, because the variable of an operand does not depend on it
 _SLM_SFID: Final = 3
 _POINTER_BYTES: Final = 8
 _FLAT, _BTI = 1, 4
@@ -55,7 +51,7 @@ class Surface(Struct):
     sampled: bool = False
     coordinates: int = 0  # 0: unknown
     written: bool = False
-    origins: set[int] = member(default_factory=set)  # of the addresses in it
+    origins: set[int] = member(default_factory=set)  # origins of the addresses in it
 
 
 class InputUse:
@@ -65,12 +61,12 @@ class InputUse:
         self.kernel = kernel
         self.read: set[int] = set()
         self.written: set[int] = set()  # variables whose values reach the address of a write or an atomic operation
-        self.counted: set[int] = set()  # the same of atomic operations
+        self.counted: set[int] = set()  # the same for atomic operations
         self.slm: list[frozenset[int]] = []  # the origins of each address in shared local memory
-        self.slm_roots: list[int | None] = []  # those addresses themselves; None is an immediate one
-        self.loaded: set[int] = set()  # variables that messages give a value
-        self.targets: set[int] = set()  # variables that some instruction gives a value
-        self.computed: set[int] = set()  # variables that anything but a comparison with zero reads
+        self.slm_roots: list[int | None] = []  # the addresses themselves; None for an immediate
+        self.loaded: set[int] = set()  # variables written by messages
+        self.targets: set[int] = set()  # variables written by any instruction
+        self.computed: set[int] = set()  # variables read by anything except a comparison with zero
         self.surfaces: dict[int, Surface] = {}
         self.samplers: set[int] = set()
         self.surface_handles: set[int] = set()  # variables that are moved to a surface variable
@@ -91,13 +87,13 @@ class InputUse:
 
     @cached_property
     def origins(self) -> dict[int, frozenset[int]]:
-        """For each variable the inputs and members of ``PREDEFINED`` whose values may be part of its own; and itself."""
+        """For each variable, the inputs and members of ``PREDEFINED`` that its value may depend on, including itself."""
         return self._values.origins(
             {self.root(e.id) for e in self.kernel.arguments if e.kind & 7 == 0} | set(PREDEFINED)
         )
 
     def find_reached(self, sources: Iterable[int]) -> set[int]:
-        """Return the variables that values of some variables may become part of, themselves included."""
+        """Return the variables that may depend on the given variables, including these."""
         return self._values.find_reached(sources)
 
     def of(self, id_: int) -> frozenset[int]:
@@ -109,7 +105,7 @@ class InputUse:
         return self._partners(id_, self._products)
 
     def sums(self, id_: int) -> list[frozenset[int]]:
-        """Return the same of sums."""
+        """Return, for each sum with a variable or a copy of it as a term, the origins of the other term."""
         return self._partners(id_, self._sums)
 
     def _partners(self, id_: int, pairs: Iterable[tuple[int, int]]) -> list[frozenset[int]]:
@@ -193,7 +189,7 @@ class InputUse:
         surface.written |= inst.row.has(Trait.ATOMIC | Trait.WRITES)
 
     def _surface(self, inst: Inst) -> int | None:
-        """Return the binding table index of a message, where the text gives it."""
+        """Return the binding table index of a message, if it is in the text."""
         surface = inst.get("surface")
         if inst.get("addrtype") == _BTI and isinstance(surface, Immediate):
             return surface.bits if surface.bits < 240 else None
@@ -219,7 +215,7 @@ def _is_slm(inst: Inst) -> bool:
 
 
 def _coordinates(inst: Inst) -> int:
-    """Return the number of coordinates of a typed message; 0 where its operands leave it open."""
+    """Return the number of coordinates of a typed message; 0 if its operands do not determine it."""
     if "u" in inst.row.index:
         return sum(_variable(inst.get(key)) is not None for key in ("u", "v", "r"))
     payload = inst.get("payload")

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.diagnostics import Edit, Fix, Related
+from visa_lsp.diagnostics import Edit, Fix, Related, Rule
 from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.tables import TABLES
 
 if TYPE_CHECKING:
-    from visa_lsp.diagnostics import Rule
     from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.source_findings import SourceFindings
     from visa_lsp.zeinfo.yaml import YamlItem
 
 SIMD_SIZES: Final = (1, 8, 16, 32)
 _WALKS: Final = ((0, 0, 0), (0, 1, 0), (0, 1, 2), (1, 0, 0), (2, 1, 0))
-# Orders that compilers write beside those of seed 002.
+# Orders that compilers write in addition to those of seed 002.
 _SEEN_WALKS: Final = ((0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1))
 _MAX_GRF_BYTES: Final = 64
 _MAX_GRFS: Final = 512
@@ -37,7 +36,7 @@ _FIXED_SIZES: Final = {
 
 
 def child(item: YamlItem | None, key: str) -> YamlItem | None:
-    """Return the value of a key, where the item is a map that has it."""
+    """Return the value of a key if the item is a map with this key; else None."""
     return item.value.get(key) if item is not None and isinstance(item.value, dict) else None
 
 
@@ -55,7 +54,7 @@ def word_of(item: YamlItem | None, key: str) -> str:
 
 
 def entries(item: YamlItem | None, key: str) -> list[YamlItem]:
-    """Return the entries of the list under a key that are maps."""
+    """Return the maps in the list under a key."""
     found = child(item, key)
     return (
         [e for e in found.value if isinstance(e.value, dict)]

@@ -1,8 +1,8 @@
-"""A zebin written: ze_info and a vISA object (or text) in an ELF file of the GPU's machine.
+"""Writes a zebin: ze_info and a vISA object (or text) in an ELF file for the GPU's machine.
 
-The file has no native code: it carries a program for tools that read vISA, in the sections where a compiler puts it.
-Knows the ELF64 layout (little endian), nothing of what the sections hold. Invariant: ``zebin.read_zebin`` gives back the
-same bytes, and ``readelf -a`` accepts the file.
+The file has no native code; it contains a program for tools that read vISA, in the sections that compilers use. Knows
+the ELF64 layout (little endian), but not the contents of sections. Invariant: ``zebin.read_zebin`` returns the same
+bytes, and ``readelf -a`` accepts the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from visa_lsp.zeinfo.zebin import MACHINE
 ZEINFO: Final = 0xFF000011
 VISAASM: Final = 0xFF000013
 _NOTE: Final = 7
-_PROGBITS: Final = 1
 _SYMTAB: Final = 2
 _STRTAB: Final = 3
 _REL: Final = 1  # e_type of a relocatable file
@@ -53,7 +52,7 @@ def write_elf(sections: list[_Section]) -> bytes:
     """Return an ELF file of these sections, with a symbol table for the first and a string table."""
     names = ["", *(s.name for s in sections), ".symtab", ".strtab"]
     strings, offsets = _strings(names)
-    # The null symbol, and one that names the first section, so that the table is not empty.
+    # The null symbol, and one for the first section, so that the table is not empty.
     symbols = bytes(_SYMBOL_BYTES) + struct.pack("<IBBHQQ", 0, 3, 0, 1, 0, 0)
     table = len(sections) + 2
     all_sections = [

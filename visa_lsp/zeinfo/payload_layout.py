@@ -9,21 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-EMPTY_ROW_UNTIL: Final = 120  # generation: up to TGLLP the register exists even without a per-thread payload
+EMPTY_ROW_UNTIL: Final = 120  # generation of TGLLP, up to which the register exists even without a per-thread payload
 WIDE_GRF_BYTES: Final = 64  # of a register, from PVC on
 _LOCAL_ID_BYTES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """Properties of a platform for the layout: bytes of a register, whether an empty per-thread row is kept."""
+    """The properties of a platform for the layout: bytes of a register, and whether an empty per-thread row exists."""
 
     bytes: int
     empty_row: bool
 
     @property
     def thread_widths(self) -> tuple[int, ...]:
-        """The numbers of work items that a thread may run; with 64-byte registers not 8."""
+        """The legal numbers of work items of a thread; 8 is not legal with 64-byte registers."""
         return (1, 8, 16, 32) if self.bytes < WIDE_GRF_BYTES else (1, 16, 32)
 
 
@@ -31,7 +31,7 @@ CANDIDATES: Final = (Registers(32, empty_row=True), Registers(32, empty_row=Fals
 
 
 def registers(grf_bytes: int, generation: int) -> Registers:
-    """Return the rules of a platform."""
+    """Return the layout properties of a platform."""
     return Registers(grf_bytes, generation <= EMPTY_ROW_UNTIL)
 
 
@@ -41,7 +41,7 @@ def up(value: int, to: int) -> int:
 
 
 def id_block(simd: int, grf: int) -> int:
-    """Return bytes of the local ids of one dimension."""
+    """Return the number of bytes of the local ids of one dimension."""
     return up(_LOCAL_ID_BYTES * max(1, simd), grf)
 
 
@@ -57,9 +57,10 @@ class PayloadLayout:
     def of(
         grf: Registers, per_thread_end: int, local_ids: int, said_simd: int, simd: int, inline_bytes: int
     ) -> PayloadLayout:
-        """Lay out a payload; ``per_thread_end`` 0 is none. Local ids are laid out for ``simd`` lanes.
+        """Lay out a payload; ``per_thread_end`` is 0 without a per-thread payload.
 
-        ``local_ids`` are their bytes for ``said_simd`` lanes, as the document has them.
+        Local ids are laid out for ``simd`` lanes. ``local_ids`` are their bytes in the document, for ``said_simd``
+        lanes.
         """
         dimensions = min(3, local_ids // id_block(said_simd, grf.bytes))
         per_thread = dimensions * id_block(simd, grf.bytes)
@@ -70,13 +71,13 @@ class PayloadLayout:
         return PayloadLayout(grf.bytes, grf.bytes + per_thread, inline_bytes)
 
     def place(self, offset: int) -> int:
-        """Return the place of a cross-thread offset. Inline data smaller than a register has that register for itself."""
+        """Return the place of a cross-thread offset. Inline data smaller than a register occupies a whole register."""
         if 0 < self.inline_bytes < self.grf and offset >= self.inline_bytes:
             offset += self.grf - self.inline_bytes
         return self.cross_start + offset
 
     def offset(self, place: int) -> int:
-        """Return the cross-thread offset of a place: ``place`` turned around."""
+        """Return the cross-thread offset of a place: the inverse of ``place``."""
         offset = place - self.cross_start
         if 0 < self.inline_bytes < self.grf and offset >= self.grf:
             offset -= self.grf - self.inline_bytes

@@ -1,8 +1,8 @@
-"""Payload arguments against ``.input``s: each argument has an input at its place and of its size, and each input an argument.
+"""Compares payload arguments with ``.input``s: each argument needs an input of its place and size, and each input an argument.
 
-Knows places in bytes and the habits of the compiler: one input may take the three numbers of global_id_offset and
-local_size together, a vector may be taken by its elements, and small values take four bytes. Invariant: an unmatched argument and an unmatched input of one size are one disagreement,
-not two.
+Knows places in bytes and the conventions of the compiler: one input may have the three numbers of both global_id_offset
+and local_size, a vector may have an input per element, and small values take four bytes. Invariant: an unmatched
+argument and an unmatched input of one size are one disagreement, not two.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.zeinfo import rules
-from visa_lsp.zeinfo.disagreement import Disagreement
-from visa_lsp.zeinfo.facts import input_name
+from visa_lsp.zeinfo.disagreement import disagreement
+from visa_lsp.zeinfo.facts import KernelText, input_name
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 
 if TYPE_CHECKING:
-    from visa_lsp.diagnostics import Rule
+    from visa_lsp.diagnostics import Diagnostic, Rule
     from visa_lsp.text import Span
-    from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.payload_layout import PayloadLayout
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
@@ -30,7 +29,7 @@ _DWORD_BYTES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A payload argument that takes room, in bytes of the register file."""
+    """A payload argument with its place, in bytes of the register file."""
 
     item: YamlItem
     kind: str
@@ -40,7 +39,7 @@ class Argument:
 
     @property
     def end(self) -> int:
-        """The byte behind the last."""
+        """The end: the byte after the last."""
         return self.first + self.size
 
     @property
@@ -52,7 +51,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class TextInput:
-    """An ``.input``, in bytes of the register file."""
+    """An ``.input`` with its place, in bytes of the register file."""
 
     index: int
     first: int
@@ -61,11 +60,11 @@ class TextInput:
 
     @property
     def end(self) -> int:
-        """The byte behind the last."""
+        """The end: the byte after the last."""
         return self.first + self.size
 
     def overlaps(self, argument: Argument) -> bool:
-        """Return whether they share a byte."""
+        """Return whether an argument and an input share a byte."""
         return self.first < argument.end and argument.first < self.end
 
 
@@ -92,22 +91,22 @@ def inputs_of(text: KernelText) -> list[TextInput]:
 
 def payload_disagreements(
     source: ZeInfoSource, item: YamlItem, text: KernelText, layout: PayloadLayout
-) -> list[Disagreement]:
+) -> list[Diagnostic]:
     """Compare the payload of a kernel's entry with the inputs of the kernel."""
     return _Placement(source, item, text, layout).compare()
 
 
 class _Placement:
-    """A comparison."""
+    """The comparison of one kernel's arguments with its inputs."""
 
     def __init__(self, source: ZeInfoSource, item: YamlItem, text: KernelText, layout: PayloadLayout) -> None:
         self.source = source
         self.item = item
         self.text = text
         self.layout = layout
-        self.found: list[Disagreement] = []
+        self.found: list[Diagnostic] = []
 
-    def compare(self) -> list[Disagreement]:
+    def compare(self) -> list[Diagnostic]:
         inputs = inputs_of(self.text)
         arguments = arguments_of(self.item, self.layout)
         cross = [i for i in inputs if i.end > self.layout.cross_start]
@@ -132,10 +131,8 @@ class _Placement:
             self._report_unfilled(entry)
         return self.found
 
-    def _add(
-        self, rule: Rule, yaml: Span, text: Span, message: str, text_says: str, yaml_says: str, value: str = ""
-    ) -> None:
-        self.found.append(Disagreement(rule, yaml, text, self.text.path, message, text_says, yaml_says, value))
+    def _add(self, rule: Rule, yaml: Span, text: Span, message: str, text_says: str, value: str = "") -> None:
+        self.found.append(disagreement(rule, yaml, (text, text_says, self.text.path), message, value))
 
     def _value(self, item: YamlItem, key: str) -> Span:
         found = child(item, key)
@@ -157,11 +154,10 @@ class _Placement:
             self.text.attribute("PerThreadInputSize"),
             f"{said}, but {words}",
             words,
-            said,
         )
 
     def _fits(self, argument: Argument, over: list[TextInput], arguments: list[Argument]) -> bool:
-        """Return whether an argument and the inputs at its bytes may be one thing."""
+        """Return whether an argument may be the same as the inputs at its bytes."""
         first = over[0]
         exact = first.first == argument.first
         if exact and first.size == argument.size:
@@ -175,7 +171,7 @@ class _Placement:
             return True
         if exact and len(over) == 1 and argument.size % _DWORD_BYTES and up(argument.end) == first.end:
             return True
-        return exact and 4 * first.size == 3 * argument.size  # a vector of three takes the room of four
+        return exact and 4 * first.size == 3 * argument.size  # a vector of three has the size of four
 
     def _sizes(self, argument: Argument, over: list[TextInput], partner: TextInput | None) -> None:
         first = over[0]
@@ -184,18 +180,17 @@ class _Placement:
         message = f"{argument.title} has {argument.size} bytes from byte {argument.first} on, but .input {first.name} has {first.size}{place}"
         value = str(first.size) if exact and len(over) == 1 else ""
         at, says = first, f".input {first.name}: {first.size} bytes from byte {first.first} on"
-        if partner is not None:  # it has been moved: the input that is left over is its own
+        if partner is not None:  # it has been moved; the remaining input belongs to it
             message += f"; .input {partner.name} has its size and lies at byte {partner.first}"
             at, says = partner, f".input {partner.name}: {partner.size} bytes from byte {partner.first} on"
             value = str(self.layout.offset(partner.first))
         self._add(
-            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(at.index), message, says,
-            f"{argument.title}: {argument.size} bytes, which lie from byte {argument.first} on", value,
+            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(at.index), message, says, value
         )  # fmt: skip
 
     @staticmethod
     def _is_header(entry: TextInput, arguments: list[Argument]) -> bool:
-        """Return whether an input holds global_id_offset and the argument after it together."""
+        """Return whether an input has both global_id_offset and the argument after it."""
         first = next((a for a in arguments if a.first == entry.first), None)
         return first is not None and first.kind == "global_id_offset" and entry.size == _HEADER_BYTES
 
@@ -208,10 +203,7 @@ class _Placement:
         else:
             place, words, value = self.text.name, "this kernel", ""
         message = f"{where}; {words}" if partner is not None else where
-        self._add(
-            rules.NO_INPUT, self._value(argument.item, "offset"), place, message, words,
-            f"{argument.title}: offset {number(argument.item, 'offset')} is byte {argument.first} of the registers", value,
-        )  # fmt: skip
+        self._add(rules.NO_INPUT, self._value(argument.item, "offset"), place, message, words, value)
 
     def _report_unfilled(self, entry: TextInput) -> None:
         holder = "payload_arguments" if child(self.item, "payload_arguments") is not None else "name"
@@ -219,12 +211,11 @@ class _Placement:
             rules.UNFILLED_INPUT, self.source.key_span(self.item, holder), self.text.input(entry.index),
             f"no argument lies at bytes {entry.first} to {entry.end - 1}, where the kernel has .input {entry.name}",
             f".input {entry.name}: {entry.size} bytes from byte {entry.first} on",
-            "these arguments do not reach that .input",
         )  # fmt: skip
 
 
 def up(end: int) -> int:
-    """Return an end, rounded up to four bytes."""
+    """Return an end rounded up to four bytes."""
     return -(-end // _DWORD_BYTES) * _DWORD_BYTES
 
 

@@ -1,7 +1,7 @@
-"""A fast reader for the YAML that compilers write: block maps and lists of plain scalars, one key to a line.
+"""A fast reader for the YAML of compilers: block maps and lists of plain scalars, one key per line.
 
-A real ze_info of 10,000 lines would keep the YAML library busy for a second; this takes some milliseconds. It reads only forms that it knows. Invariant: it returns the same items as ``yaml.load``, or None to leave the text to the
-library.
+A real ze_info of 10,000 lines takes the YAML library a second, but this reader some milliseconds. It reads only known
+forms. Invariant: it returns the same items as ``yaml.load``, or None to leave the text to the library.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _LINE: Final = re.compile(
 _EMPTY: Final = re.compile(r" *(?:#.*)?\r?")
 _RESERVED: Final = frozenset({"true", "false", "null"})
 _BOOLS: Final = {"true": True, "false": False}
-_NOWHERE: Final[dict[str, tuple[int, int]]] = {}  # the key places of values other than maps
+_NOWHERE: Final[dict[str, tuple[int, int]]] = {}  # the key places of values that are not maps
 _NUMBER: Final = re.compile(r"\d+")
 
 
 def load_plain(text: str) -> YamlItem | None:
-    """Return the one document of a text; None where the text has anything unusual. A key given twice is a ``YamlError``."""
+    """Return the document of a text; None if the text has anything unusual. Raises YamlError for a repeated key."""
     lines = text.split("\n")
     first = 1 if lines[0].rstrip() == "---" else 0
     reader = _PlainReader()
@@ -43,7 +43,7 @@ def load_plain(text: str) -> YamlItem | None:
 
 
 class _PlainReader:
-    """The containers that are open: (column, item) from the outside in, and the key that waits for its value."""
+    """The open containers: (column, item) from the outermost on, and the key that waits for its value."""
 
     def __init__(self) -> None:
         self.root: YamlItem | None = None
@@ -51,7 +51,7 @@ class _PlainReader:
         self.pending: tuple[int, YamlItem, str] | None = None
 
     def line(self, number: int, match: re.Match[str]) -> bool:
-        """Take a line; False if it is not of the plain form."""
+        """Read a line; return False if it does not have the plain form."""
         lead, dash, key, digits, word, quoted, numbers = match.groups()
         column = indent = len(lead)
         if dash:
@@ -103,7 +103,7 @@ class _PlainReader:
         return True
 
     def _map(self, number: int, indent: int) -> YamlItem | None:
-        """Return the map that a key at this column belongs to."""
+        """Return the map for a key at this column."""
         if self.pending is not None:
             column, parent, key = self.pending
             if indent <= column:
@@ -116,7 +116,7 @@ class _PlainReader:
         while self.open and self.open[-1][0] > indent:
             self.open.pop()
         if not self.open or self.open[-1][0] != indent or not isinstance(self.open[-1][1].value, dict):
-            # A list has the column of its key.
+            # A list may have the column of its key.
             if len(self.open) > 1 and self.open[-1][0] == indent and self.open[-2][0] == indent:
                 self.open.pop()
                 return self.open[-1][1]

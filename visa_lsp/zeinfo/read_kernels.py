@@ -1,12 +1,13 @@
-"""ze_info text to ``KernelInfo`` values.
+"""Converts ze_info text to ``KernelInfo`` values.
 
-Reads the keys that a launch needs and ignores unknown ones, because later compilers add some; ``validate`` checks a
-file. Invariant: a value of the wrong type is a ``ZeInfoError`` that names its line and column.
+Reads the keys for a launch and ignores unknown ones, because later compilers add some; ``validate`` checks a file.
+Invariant: a value of the wrong type is a ``ZeInfoError`` that names its line and column.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from visa_lsp.program.payload import (
     ArgumentInfo,
@@ -19,9 +20,6 @@ from visa_lsp.program.payload import (
 )
 from visa_lsp.zeinfo.plain import load_plain
 from visa_lsp.zeinfo.yaml import YamlError, YamlItem, load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 
@@ -40,9 +38,9 @@ class ZeInfoError(Exception):
 
 
 def read(text: str) -> list[KernelInfo]:
-    """Give the kernels of a ze_info text, in its order.
+    """Return the kernels of a ze_info text, in its order.
 
-    Raises ZeInfoError, with line and column from 1, where the text is not YAML or its values are not ze_info.
+    Raises ZeInfoError, with line and column from 1, if the text is not YAML or its values are not ze_info.
     """
     try:
         root = load_plain(text) or load(text)
@@ -136,7 +134,7 @@ def _argument_info(item: YamlItem) -> ArgumentInfo:
     )
 
 
-# One reader per type of value. ``default`` None means that the key is required.
+# One reader per type of value. With ``default`` None the key is required.
 
 
 def _child(item: YamlItem, key: str) -> YamlItem | None:

@@ -1,17 +1,15 @@
 """The schema of ze_info as data: the keys of each map, their types, versions and conditions.
 
 Tables of seed 002 (version 1.14) and the keys that real compilers write since (up to 1.73) are in ``tables`` and
-``words``; this module defines a row and its look-up. Invariant: every type that a row names is a scalar
+``closed_words``; this module defines a row and its look-up. Invariant: every type that a row names is a scalar
 type of ``SCALARS``, a table, or a set of words.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final
 
 Version = tuple[int, int]
 
@@ -32,9 +30,9 @@ SCALARS: Final = {
 class SchemaKey:
     """A row of a table: a key of a map.
 
-    ``type`` is a scalar type, ``<words>``, ``Name`` for a map with the keys of the table of that name, or ``Name[]`` for
-    a list of such maps. ``when`` is the condition on other keys under which it applies: ``arg_type=a,b & addrmode=c | arg_type=d``, a
-    star at the end matches the rest of a word. ``removed`` is the first version without the key.
+    ``type`` is a scalar type, ``<words>``, ``Name`` for a map with the keys of the table of that name, or ``Name[]``
+    for a list of such maps. ``when`` is the condition on other keys under which it applies: ``arg_type=a,b & addrmode=c
+    | arg_type=d``, a star at the end matches the rest of a word. ``removed`` is the first version without the key.
     """
 
     name: str
@@ -53,24 +51,24 @@ class SchemaKey:
 
     @property
     def table(self) -> str:
-        """The table that the value, or each entry of it, has; empty for scalars and words."""
+        """The table of the value, or of each entry of it; empty for scalars and words."""
         name = self.type.removesuffix("[]")
         return "" if name in SCALARS or name.startswith("<") else name
 
     @property
     def words(self) -> str:
-        """The set of words that the value is from; empty for others."""
+        """The set of words with the value; empty for other types."""
         return self.type[1:-1] if self.type.startswith("<") else ""
 
     def applies(self, values: Mapping[str, str]) -> bool:
-        """Return whether ``when`` holds beside these words."""
+        """Return whether ``when`` holds for the words of other keys."""
         return not self.when or any(
             all(_holds(condition, values) for condition in option.split("&")) for option in self.when.split("|")
         )
 
     @property
     def when_text(self) -> str:
-        """``when`` in words for a message."""
+        """The condition ``when`` in words for a message."""
         options = []
         for option in self.when.split("|"):
             parts = [part.strip().partition("=") for part in option.split("&")]
@@ -93,7 +91,7 @@ def _either(words: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SchemaWord:
-    """A value of a closed set. ``renamed`` is its name since ``removed``."""
+    """A word of a closed set. ``renamed`` is its name since ``removed``."""
 
     name: str
     doc: str = ""
@@ -121,12 +119,12 @@ class SchemaTable:
 
 
 def version_text(version: Version) -> str:
-    """Return a version as it is written."""
+    """Return a version as text."""
     return f"{version[0]}.{version[1]}"
 
 
 def parse_version(text: str) -> Version | None:
-    """Return a version from its text; None if it is not two numbers with a point between."""
+    """Return a version from its text; None if it is not two numbers with a dot between."""
     major, point, minor = text.partition(".")
     if not point or not (major.isascii() and minor.isascii() and major.isdigit() and minor.isdigit()):
         return None

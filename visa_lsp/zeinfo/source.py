@@ -1,7 +1,7 @@
 """A YAML text with its items and their spans, for validation, the cross-check and the editor.
 
-Knows YAML's places, no key of ze_info. Invariant: a hostile text costs at most about two seconds: the library reads
-texts that the fast reader rejects only up to a size.
+Knows YAML's places, no keys of ze_info. Invariant: a hostile text takes at most about two seconds, because the library
+reads texts that the fast reader rejects only up to a size.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from visa_lsp.zeinfo.yaml import YamlError, YamlItem, load
 
 MAX_LINES: Final = 200_000
 MAX_CHARACTERS: Final = 16 << 20
-# The library reads some 20,000 values a second.
+# The library reads some 20,000 values per second.
 MAX_LIBRARY_MARKS: Final = 15_000
 MAX_LIBRARY_CHARACTERS: Final = 1 << 20
 MAX_NESTING: Final = 200
@@ -32,9 +32,9 @@ _KEY: Final = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"|[^\s:,\[\]{}]
 
 @dataclass(frozen=True)
 class YamlSource:
-    """A text, and its root item or the error that keeps it from being read.
+    """A text, and its root item or the error that makes it unreadable.
 
-    ``text`` is the text with a newline for each carriage return that ends a line by itself: places are the same.
+    In ``text`` a newline replaces each lone carriage return at a line end, without a change of places.
     """
 
     text: str
@@ -47,11 +47,11 @@ class YamlSource:
         return LineIndex(self.text)
 
     def offset(self, line: int, column: int) -> int:
-        """Return the offset of a place that counts from 1."""
+        """Return the offset of a place whose line and column count from 1."""
         return min(self.index.start(line - 1) + column - 1, len(self.text))
 
     def span(self, item: YamlItem) -> Span:
-        """Return a scalar's token, the first key of a map, the first character of other values."""
+        """Return the span of a scalar, of the first key of a map, or of the first character of other values."""
         if isinstance(item.value, dict) and item.key_places and self.text[self.start(item)] != "{":
             return self.key_span(item, next(iter(item.key_places)))
         return self._scalar(self.start(item))
@@ -122,7 +122,7 @@ def _load(text: str) -> YamlItem:
 
 
 def is_long(text: str) -> bool:
-    """Return whether the library would be busy with a text for longer than somebody who types waits."""
+    """Return whether the library would take too long for a text while the user is typing."""
     return len(text) > MAX_LIBRARY_CHARACTERS or _marks(text) > MAX_LIBRARY_MARKS
 
 
@@ -148,7 +148,7 @@ def _marks(text: str) -> int:
 
 
 def _measure_nesting(text: str) -> int:
-    """Return the depth of brackets, at least: a bracket in a quoted text counts too."""
+    """Return an upper bound of the depth of brackets, because brackets in quoted text count too."""
     depth = deepest = 0
     for bracket in re.finditer(r"[\[\]{}]", text):
         depth = depth + 1 if bracket[0] in "[{" else max(0, depth - 1)

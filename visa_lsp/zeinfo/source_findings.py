@@ -24,7 +24,7 @@ class SourceFindings:
 
     @property
     def full(self) -> bool:
-        """True if no more findings are taken."""
+        """True if no more findings are accepted."""
         return len(self.found) >= MAX_FINDINGS
 
     def add(
@@ -37,7 +37,7 @@ class SourceFindings:
         fixes: tuple[Fix, ...] = (),
         severity: Severity | None = None,
     ) -> None:
-        """Take a finding, unless there are too many already."""
+        """Add a finding, unless there are too many already."""
         if not self.full:
             self.found.append(Diagnostic(rule, span, message, related, fixes, severity))
 

@@ -1,6 +1,6 @@
-"""The tables of ze_info: every key of seed 002 (1.14), and later keys with the version that brought them.
+"""The tables of ze_info: every key of seed 002 (1.14), and later keys with their first version.
 
-Data only. Keys without ``since`` are in the oldest version that has a number. Invariant: the root table is ``Container``.
+Data only. Keys without ``since`` are in the oldest numbered version. Invariant: the root table is ``Container``.
 """
 
 from __future__ import annotations

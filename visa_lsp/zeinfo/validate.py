@@ -1,7 +1,7 @@
 """``validate``: all findings about one ze_info text, by the tables.
 
-This module walks the tables; ``kernels`` checks a kernel as a whole. Invariant: any text ends in
-findings, at most ``MAX_FINDINGS`` of them, in the order of the text.
+This module walks the tables; ``kernels`` checks a kernel as a whole. Invariant: never raises; returns at most
+``MAX_FINDINGS`` findings in the order of the text.
 """
 
 from __future__ import annotations
@@ -16,18 +16,26 @@ from visa_lsp.text import Span
 from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.closed_words import WORDS, word
 from visa_lsp.zeinfo.kernels import check_document
-from visa_lsp.zeinfo.schema import KNOWN_VERSION, SCALARS, SEED_VERSION, Version, parse_version, version_text
+from visa_lsp.zeinfo.schema import (
+    KNOWN_VERSION,
+    SCALARS,
+    SEED_VERSION,
+    SchemaKey,
+    SchemaTable,
+    Version,
+    parse_version,
+    version_text,
+)
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.source_findings import SourceFindings
 from visa_lsp.zeinfo.tables import ROOT, TABLES
 
 if TYPE_CHECKING:
     from visa_lsp.zeinfo.payload_layout import Registers
-    from visa_lsp.zeinfo.schema import SchemaKey, SchemaTable
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _TABS: Final = re.compile(r"(?m)^\t+")
-_MAX_DIGITS: Final = 9  # of a number that fits into 32 bits whatever its digits are
+_MAX_DIGITS: Final = 9  # digits of a number that always fits into 32 bits
 _LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
 
 
@@ -37,7 +45,7 @@ def validate(text: str) -> tuple[Diagnostic, ...]:
 
 
 def validate_source(source: ZeInfoSource, platform: Registers | None = None) -> tuple[Diagnostic, ...]:
-    """Return all findings about a text that was read already; ``platform`` is the one that it is for, if that is known."""
+    """Return all findings about a text that was read already; ``platform`` is its platform, if known."""
     if source.root is None:
         assert source.error is not None
         return (_broken(source),)
@@ -66,7 +74,7 @@ def _broken(source: ZeInfoSource) -> Diagnostic:
             end += 1
         span = Span(span.start, end)
         edits = tuple(Edit(Span(*tabs.span()), "  " * len(tabs.group())) for tabs in _TABS.finditer(source.text))
-        # Spaces help only where nothing else is wrong with the lines' depths.
+        # Spaces are a fix only if the indentation has no other mistake.
         spaced = _TABS.sub(lambda tabs: "  " * len(tabs.group()), source.text)
         fixes = (Fix("indent by spaces", edits),) if ZeInfoSource.of(spaced).error is None else ()
     return Diagnostic(rules.SYNTAX, span, message, fixes=fixes)
@@ -118,7 +126,7 @@ class _Walk:
             self.report.add(rules.WRONG_TYPE, self.report.source.span(item), f"{what} must be a map, not {item.kind}")
             return
         words = {key: child.value for key, child in item.value.items() if isinstance(child.value, str)}
-        # What depends on a misspelt word is not judged: the word is reported.
+        # Keys that depend on a misspelt word are not checked, because the word is reported.
         misspelt = [
             a.name for a in table.attributes if a.words and a.name in words and word(a.words, words[a.name]) is None
         ]
@@ -139,7 +147,7 @@ class _Walk:
                 self._report_missing(item, row, what, meant.get(row.name, ""))
 
     def _unknown(self, item: YamlItem, key: str, table: SchemaTable) -> str:
-        """Report a key; gives the known key that it most likely means."""
+        """Report an unknown key; return the known key that it most likely means."""
         span = self.report.source.key_span(item, key)
         known = [a.name for a in table.attributes if a.name not in (item.value if isinstance(item.value, dict) else ())]
         near = nearest(key, known)
@@ -211,7 +219,7 @@ class _Walk:
 
     def _list(self, item: YamlItem, row: SchemaKey) -> None:
         if item.value is None:
-            return  # an empty list may be written as nothing
+            return  # because an empty list may be written as nothing
         if not isinstance(item.value, list):
             self.report.add(
                 rules.WRONG_TYPE, self.report.source.span(item), f"{row.name} must be a list, not {item.kind}"

@@ -1,15 +1,13 @@
-"""Plain values to the text of a ze_info document, in the compilers' own form.
+"""Writes plain values as the text of a ze_info document, in the form of the compilers.
 
-Knows YAML's plain forms, no key. Invariant: the text reads back as the same value.
+Knows YAML's plain forms, no keys. Invariant: the text reads back as the same value.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./*-]*", re.ASCII)
 _RESERVED: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -22,7 +20,7 @@ def document(root: Mapping[str, object]) -> str:
 
 
 def scalar(value: object) -> str:
-    """Return a word, number or flag as it is written."""
+    """Return a word, number or flag as text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

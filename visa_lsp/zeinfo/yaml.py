@@ -1,38 +1,36 @@
-"""YAML text to values that remember their places: the one door to the YAML library.
+"""Converts YAML text to values with their places; the only module that uses the YAML library.
 
 Knows nothing of ze_info or launch files. Only plain data is read: maps with text keys, lists, text, numbers, flags.
-Invariant: a text of hostile size, depth or alias count ends in a ``YamlError`` with a place, never in another exception.
+Invariant: a text with too many characters, levels or aliases raises a ``YamlError`` with a place, never another
+exception.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 from ruamel.yaml import YAML
 from ruamel.yaml.composer import Composer
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, StreamMark, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from visa_lsp.text import LineIndex, with_newlines
-
-if TYPE_CHECKING:
-    from ruamel.yaml.error import StreamMark
 
 MAX_CHARACTERS: Final = 64 << 20
 MAX_NODES: Final = 4_000_000
 MAX_ALIAS_COPIES: Final = 10_000
 MAX_DEPTH: Final = 100
-MAX_DIGITS: Final = 400  # of a whole number: no type here holds more than 64 bits
-# What ends a line for the library and for no editor.
+MAX_DIGITS: Final = 400  # digits of a whole number, because no type here has more than 64 bits
+# Characters that end a line for the library but not in editors.
 _OTHER_ENDS: Final = re.compile("[\x85\u2028\u2029]")
 
 Scalar = str | int | float | bool | None
 
 
 class YamlError(Exception):
-    """A text that is not the YAML that is read here; ``line`` and ``column`` count from 1."""
+    """A text that is not YAML of the supported kind; ``line`` and ``column`` count from 1."""
 
     def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
         super().__init__(message)
@@ -44,7 +42,7 @@ class YamlError(Exception):
 class Limits(Struct, frozen=True):
     """Limits on the nodes of a document: every key, value, list and map is one.
 
-    A node costs some 50 microseconds, so an untrusted document needs limits below those of memory.
+    A node takes some 50 microseconds, so that an untrusted document needs lower limits than those of memory.
     ``of_entries`` counts the nodes below the keys of the root map, of all its lists and maps together. ``advice`` ends the
     message.
     """
@@ -63,7 +61,7 @@ class YamlItem(Struct, frozen=True, gc=False):
     key_places: dict[str, tuple[int, int]]
 
     def plain(self) -> object:
-        """Give the value without places."""
+        """Return the value without places."""
         if isinstance(self.value, dict):
             return {key: item.plain() for key, item in self.value.items()}
         if isinstance(self.value, list):
@@ -89,10 +87,10 @@ class YamlItem(Struct, frozen=True, gc=False):
 
 
 def load(text: str, limits: Limits = Limits()) -> YamlItem:  # noqa: B008 - a frozen value
-    """Give the one document of a text; an empty text is an item whose value is None.
+    """Return the document of a text; an empty text is an item with the value None.
 
-    Raises YamlError, with line and column from 1, where the text is not YAML, or has more characters, levels or copies
-    of aliases than ``limits`` allow.
+    Raises YamlError, with line and column from 1, if the text is not YAML, or has more characters, levels or copies of
+    aliases than ``limits`` allow.
     """
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text has {len(text)} characters; the limit is {MAX_CHARACTERS}")
@@ -116,7 +114,7 @@ def load(text: str, limits: Limits = Limits()) -> YamlItem:  # noqa: B008 - a fr
 
 
 class _MarkPlaces:
-    """Lines and columns from 1 of the library's marks, as editors count them."""
+    """Converts the library's marks to lines and columns from 1, as editors count them."""
 
     def __init__(self, text: str) -> None:
         self._index = LineIndex(text) if _OTHER_ENDS.search(text) is not None else None
@@ -133,12 +131,12 @@ _ENTRY_DEPTH: Final = 3  # the root is 1, its values are 2
 
 
 def _composer(limits: Limits, places: _MarkPlaces) -> type[Composer]:
-    """Return a composer that stops where a document has more nodes than are read."""
+    """Return a composer that stops when a document exceeds the limit of nodes."""
 
     class Counted(Composer):
         def __init__(self, loader: Any = None) -> None:
             super().__init__(loader)
-            self.warn_double_anchors = False  # YAML allows them, and a warning would be one of Python
+            self.warn_double_anchors = False  # YAML allows these, and a warning would be one of Python
             self.nodes = self.entries = self.level = 0
 
         def compose_node(self, parent: Any, index: Any) -> Any:
@@ -160,7 +158,7 @@ def _composer(limits: Limits, places: _MarkPlaces) -> type[Composer]:
 
 
 class _NodeReader:
-    """Turns the composed nodes of one document into items, counting what aliases copy."""
+    """Converts the composed nodes of one document to items, and counts the copies made by aliases."""
 
     def __init__(self, places: _MarkPlaces) -> None:
         self._places = places

@@ -1,18 +1,16 @@
-"""Zebins read: the ELF file that the GPU's runtime loads, with ze_info, code, data, symbols, relocations and notes.
+"""Reads zebins: the ELF files that the GPU's runtime loads, with ze_info, code, data, symbols, relocations and notes.
 
-The only module that knows pyelftools, which is imported when a zebin is read. Judges nothing. Invariant: bytes that are
-not a zebin end in a ``ZebinError``, and no size is believed before the bytes are there.
+The only module that knows pyelftools, which is imported when a zebin is read. Does not check contents. Invariant: bytes
+that are not a zebin raise a ``ZebinError``, and no size is trusted before the bytes exist.
 """
 
 from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any, Final
 
 MAGIC: Final = b"\x7fELF"
 MACHINE: Final = 205  # EM_INTELGT
@@ -34,7 +32,7 @@ RELOCATION_NAMES: Final = {
     5: "R_GLOBAL_IMM_32", 6: "R_SEND", 7: "R_SYM_ADDR_16",
 }  # fmt: skip
 _OLDER_CONTAINER: Final = "patch-token binary, the container of OpenCL drivers before zebin"
-_PATCH_TOKENS: Final = 0xFF000005  # type of a section with such a binary
+_PATCH_TOKENS: Final = 0xFF000005  # type of a section with a vISA binary
 _ZEBIN_TYPE: Final = 0xFF12
 _NOBITS: Final = 8
 _OWNER: Final = "IntelGT"
@@ -44,12 +42,12 @@ _ASM_DUMPS: Final = (".visaasm.", ".visaasm")
 
 
 class ZebinError(Exception):
-    """Bytes that are not a zebin that can be read."""
+    """Bytes that are not a readable zebin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section; ``type`` is the number of the ELF format. ``data`` of a section without bytes is zeros."""
+    """A section; ``type`` is the number in the ELF format. ``data`` of a section without bytes in the file is zeros."""
 
     name: str
     type: int
@@ -60,7 +58,7 @@ class Section:
 
     @property
     def type_name(self) -> str:
-        """The type in a word."""
+        """The type as a word."""
         names = {0: "NULL", 1: "PROGBITS", 2: "SYMTAB", 3: "STRTAB", 4: "RELA", 7: "NOTE", 8: "NOBITS", 9: "REL"}
         return names.get(self.type) or SECTION_TYPES.get(self.type) or f"0x{self.type:x}"
 
@@ -79,7 +77,7 @@ class ElfSymbol:
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """A place in a section that holds the address of a symbol."""
+    """A place in a section for the address of a symbol."""
 
     section: str
     offset: int
@@ -100,7 +98,7 @@ class ElfNote:
 
 @dataclass(frozen=True, slots=True)
 class Zebin:
-    """A zebin, read. ``ze_info`` is empty where there is none."""
+    """The contents of a zebin. ``ze_info`` is empty if there is none."""
 
     machine: int
     type: int
@@ -111,7 +109,7 @@ class Zebin:
     notes: tuple[ElfNote, ...]
 
     def section(self, name: str) -> Section | None:
-        """Return the section of a name."""
+        """Return the section with a name."""
         return next((s for s in self.sections if s.name == name), None)
 
     @property
@@ -142,14 +140,14 @@ class Zebin:
 
     @property
     def container(self) -> str:
-        """The kind of this file, in words; it need not be a zebin."""
+        """The kind of this file, in words; it may be another ELF file."""
         if any(section.type == _PATCH_TOKENS for section in self.sections):
             return _OLDER_CONTAINER
         is_zebin = self.machine == MACHINE or self.type == _ZEBIN_TYPE or self.section(".ze_info") is not None
         return "zebin" if is_zebin else "ELF file"
 
     def without(self, what: str) -> str:
-        """Return a message that this file lacks something, with its container if it is not a zebin."""
+        """Return the message that a part of this file is missing; it names the container if the file is not a zebin."""
         if self.container == "zebin":
             return f"this zebin has {what}"
         return (
@@ -157,7 +155,7 @@ class Zebin:
         )
 
     def lacks_code(self, kernel: str) -> bool:
-        """Return whether a kernel of the ze_info has no native code here, though its zebin does not consist of vISA alone."""
+        """Return whether a kernel of the ze_info has no native code, although its zebin does not consist of vISA only."""
         codes = self.kernels
         return kernel not in codes and bool(codes or not self.visa)
 
@@ -183,7 +181,7 @@ def is_elf(data: bytes) -> bool:
 
 
 def read_zebin(data: bytes) -> Zebin:
-    """Read a zebin from its bytes. Raises ZebinError where they are not an ELF file, or a damaged one."""
+    """Read a zebin from its bytes. Raises ZebinError if they are not an ELF file, or are damaged."""
     if not is_elf(data):
         raise ZebinError("not an ELF file: the first bytes are not 7f 45 4c 46")
     from elftools.elf.elffile import ELFFile
@@ -194,7 +192,7 @@ def read_zebin(data: bytes) -> Zebin:
     except ZebinError:
         raise
     except Exception as error:  # noqa: BLE001
-        # pyelftools answers damaged files with exceptions of many kinds: assertions, struct and stream errors.
+        # pyelftools raises many kinds of exceptions for damaged files: assertions, struct and stream errors.
         text = " ".join(str(error).split())
         raise ZebinError(f"a damaged ELF file: {text or type(error).__name__}") from None
 

@@ -16,11 +16,14 @@ import numpy as np
 from visa_lsp.app.captures.folder import CaptureFolder
 from visa_lsp.app.captures.intercept import MARKS, read_intercepted
 from visa_lsp.app.captures.model import (
+    Capture,
+    CapturedArg,
     CapturedBuffer,
     CapturedImage,
     CapturedSampler,
     CapturedSize,
     CapturedValue,
+    Triple,
 )
 from visa_lsp.app.captures.program_files import program_files
 from visa_lsp.app.captures.spirv_runner import MARK, read_runner
@@ -31,16 +34,14 @@ from visa_lsp.app.launch.forms import flow, write
 from visa_lsp.app.output_files import replace_file
 from visa_lsp.children import temporary_folder
 from visa_lsp.program.elements import element_bytes
-from visa_lsp.program.payload import KIND_WORDS
+from visa_lsp.program.payload import KIND_WORDS, KernelInfo
 from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from visa_lsp.app.captures.model import Capture, CapturedArg, Triple
     from visa_lsp.app.launch.opencl import CompilerWords
-    from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.config import Array
 
 Spec = dict[str, Any]
@@ -196,7 +197,7 @@ class _LaunchWriter:
             more = range(len(args), count)
             args += [(CapturedSize(shared if self._kind(index) == "local" else 0),) for index in more]
         if len(args) < count:
-            expected = self.info.expected(range(count))
+            expected = self.info.describe_arguments(range(count))
             raise self.problem(f"has {len(args)} arguments; the kernel takes {count}: {expected}")
         if len(args) > count:
             self.notes.append(
@@ -216,7 +217,7 @@ class _LaunchWriter:
         words = f"the kernel takes {KIND_WORDS.get(kind, '')}, the capture has {_WORDS[type(recorded[0])]}"
         if kind == "buffer" and isinstance(recorded[0], CapturedValue):
             words = "no contents are recorded of the memory that it points to"
-        raise self.problem(f"argument {self.info.described(index)}: {words}")
+        raise self.problem(f"argument {self.info.describe_argument(index)}: {words}")
 
     def _as_kind(self, index: int, kind: str, arg: CapturedArg, expected: list[Spec]) -> Spec | None:
         """Return an argument of the ``kind`` that the kernel takes; None if it is of another kind.
@@ -248,7 +249,7 @@ class _LaunchWriter:
         size = count * element_bytes(element) if element else len(data)
         if len(data) != size or not data:
             raise self.problem(
-                f"argument {self.info.described(index)} takes {size or 'some'} bytes, the capture has {len(data)}"
+                f"argument {self.info.describe_argument(index)} takes {size or 'some'} bytes, the capture has {len(data)}"
             )
         if not element:
             element, count = "uint8", size
@@ -276,7 +277,7 @@ class _LaunchWriter:
 
 
 def _array(arg: CapturedBuffer | CapturedImage, data: bytes, dtype: str, shape: tuple[int, ...]) -> Array:
-    """Return the bytes as an array, of an image with red first."""
+    """Return the bytes as an array; red comes first in an image."""
     array = np.frombuffer(data, dtype).reshape(shape)
     return array[..., [2, 1, 0, 3]] if isinstance(arg, CapturedImage) and arg.is_bgra else array
 

@@ -78,9 +78,9 @@ class CapturedProgram(Struct, frozen=True):
 class Capture(Struct, frozen=True):
     """A recorded enqueue.
 
-    ``programs`` are forms of one program, the best first. ``args`` has what is recorded of each argument, the most specific
-    first; a recorder may also leave files of an earlier kernel. ``local_size`` is None if the driver chose it.
-    ``shared_bytes`` is the size of a local argument behind the recorded ones, None if all arguments are recorded.
+    ``programs`` are forms of one program, the best first. ``args`` has the recorded files of each argument, the most
+    specific first; some may be of an earlier kernel. ``local_size`` is None if the driver chose it. ``shared_bytes`` is
+    the size of a local argument after the recorded ones, None if all arguments are recorded.
     """
 
     name: str

@@ -16,7 +16,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.opencl import build_program, refuse_unknown_kernel
 from visa_lsp.app.zebins import visa_text
 from visa_lsp.isa.platforms import platform_named, platform_of_product
-from visa_lsp.text import stored
+from visa_lsp.text import encode_text
 from visa_lsp.zeinfo.zebin import SECTION_TYPES, ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:
@@ -132,5 +132,5 @@ def _disassemble(capture: Capture, program: CapturedProgram, zebin: Zebin) -> Pr
     stem = file_name(capture.kernel)
     platform = _platform(zebin)
     text = visa_text(name, data, platform_named(platform) if platform else None, comments=False)
-    files = {f"{stem}.visaasm": stored(text), f"{stem}.zebin": program.data}
+    files = {f"{stem}.visaasm": encode_text(text), f"{stem}.zebin": program.data}
     return ProgramFiles(files, f"{stem}.zebin", zebin.ze_info, platform)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.check.report import findings_of
+from visa_lsp.app.check.report import ReportedFinding, findings_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import settings_for, tool_for
 from visa_lsp.app.inputs import STDIN, read_bytes
@@ -22,17 +22,15 @@ from visa_lsp.isa.platforms import DEFAULT_PLATFORM, device_for, platform_named,
 from visa_lsp.safe_io import is_regular
 from visa_lsp.text import LineIndex, Span, lines_of
 from visa_lsp.toolchain.find_tools import OCLOC
-from visa_lsp.toolchain.ocloc import SECONDS, CompilerCall, compile_source
+from visa_lsp.toolchain.ocloc import SECONDS, Compiled, CompiledText, CompilerCall, compile_source
 from visa_lsp.toolchain.process import ToolError
 from visa_lsp.toolchain.rules import COMPILER_ERROR, COMPILER_WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.toolchain.build_log import BuildMessage
-    from visa_lsp.toolchain.ocloc import Compiled, CompiledText
     from visa_lsp.zeinfo.zebin import Zebin
 
 _WORD: Final = re.compile(r"\w+|.")
@@ -130,7 +128,7 @@ def _build_of(source: BuildSource, device: str, made: Compiled) -> Build:
 
 
 def _in_program(texts: tuple[CompiledText, ...], zebin: Zebin) -> Iterator[CompiledText]:
-    """Yield of several attempts at a kernel the one with the SIMD size of the ze_info, and each function once."""
+    """Yield each function once, and each kernel once: the attempt with the SIMD size of the ze_info."""
     from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     try:

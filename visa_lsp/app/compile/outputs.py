@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.output_files import check_output, write_file
-from visa_lsp.text import stored
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,9 +59,9 @@ def files_of(build: Build, *, ir: bool = False) -> dict[str, bytes]:
         if build.zebin.ze_info_bytes:
             files[f"{stem}.zeinfo.yaml"] = build.zebin.ze_info_bytes
     for text in build.texts:
-        files[f"{file_name(text.name)}.visaasm"] = stored(text.text)
+        files[f"{file_name(text.name)}.visaasm"] = encode_text(text.text)
         if text.listing_text:
-            files[f"{file_name(text.name)}.asm"] = stored(text.listing_text)
+            files[f"{file_name(text.name)}.asm"] = encode_text(text.listing_text)
     if ir:
         files.update({f"{stem}.{end}": data for end, data in build.ir.items()})
     return files

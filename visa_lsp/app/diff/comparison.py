@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.app.assemble import problem_lines
-from visa_lsp.app.clusters import ClusterWork, InputFile, Said, attach_error, capture_output
+from visa_lsp.app.clusters import Cluster, ClusterWork, InputFile, Said, attach_error, capture_output
 from visa_lsp.app.diff.pairing import by_name
 from visa_lsp.app.diff.sides import Side, side_of
 from visa_lsp.app.errors import UserError, complaint
@@ -23,7 +23,6 @@ from visa_lsp.compare.program_differences import compare_programs, counterparts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.clusters import Cluster
     from visa_lsp.app.progress import ProgressLine
     from visa_lsp.compare.model import KernelDiff
 
@@ -82,7 +81,7 @@ def compare_paths(
 def compare_data(
     files: Sequence[tuple[str, bytes]], platform: str | None, say: Callable[[str], None]
 ) -> ProgramComparison:
-    """Compare two files, each with its name and bytes. Raises UserError for what is neither a text nor an object."""
+    """Compare two files, each with its name and bytes. Raises UserError if a file is neither a text nor an object."""
     sides = [_side(name, data, platform, say) for name, data in files]
     unreadable = sum(side is None for side in sides)
     return ProgramComparison([] if unreadable else [_diff(*sides)], folders=False, unreadable=unreadable)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def comparison_values(comparison: ProgramComparison) -> dict[str, Any]:
-    """Return ``{"kernels": [...]}``; of compared folders each kernel names its two files in ``files``."""
+    """Return ``{"kernels": [...]}``; if folders were compared, each kernel names its two files in ``files``."""
     kernels = []
     for file in comparison.files:
         names = [printable(side.name) if side else None for side in (file.a, file.b)]

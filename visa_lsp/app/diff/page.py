@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.diff.page_style import LOOK, SCRIPT
 from visa_lsp.app.diff.printing import figure_rows, title
 from visa_lsp.app.errors import printable
-from visa_lsp.compare.model import ChangeKind
-from visa_lsp.compare.rows import rewritten, rows_of
+from visa_lsp.compare.model import ChangeKind, KernelDiff
+from visa_lsp.compare.rows import AlignedLines, rewritten, rows_of
 from visa_lsp.compare.sequences import common
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.diff.comparison import FileDiff, ProgramComparison
-    from visa_lsp.compare.model import KernelDiff
-    from visa_lsp.compare.rows import AlignedLines
 
 _NEAR: Final = 3  # equal rows shown around a difference
 _TOKEN: Final = re.compile(r"\w+|\s+|.")

@@ -9,13 +9,12 @@ from visa_lsp.app.diff.figures import figure_pairs
 from visa_lsp.app.errors import printable
 from visa_lsp.app.visible_text import paint as with_style
 from visa_lsp.compare.difference_words import arrow
-from visa_lsp.compare.model import ChangeKind
+from visa_lsp.compare.model import ChangeKind, Difference, KernelDiff, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.app.diff.comparison import FileDiff, ProgramComparison
-    from visa_lsp.compare.model import Difference, KernelDiff, Lines
 
 _SIGNS: Final = {
     ChangeKind.INSERT: ("+", "32"),

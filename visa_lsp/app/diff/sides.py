@@ -16,9 +16,9 @@ from visa_lsp.app.inputs import decode_object, is_object
 from visa_lsp.compare.model import ComparedBody, Ref
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of
-from visa_lsp.program.text_form import Subject, module_lines, names_of
+from visa_lsp.program.text_form import Subject, TextLine, module_lines, names_of
 from visa_lsp.sema.lower import assemble
-from visa_lsp.sema.model import VARIABLE_LETTER
+from visa_lsp.sema.model import VARIABLE_LETTER, Body
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.operand_text import OperandNames
-    from visa_lsp.program.text_form import TextLine
-    from visa_lsp.sema.model import Body
 
 
 class Side(Struct, frozen=True):

@@ -24,7 +24,7 @@ _INDENT: Final = " " * 24
 
 @dataclass(frozen=True, slots=True)
 class ComparedLine:
-    """A line of the text, from 0, with its Gen instructions on both sides as the tools wrote them."""
+    """A line of the text, from 0, with its Gen instructions on both sides in the words of the tools."""
 
     line: int
     left: tuple[str, ...]

@@ -6,33 +6,26 @@ Invariant: lines are those of ``text``, which is the disassembly of an object.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from visa_lsp.app.check.report import findings_of
+from visa_lsp.app.check.report import ReportedFinding, findings_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import convert_findings, is_file_name, settings_for, tool_for
 from visa_lsp.app.gen.older import EFFICIENT, in_older_forms, name_for, reads_newest
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, decode, decode_object, is_object, other_text, read_bytes
 from visa_lsp.diagnostics import Severity
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named, platform_of_product
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named, platform_of_product
 from visa_lsp.program.grf import LONG_GRF_BYTES, grf_by_contents, grf_in_comment
 from visa_lsp.safe_io import read_file
 from visa_lsp.sema.bind import is_newest
 from visa_lsp.syntax.document import Document
-from visa_lsp.toolchain.finalize import FinalizerCall, ToolFinding, finalize, of_listing, platforms_of
+from visa_lsp.toolchain.finalize import Finalized, FinalizerCall, ToolFinding, finalize, of_listing, platforms_of
 from visa_lsp.toolchain.find_tools import FINALIZER, OCLOC
 from visa_lsp.toolchain.process import ToolError
 from visa_lsp.toolchain.rules import OLDER_FINALIZER
 from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.toolchain.finalize import Finalized
 
 _GRF64_PLATFORM = "PVCXT"  # the only platform of the finalizer with registers of 64 bytes
 
@@ -76,7 +69,7 @@ def read_input(path: str, stdin_filename: str | None, platform: str | None) -> S
 
 
 def source_of(name: str, data: bytes, platform: str | None, path: str) -> Source:
-    """Return the text of the bytes of a file; ``path`` locates its settings and what is beside it. Raises as ``read_input``."""
+    """Return the text of the bytes of a file; ``path`` locates its settings and companion files. Raises like ``read_input``."""
     asked = platform or settings_for(path).platform
     disassembled = is_object(name, data)
     text = _disassemble(name, data, asked) if disassembled else decode(name, data).text

@@ -8,20 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import printable
-from visa_lsp.app.gen.columns import Columns
+from visa_lsp.app.gen.columns import ColumnLine, Columns
 from visa_lsp.app.gen.sources import source_for
 
 if TYPE_CHECKING:
-    from visa_lsp.app.gen.columns import ColumnLine
     from visa_lsp.app.gen.gen_document import GenDocument
 
 
 def view_columns(document: GenDocument, source: str | None = None) -> dict[str, Any]:
     """Return ``{"source": {"name", "path", "lines", "ties"} or None, "gen": [{"head", "living", "lines"}]}``.
 
-    A line is ``{"number", "parts": [[kind, text]], "v"?, "s"?, "hue"?, "kind"?, "title"?, "bar"?}``; ``ties`` has the line of the source by
-    that of the text, both from 1, ``living`` by the number of a GRF register the variables that live in it. ``source`` is
-    the source file that the user named. Raises UserError if it cannot be read.
+    A line is ``{"number", "parts": [[kind, text]], "v"?, "s"?, "hue"?, "kind"?, "title"?, "bar"?}``; ``ties`` maps
+    lines of the text to lines of the source, both from 1; ``living`` maps numbers of GRF registers to the variables in
+    them. ``source`` is the source file that the user named. Raises UserError if it cannot be read.
     """
     tied = source_for(document.source.name, document.source.text, source)
     columns = Columns(document, tied)

@@ -15,10 +15,24 @@ from visa_lsp.diagnostics import Severity
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.read_launch import read_launch
 from visa_lsp.launchfile.source import launch_source
-from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue, point_words
+from visa_lsp.launchfile.values import (
+    GivenArg,
+    GivenArray,
+    GivenBuffer,
+    GivenImage,
+    GivenLocal,
+    GivenSampler,
+    GivenValue,
+    LaunchText,
+    Number,
+    Sweep,
+    SweepPoint,
+    point_words,
+)
 from visa_lsp.safe_io import read_file
 from visa_lsp.sim.launch.config import (
     Arg,
+    Array,
     BufferArg,
     Expectation,
     ImageArg,
@@ -33,9 +47,6 @@ from visa_lsp.sim.launch.config import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from visa_lsp.launchfile.values import GivenArg, GivenArray, LaunchText, Number, Sweep, SweepPoint
-    from visa_lsp.sim.launch.config import Array
 
 
 @dataclass(frozen=True, slots=True)

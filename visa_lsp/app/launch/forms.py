@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.launch.defaults import DefaultSizes, default_argument, is_count
 from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.elements import element_of
-from visa_lsp.program.model import Immediate, RawOperand, State
+from visa_lsp.program.model import Immediate, Kernel, RawOperand, State
 from visa_lsp.program.traits import Trait
 from visa_lsp.sim.launch.args import MAX_ARGUMENTS
 from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
@@ -23,7 +23,6 @@ from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
 
 Spec = dict[str, Any]
@@ -194,9 +193,9 @@ def _merge_argument(value: Any, spec: Spec) -> Any:
 
 
 def write(launch: Spec, names: Sequence[str] = (), *, named: bool = False) -> Written:
-    """Return the text of a launch file with each argument on a line of its own.
+    """Return the text of a launch file with one argument per line.
 
-    ``names`` are written after the arguments as comments; with ``named`` as the keys of the arguments.
+    ``names`` become comments after the arguments, or the keys of the arguments if ``named``.
     """
     named = named and all(names) and len(set(names)) == len(names)
     lines: list[tuple[str, str]] = []

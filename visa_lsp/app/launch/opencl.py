@@ -10,7 +10,7 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.compile.build import build_source, device_of, with_lines
+from visa_lsp.app.compile.build import Build, BuildSource, build_source, device_of, with_lines
 from visa_lsp.app.compile.outputs import file_name, files_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.program import BodySource, TextProblems
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from visa_lsp.app.compile.build import Build, BuildSource
     from visa_lsp.app.launch.report import RunReport
 
 

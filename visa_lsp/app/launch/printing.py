@@ -44,14 +44,13 @@ from visa_lsp.app.launch.expectation_words import (
     numbers,
 )
 from visa_lsp.app.launch.profile import profile_lines, profile_values
-from visa_lsp.sim.faults import items_text
+from visa_lsp.sim.faults import Fault, WorkItem, items_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.app.launch.report import BufferReport, RunReport
     from visa_lsp.sim.dispatch import RecordedMessages
-    from visa_lsp.sim.faults import Fault, WorkItem
     from visa_lsp.sim.launch.config import Array
 
 _HEAD: Final = 8

@@ -3,12 +3,13 @@
 It counts the executions of each instruction, and with ``--profile`` lanes, divergent branches and messages.
 
 In JSON ``profile`` has ``kernels`` (``name``, ``executions`` of all instructions, ``lines``: ``line`` from 1 or null,
-``instruction`` from 0, ``executions``). With lanes it also has ``idle``, the share of lanes that nothing was done for; a
-kernel has ``active`` and ``lanes``, the lanes that were worked for and those that there were, ``idle``, ``branches``
-(``line``, ``instruction``, ``executions``, ``splits``, ``lanes`` that were active, ``taken``) and ``messages`` (``line``,
-``instruction``, ``kind``: read, write or atomic, ``memory``: global, slm, scratch, image, or nothing where no surface is bound, ``messages``, ``lanes``,
-``bytes``, ``distinct``, ``cache_lines``, ``coalescing``, ``broadcasts``, ``bank_conflicts``, ``same_place``, ``unused``);
-a line has ``active``, ``lanes`` and ``idle``. Counts are sums over all threads.
+``instruction`` from 0, ``executions``). With lanes it also has ``idle``, the share of lanes that nothing was done for;
+a kernel has ``active`` and ``lanes``, the lanes that were worked for and those that there were, ``idle``, ``branches``
+(``line``, ``instruction``, ``executions``, ``splits``, ``lanes`` that were active, ``taken``) and ``messages``
+(``line``, ``instruction``, ``kind``: read, write or atomic, ``memory``: global, slm, scratch, image, or nothing if no
+surface is bound, ``messages``, ``lanes``, ``bytes``, ``distinct``, ``cache_lines``, ``coalescing``, ``broadcasts``,
+``bank_conflicts``, ``same_place``, ``unused``); a line has ``active``, ``lanes`` and ``idle``. Counts are sums over all
+threads.
 """
 
 from __future__ import annotations

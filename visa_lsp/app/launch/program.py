@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.app.assemble import lower_text, problem_lines, problems_of, program_of_text
+from visa_lsp.app.assemble import CheckedProgram, lower_text, problem_lines, problems_of, program_of_text
 from visa_lsp.app.inputs import is_object, other_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
-from visa_lsp.diagnostics import Severity
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
-from visa_lsp.program.model import Module
+from visa_lsp.diagnostics import Diagnostic, Severity
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, platform_named
+from visa_lsp.program.model import FileVariable, Kernel, Module, Variable
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.text import decode_text, lines_of
@@ -28,15 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from visa_lsp.app.assemble import CheckedProgram
-    from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import FileVariable, Kernel, Variable
 
 DEFAULT: Final = platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
 
 
-class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of ours
+class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of the program
     """A ``text`` with errors: its ``diagnostics``, and one line for each error in ``lines``."""
 
     def __init__(self, path: Path | None, text: str, diagnostics: Sequence[Diagnostic], lines: Sequence[str]) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.launch.linking import list_names
 from visa_lsp.app.launch.program import DEFAULT, read_bytes
 from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, registers_for
-from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sim.launch.config import PLATFORM, Arg, ImageArg, LaunchError, NullArg, ValueArg
+from visa_lsp.isa.platforms import Platform, platform_named
+from visa_lsp.sim.launch.config import PLATFORM, Arg, DataSection, ImageArg, LaunchError, NullArg, ValueArg
 from visa_lsp.text import decode_text
 from visa_lsp.zeinfo.emit.emission import emit_with_doubts
 from visa_lsp.zeinfo.emit.roles import boundary
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.companions import Beside
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.launch.config import DataSection
 
 _ELF: Final = b"\x7fELF"
 _DOCUMENT: Final = Path("ze_info")  # the name in messages of a document that is not a file

@@ -13,16 +13,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.inputs import is_object
 from visa_lsp.app.launch import forms
-from visa_lsp.app.launch.defaults import DefaultSizes, is_count
-from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.defaults import DefaultSizes, Triple, is_count
+from visa_lsp.app.launch.file import LaunchFile, parse_launch
 from visa_lsp.app.launch.linking import with_callees
-from visa_lsp.app.launch.program import DEFAULT, decode_object, errors_of, module_of_text, refuse_errors, sources_of
+from visa_lsp.app.launch.program import (
+    DEFAULT,
+    BodySource,
+    decode_object,
+    errors_of,
+    module_of_text,
+    refuse_errors,
+    sources_of,
+)
 from visa_lsp.app.launch.program_info import choose_platform, kernel_info, platform_told, program_symbols, source_words
-from visa_lsp.app.ze_info import find_ze_info, infer_ze_info
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, thread_widths
-from visa_lsp.program.model import General, RawOperand
+from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, infer_ze_info
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, platform_named, thread_widths
+from visa_lsp.program.model import General, Kernel, Module, RawOperand
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sim.faults import FaultKind
+from visa_lsp.sim.faults import Fault, FaultKind
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError
 from visa_lsp.sim.launch.prepare import PreparedLaunch, choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
@@ -38,16 +46,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from visa_lsp.app.launch.defaults import Triple
-    from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.forms import Spec, Written
     from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.app.launch.program import BodySource
-    from visa_lsp.app.ze_info import DescribedKernel
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.faults import Fault
 
 # A kernel that the compiler adds to dumps, and that does nothing.
 COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"

@@ -5,7 +5,7 @@ The command line and ``visa.run`` of the language server both call ``run_text``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -23,6 +23,7 @@ from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.profile import profile_of
 from visa_lsp.app.launch.program import (
     DEFAULT,
+    BodySource,
     TextProblems,
     link_variables,
     load_program,
@@ -42,29 +43,22 @@ from visa_lsp.app.launch.report import (
 from visa_lsp.app.launch.results import buffer_reports, expectation_reports
 from visa_lsp.companions import kernels_in
 from visa_lsp.disk_cache import open_for_user
-from visa_lsp.isa.platforms import PLATFORMS, thread_widths
+from visa_lsp.isa.platforms import PLATFORMS, Platform, thread_widths
 from visa_lsp.sim.contents import Contents
-from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
-from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
+from visa_lsp.sim.faults import Fault, FaultKind
+from visa_lsp.sim.launch.config import PLATFORM, Arg, Array, LaunchError, ValueArg
+from visa_lsp.sim.launch.prepare import PreparedLaunch, choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import CHECKERS, checkers, select_watched_kinds
 from visa_lsp.sim.observers.profile import Profiler
 from visa_lsp.sim.printf import text_of as text_printed
-from visa_lsp.text import decode_text, stored
+from visa_lsp.text import decode_text, encode_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from visa_lsp.app.launch.file import LaunchFile
-    from visa_lsp.app.launch.program import BodySource
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
-    from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.jit.code_cache import Makings
-    from visa_lsp.sim.launch.config import Arg, Array
-    from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
 
     Engine = Callable[..., RunResult]
@@ -108,7 +102,7 @@ def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -
 
     Raises TextProblems for a text with errors, and LaunchError for a launch that cannot run.
     """
-    return run_ready(ready_data(stored(text), launch, options or RunOptions()))
+    return run_ready(ready_data(encode_text(text), launch, options or RunOptions()))
 
 
 def ready_data(data: bytes, launch: LaunchFile, options: RunOptions) -> ReadyRun:

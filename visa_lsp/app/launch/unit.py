@@ -7,7 +7,7 @@ to make a job. Invariant: equal jobs on equal files have outcomes that differ on
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import STDIN, foreign, read_bytes
 from visa_lsp.app.launch.printing import Outcome
-from visa_lsp.text import stored
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
@@ -97,7 +96,7 @@ def open_job(job: LaunchJob, quick: dict[str, Any] | None = None, kernel: str = 
     if data is None:
         assert options.path is not None
         text = options.finder.opened(options.path)
-        data = runner.read_bytes(options.path) if text is None else stored(text)
+        data = runner.read_bytes(options.path) if text is None else encode_text(text)
     if other := foreign(str(options.path or job.name), data):
         raise UserError(f"{options.path or job.name}: {other}")
     if launch is not None:

@@ -19,7 +19,6 @@ from msgspec import Struct, structs
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.companions import Beside
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.prove.walk import Walker, Way
     from visa_lsp.app.read.model import Repeat
+    from visa_lsp.companions import Beside
     from visa_lsp.program.model import Kernel, Module
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
@@ -174,6 +174,8 @@ def _limit_memory() -> None:
 
 
 def _answer(job: bytes) -> bytes:
+    from visa_lsp.companions import Beside
+
     request = json.loads(job)
     raw = request["options"]
     options = ProofOptions(**{**raw, "properties": tuple(raw["properties"]), "assume": tuple(raw["assume"])})
@@ -224,13 +226,14 @@ def prove_kernel(
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.prove.answers import Prover
-    from visa_lsp.app.prove.assume import assumption
+    from visa_lsp.app.prove.assume import assumption, find_fixed_values
     from visa_lsp.app.prove.confirm import Confirmer
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
     from visa_lsp.app.read.structure import reading_of
     from visa_lsp.app.ze_info import find_or_infer_ze_info
+    from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
     from visa_lsp.zeinfo.emit.slots import EmitError
     from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
@@ -247,8 +250,11 @@ def prove_kernel(
 
     def answers(
         loops: Callable[[Walker, Repeat, Way], Way], properties: tuple[str, ...], deadline: float
-    ) -> list[ProofResult]:
+    ) -> tuple[list[ProofResult], bool]:
         walker = Walker(kernel, info, platform, loops)
+        fixed = find_fixed_values(assumption(text, info, walker.symbols) for text in options.assume)
+        if fixed:
+            walker = Walker(kernel, info, platform, loops, fixed)
         given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
         left = deadline - monotonic()
@@ -257,7 +263,7 @@ def prove_kernel(
         try:
             walker.walk()
         except (TooLong, RecursionError) as error:
-            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply")
+            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply"), True
         confirmer = Confirmer(
             walker,
             path or Path(name),
@@ -273,20 +279,21 @@ def prove_kernel(
             ProofResult(one.property, kernel.name, one.line, one.answer, one.assumptions, one.launch, one.reason)
             for one in prover.results(properties)
         ]
-        return with_shown_lines(results, confirmer.shown)
+        return with_shown_lines(results, confirmer.shown), walker.is_cut
 
-    results = answers(walk_loop, options.properties, end)
+    results, _ = answers(walk_loop, options.properties, end)
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if not open_ or not any(has_loop(routine.body) for routine in reading_of(kernel).routines):
         return results
-    # A launch that the simulator confirms is a refutation, however it was found.
-    bounded = {(one.property, one.line): one for one in answers(unroll_loop, open_, end) if one.answer != "unknown"}
+    # A launch that the simulator confirms refutes, however it was found.
+    unrolled, is_cut = answers(unroll_loop, open_, end)
+    bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
     for at, one in enumerate(results):
         other = bounded.get((one.property, one.line))
         if one.answer == "unknown" and other is not None:
             why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
-            is_proof = other.answer == "proved"
-            results[at] = structs.replace(other, answer="bounded", reason=why) if is_proof else other
+            is_bounded = is_cut and other.answer == "proved"
+            results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
     return results
 
 

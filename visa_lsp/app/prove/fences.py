@@ -1,4 +1,9 @@
-"""Tracks the accesses of a work item that other work items may not see yet: a barrier orders the accesses that a fence before it covers. A stretch lies between two fences or barriers of the walk. Invariant: an access is in an open or waiting stretch until a fence, and after it a barrier, have followed. A barrier without any fence orders shared local memory, as in the races that the simulator notes."""
+"""Tracks the accesses of a work item that other work items may not see yet.
+
+A barrier orders the accesses that a fence before it covers. A stretch lies between two fences or barriers of the walk.
+Invariant: an access is in an open or waiting stretch until a fence, and after it a barrier, have followed. A barrier
+without any fence orders shared local memory, as in the races that the simulator notes.
+"""
 
 from __future__ import annotations
 

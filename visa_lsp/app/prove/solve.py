@@ -1,4 +1,9 @@
-"""Questions about terms for Z3: is there a launch with two work items for which the conditions hold? Terms become linear integer arithmetic. A product of two symbols becomes a new symbol with the facts that follow from monotony, because Z3 does not decide non-linear arithmetic in time. To find a launch, its sizes are fixed, which makes most products linear. The time of each question and the memory of Z3 are limited. No other module imports Z3."""
+"""Questions about terms for Z3: whether a launch and two work items exist for which conditions hold.
+
+Terms become linear integer arithmetic. A product of two symbols becomes a new symbol with the facts that follow from
+monotony, because Z3 does not decide non-linear arithmetic in time. To find a launch, its sizes are fixed, which makes
+most products linear. The time of each question and the memory of Z3 are limited. No other module imports Z3.
+"""
 
 from __future__ import annotations
 
@@ -68,20 +73,27 @@ class Question:
             parts.append(z3.IntVal(term.constant))
         return z3.Sum(parts) if len(parts) > 1 else parts[0]
 
+    def name_of(self, atom: Atom, item: SymbolicItem) -> str:
+        """Return the name of an atom of a work item."""
+        if atom.level is Level.LAUNCH:
+            return atom.name
+        if atom.level is Level.GROUP:
+            return f"{atom.name}@{item.group}" + (f"#{item.moment}" if item.moment and has_moment(atom) else "")
+        return f"{atom.name}@{item.group}.{item.number}"
+
+    def name(self, name: str, term: Sum, item: SymbolicItem) -> Any:
+        """Return a symbol for a term of a work item, whose value an answer then has."""
+        found = self.names[name] = z3.Int(name)
+        self.sides.append(found == self.term(term, item))
+        return found
+
     def atom(self, atom: Atom, item: SymbolicItem) -> Any:
-        """Return an atom of a work item; add the facts about it to the sides."""
-        suffix = (
-            ""
-            if atom.level is Level.LAUNCH
-            else f"@{item.group}" + (f"#{item.moment}" if item.moment and has_moment(atom) else "")
-            if atom.level is Level.GROUP
-            else f"@{item.group}.{item.number}"
-        )
-        key = (atom, suffix)
+        """Return an atom of a work item, with what holds of it among the sides."""
+        name = self.name_of(atom, item)
+        key = (atom, name)
         found = self.made.get(key)
         if found is not None:
             return found
-        name = f"{atom.name}{suffix}"
         if atom.test is not None:
             test, (one, other) = self.condition(atom.test, item), [self.term(part, item) for part in atom.parts]
             self.choices += 1

@@ -496,7 +496,7 @@ def _drop_sign(value: Expr) -> Expr:
 
 
 def component(number: int, count: int) -> str | None:
-    """Return the name of a component of a vector; None where there is no such vector."""
+    """Return the name of a component of a vector; None if there is no such vector."""
     if not 1 < count <= _MAX_COMPONENTS or number >= count:
         return None
     return "xyzw"[number] if count <= 4 else f"s{number:x}"

@@ -494,7 +494,7 @@ class _Folder:
 
 
 class _Halves:
-    """Pairs of variables of which one holds the upper half of the other's lanes, as far as known."""
+    """Pairs of variables for the lower and the upper half of the lanes, as far as known."""
 
     def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
         self.pairs: dict[

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.flow.register_use import registers_of
+from visa_lsp.flow.register_use import RegisterUse, registers_of
 from visa_lsp.flow.steps import Space, number_of, space_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import SENDING, FlowClass
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.flow.pressure import Pressure
-    from visa_lsp.flow.register_use import RegisterUse
     from visa_lsp.program.model import Kernel
 
 _MAX_RANGES: Final = 256  # variables of a peak with lines; more than any machine has registers

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
+from visa_lsp.app.assemble import CheckedProgram, module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.folders import files_of, is_folder
 from visa_lsp.app.inputs import decode, is_object, read_bytes
@@ -25,7 +25,6 @@ from visa_lsp.text import decode_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.app.assemble import CheckedProgram
     from visa_lsp.program.model import Module
 
 

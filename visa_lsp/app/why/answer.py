@@ -13,21 +13,17 @@ from visa_lsp.app.compare_runs.programs import ComparedProgram
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.expectation_words import finite, numbers
-from visa_lsp.app.launch.unit import open_job
-from visa_lsp.app.why.dependences import Execution, Unwritten
-from visa_lsp.app.why.question import element_of, find_failed_element
+from visa_lsp.app.launch.unit import LaunchJob, open_job
+from visa_lsp.app.why.dependences import Cause, Execution, Unwritten
+from visa_lsp.app.why.question import Element, element_of, find_failed_element
 from visa_lsp.app.why.recording import LaunchRecorder, RecordedRun
 from visa_lsp.app.why.report import Describer, WhyNode, WhyReport
-from visa_lsp.app.why.slices import RunComparison, nodes_of, slice_of
+from visa_lsp.app.why.slices import RunComparison, SliceNode, nodes_of, slice_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.app.launch.runner import ReadyRun
-    from visa_lsp.app.launch.unit import LaunchJob
-    from visa_lsp.app.why.dependences import Cause
-    from visa_lsp.app.why.question import Element
-    from visa_lsp.app.why.slices import SliceNode
     from visa_lsp.sim.faults import Fault
 
 SHOWN_NODES: Final = 40

@@ -1,6 +1,6 @@
 """An alias begins or ends outside of the variable that it is laid over, or is laid over nothing.
 
-Why: an alias has no storage of its own; what lies outside belongs to some other variable. An alias of `%null` has an
+Why: an alias has no storage of its own; the bytes outside its base belong to another variable. An alias of `%null` has an
 offset into nothing.
 
 Example:
@@ -14,24 +14,21 @@ Instead:
     .decl V41 v_type=G type=d num_elts=4 alias=<V40, 16>
 
 Authority: seed 000, `alias_index` and `alias_offset`. The finalizer rejects an offset past the base and an offset into
-`%null`; an alias that only ends past its base it accepts silently, so that is a warning.
+`%null`. It silently accepts an alias that only ends past its base, so that is a warning.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.sema.model import Place, SymbolKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V115", "alias-range", ERROR, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         if symbol.alias is None or symbol.decl is None or symbol.decl.alias is None or symbol.place is None:
             continue
         step = symbol.alias[1]

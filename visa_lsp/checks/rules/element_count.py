@@ -15,7 +15,7 @@ Instead:
     .decl P1 v_type=P num_elts=4
 
 Authority: seed 000, variables, addresses and predicates. The finalizer rejects wrong predicate, address and state counts and
-a general variable of 0 elements; more than 4096 elements or bytes it accepts silently, so that is a warning. Text 4.2 may have
+a general variable of 0 elements; it silently accepts more than 4096 elements or bytes, so that is a warning. Text 4.2 may have
 as many elements as 256 registers have bytes.
 """
 
@@ -41,7 +41,7 @@ _LEGAL_PREDICATES = (1, 2, 4, 8, 16, 32)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         if symbol.decl is None or symbol.decl.num_elts is None or symbol.place is None or symbol.unsized:
             continue
         most = 256 * max(ctx.grf_sizes) if ctx.dialect is Dialect.V42 else _MAX_GENERAL_ELEMENTS

@@ -15,8 +15,8 @@ Instead:
     .decl V40 v_type=G type=d num_elts=1
     .input V40 offset=96 size=4
 
-Authority: seed 000, inputs. The finalizer rejects a small input that crosses a register; the other two it accepts silently,
-so they are warnings.
+Authority: seed 000, inputs. The finalizer rejects a small input that crosses a register. It silently accepts the other
+two, so they are warnings.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The address of a load/store message is not complete.
 
-It names its model (`flat`, `bti`, `ss`, `bss`, `arg`), for all but `flat` the surface in parentheses, the registers in brackets, and the
-size of an address after a colon: `bti(0x4)[V37]:a32`.
+It names its model (`flat`, `bti`, `ss`, `bss`, `arg`), for all but `flat` the surface in parentheses, the registers in
+brackets, and the size of an address after a colon: `bti(0x4)[V37]:a32`.
 
-Why: the message descriptor needs each of them; the finalizer's grammar has no form without.
+Why: the message descriptor needs each of them; the finalizer's grammar has no form without them.
 
 Example:
 

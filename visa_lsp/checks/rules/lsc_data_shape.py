@@ -1,11 +1,12 @@
 """The data operand of a load/store message has no shape, or one that does not exist.
 
-A shape is the element's size followed by the number of elements: `d32`, `d32x4`, `d64x8t` (transposed), `d32.xyz` (quad), `d8.16x8nn` (block).
+A shape is the element's size followed by the number of elements: `d32`, `d32x4`, `d64x8t` (transposed), `d32.xyz`
+(quad), `d8.16x8nn` (block).
 
 A quad message chooses channels by a mask: a count there, `d32x4`, is accepted, but its code is read as a mask, `.z`. That is a
 warning.
 
-Why: the message moves exactly what the shape says; the finalizer's grammar has no form without.
+Why: the message moves exactly what the shape says; the finalizer's grammar has no form without it.
 
 Example:
 
@@ -20,16 +21,13 @@ Authority: documentation of the LSC instructions; the finalizer rejects the text
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V605", "lsc-data-shape", ERROR, __doc__)
 _EXAMPLES = {

@@ -15,22 +15,19 @@ Instead:
     .kernel_attr SimdSize=16
     add (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
 
-Authority: seed 001, execution mask ("it is an error"). The finalizer rejects only what reaches beyond lane 31; the rest it
-accepts silently, so it is a warning.
+Authority: seed 001, execution mask ("it is an error"). The finalizer rejects only a mask that reaches beyond lane 31.
+It silently accepts the rest, so that is a warning.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V219", "mask-offset", WARNING, __doc__)
 

@@ -1,7 +1,7 @@
 """A region touches elements that its variable does not have.
 
 Why: the bytes after a variable belong to another one; reading them yields arbitrary values, writing them destroys it. A
-copy of one element behind the variable is a hint: compilers print the broadcast of a lane that a narrow kernel does not
+copy of one element after the variable is a hint: compilers print the broadcast of a lane that a narrow kernel does not
 have, and jump over it.
 
 Example:

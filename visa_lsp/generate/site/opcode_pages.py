@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.explain import instruction_text
-from visa_lsp.generate.site.forms import find_in_texts, forms
+from visa_lsp.generate.site.forms import OpcodeForm, find_in_texts, forms
 from visa_lsp.generate.support_records import record_of
 from visa_lsp.generate.support_table import simulated
 from visa_lsp.isa.table import TABLE
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from visa_lsp.generate.site.forms import OpcodeForm
     from visa_lsp.isa.model import Instruction
 
 FOLDER: Final = "reference/instructions"
@@ -35,13 +34,13 @@ operand is one."""
 
 
 def pages(root: Path) -> dict[str, str]:
-    """Return the pages by their names in the site. Raises OSError where the corpus of the repository is missing."""
+    """Return the pages by their names in the site. Raises OSError if the corpus of the repository is missing."""
     made = {f"{FOLDER}/{page_name(name)}.md": _page(root, name) for name in TABLE.by_mnemonic}
     return {f"{FOLDER}/index.md": "\n".join(_index()) + "\n", **made}
 
 
 def page_name(mnemonic: str) -> str:
-    """Return a file name for a mnemonic; mnemonics that differ only in case or dots have different names on every file system."""
+    """Return a file name for a mnemonic that is unique on every file system, even for names that differ only in case."""
     plain = mnemonic.strip(".").replace(".", "-")
     marks = [
         word for word, holds in (("directive", mnemonic.startswith(".")), ("capital", plain != plain.lower())) if holds

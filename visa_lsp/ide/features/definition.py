@@ -1,7 +1,8 @@
 """Definition, type definition and implementation of a name.
 
-The definition of a variable is its ``.decl``, a label to its line, a called name to its ``.kernel``, ``.function`` or
-``.global_function``; the type definition of an alias is its base. Predefined names have no definition in the text.
+The definition of a variable is its ``.decl``, that of a label its line, that of a called name its ``.kernel``,
+``.function`` or ``.global_function``. The type definition of an alias is its base. Predefined names have no definition
+in the text.
 """
 
 from __future__ import annotations

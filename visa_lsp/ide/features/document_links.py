@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import ChunkIndex
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
     from visa_lsp.syntax.document import Document
 
 

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.analysis.line_classes import SelectedLines
 from visa_lsp.checks.support.body_flow import graph_of_body
-from visa_lsp.flow.graph import EdgeKind, Graph
+from visa_lsp.flow.graph import Block, Edge, EdgeKind, Graph
 from visa_lsp.ide.index.focus import WHOLE, Focus
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.sema.bind import bind
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.flow.graph import Block, Edge
     from visa_lsp.syntax.document import Document
 
 _LINES: Final = 12
@@ -96,7 +95,7 @@ def _sort(edge: Edge) -> str:
 
 
 def _code(document: Document, flow: Graph, block: Block, most: int | None = _LINES) -> list[str]:
-    """Return the lines of a block without comments; of a long block the first and last lines."""
+    """Return the lines of a block without comments; only the first and last lines of a long block."""
     lines = [" ".join(document.code(step.line).split()) for step in flow.code(block)]
     if most is not None and len(lines) > most:
         left = len(lines) - most + 1

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index.plain_numbers import float_of_bits, int_of_bits, unpack_values
-from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
 from visa_lsp.isa.model import Mark, Shape
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
 
 class HintKind(Enum):

@@ -8,11 +8,10 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from visa_lsp.isa.types import TypeKind
+from visa_lsp.isa.types import DataType, TypeKind
 from visa_lsp.syntax.constant_expressions import ExpressionError, evaluate
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.types import DataType
     from visa_lsp.syntax import tree
 
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.launchfile.place import place_at
+from visa_lsp.ide.launchfile.place import LaunchPlace, place_at
 from visa_lsp.ide.zeinfo.completion import ZeCompletion
-from visa_lsp.launchfile.model import VALUES
+from visa_lsp.launchfile.model import VALUES, LaunchKey
 from visa_lsp.launchfile.templates import kind_of, template, type_words
 from visa_lsp.program.suffixes import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.ide.launchfile.place import LaunchPlace
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.kernel import MeantKernel
-    from visa_lsp.launchfile.model import LaunchKey
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.text import Span
 
@@ -76,7 +74,7 @@ def _values(row: LaunchKey, word: Span, folder: LaunchFolder | None, meant: Mean
         info = meant.info
         for index in range(min(info.argument_count, _MAX_ARGUMENTS)):
             if kind_of(info, index) in ("buffer", "image"):
-                yield ZeCompletion(str(index), str(index), word, info.described(index), "", is_key=False)
+                yield ZeCompletion(str(index), str(index), word, info.describe_argument(index), "", is_key=False)
 
 
 def _arguments(place: LaunchPlace, info: KernelInfo | None, text: str) -> Iterator[ZeCompletion]:
@@ -99,7 +97,7 @@ def _arguments(place: LaunchPlace, info: KernelInfo | None, text: str) -> Iterat
             template(info, named),
             template(info, named),
             word,
-            info.described(named),
+            info.describe_argument(named),
             _describe_argument(info, named),
             is_key=False,
         )

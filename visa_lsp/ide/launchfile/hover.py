@@ -8,13 +8,12 @@ from visa_lsp.ide.features.hover import HoverResult
 from visa_lsp.ide.launchfile.completion import index_of
 from visa_lsp.ide.launchfile.place import place_at
 from visa_lsp.ide.prose.markdown import code
-from visa_lsp.launchfile.model import VALUES
+from visa_lsp.launchfile.model import VALUES, LaunchKey
 from visa_lsp.launchfile.templates import type_words
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from visa_lsp.launchfile.kernel import MeantKernel
-    from visa_lsp.launchfile.model import LaunchKey
     from visa_lsp.program.payload import KernelInfo
 
 

@@ -22,7 +22,7 @@ from visa_lsp.launchfile.read_launch import read_launch
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.text import Span
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.source import ZeInfoSource, is_long
+from visa_lsp.zeinfo.source import YamlSource, ZeInfoSource, is_long
 from visa_lsp.zeinfo.zebin import is_elf
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from visa_lsp.ide.features.hover import HoverResult
     from visa_lsp.ide.zeinfo.completion import ZeCompletion
     from visa_lsp.launchfile.folder import LaunchFolder
-    from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _LENGTH_MESSAGE: Final = "the launch file is too long to be checked while it is edited; `visa-lsp check` checks it"
@@ -158,7 +157,7 @@ class LaunchDocument:
         found = []
         for name, item, span in named:
             index = index_of(info, name)
-            told = info.described(index) if info is not None and index is not None else ""
+            told = info.describe_argument(index) if info is not None and index is not None else ""
             kind = ", ".join(item.value) if isinstance(item.value, dict) else ""
             whole = Span(span.start, max(span.end, end_of(source, item)))
             found.append(ZeSymbol(str(name), "argument", told or kind, span, whole))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.yaml.path import path_at
+from visa_lsp.ide.yaml.path import Step, YamlPath, path_at
 from visa_lsp.launchfile.tables import ROOT, TABLES
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.yaml.path import Step, YamlPath
     from visa_lsp.launchfile.model import LaunchKey, LaunchTable
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.zeinfo.completion import completions
+from visa_lsp.ide.zeinfo.completion import ZeCompletion, completions
 from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts, registers_of
-from visa_lsp.ide.zeinfo.symbols import symbols
-from visa_lsp.zeinfo.kernel_checks import disagreements, find_layout, in_document
+from visa_lsp.ide.zeinfo.symbols import ZeSymbol, symbols
+from visa_lsp.zeinfo.kernel_checks import disagreements, find_layout
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.payload_layout import id_block
+from visa_lsp.zeinfo.payload_layout import Registers, id_block
 from visa_lsp.zeinfo.placement import arguments_of, inputs_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate_source
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.ide.features.hover import HoverResult
-    from visa_lsp.ide.zeinfo.completion import ZeCompletion
-    from visa_lsp.ide.zeinfo.symbols import ZeSymbol
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.yaml import YamlItem
 
 
@@ -63,7 +60,7 @@ class InfoDocument:
         """The findings of the document, alone and against the texts, in text order."""
         found = list(validate_source(self.source, self.registers))
         if self.source.root is not None and self.texts:
-            found += in_document(disagreements(self.source, self.texts, self.registers))
+            found += disagreements(self.source, self.texts, self.registers)
         return tuple(sorted(found, key=lambda d: (d.span, d.code)))
 
     def hover(self, offset: int) -> HoverResult | None:

@@ -21,7 +21,7 @@ from visa_lsp.companions import LAUNCH
 from visa_lsp.embed.languages import Host, host_of
 from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.features.inline_values import RunValues
-from visa_lsp.ide.workspace import Language
+from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.capabilities import (
     ASSEMBLE,
     CHECK_WITH_COMPILER,
@@ -47,9 +47,9 @@ from visa_lsp.lsp.capabilities import (
 from visa_lsp.lsp.convert import raw_range
 from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.jobs import command_answers
-from visa_lsp.lsp.jobs.model import Stop
+from visa_lsp.lsp.jobs.model import Result, RunJob, Stop
 from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
-from visa_lsp.lsp.visa_server import MachineCode
+from visa_lsp.lsp.visa_server import MachineCode, VisaServer
 from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.syntax.document import Document
@@ -59,10 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.embed.host_text import HostText
-    from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.ide.zeinfo.info_document import HeldArgument
-    from visa_lsp.lsp.jobs.model import Result, RunJob
-    from visa_lsp.lsp.visa_server import VisaServer
 
 logger = logging.getLogger(__name__)
 

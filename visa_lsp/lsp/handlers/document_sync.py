@@ -15,14 +15,13 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from visa_lsp.embed.languages import MissingGrammarError, host_called, host_of, is_installed
-from visa_lsp.ide.workspace import LAUNCH_ID, Language, language_of, read_settings
+from visa_lsp.ide.workspace import LAUNCH_ID, Language, UserSettings, language_of, read_settings
 from visa_lsp.lsp.convert import point
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, refresh_launches, schedule
 from visa_lsp.lsp.transport.protocol import Protocol
 from visa_lsp.program.suffixes import PROGRAMS
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.workspace import UserSettings
     from visa_lsp.lsp.transport.wire import Change
     from visa_lsp.lsp.visa_server import VisaServer
 

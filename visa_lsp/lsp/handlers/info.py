@@ -15,7 +15,7 @@ from visa_lsp.companions import stem_of
 from visa_lsp.ide.index.focus import header_lines, header_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.ide.workspace import Language
+from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.ide.zeinfo.info_document import (
     HeldArgument,
     InfoDocument,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.launchfile.launch_document import LaunchDocument
-    from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.ide.zeinfo.symbols import ZeSymbol
     from visa_lsp.lsp.visa_server import VisaServer
 

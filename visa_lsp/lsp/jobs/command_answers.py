@@ -15,7 +15,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.output_files import replace_file
 from visa_lsp.lsp.jobs.run_client import run_in_subprocess
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
-from visa_lsp.text import LineIndex, decode_text
+from visa_lsp.text import LineIndex, Span, decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from visa_lsp.companions import Beside
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.lsp.jobs.model import FileRules, Result, Stop
-    from visa_lsp.text import Span
     from visa_lsp.zeinfo.emit.emission import Doubt
     from visa_lsp.zeinfo.facts import KernelText
 

@@ -1,4 +1,4 @@
-"""Runs for the language server, each in a process of its own: it can be stopped, and typing does not wait for a kernel.
+"""Runs for the language server in a separate process, so that they can be stopped and typing does not wait for a kernel.
 
 ``python -m visa_lsp.lsp.jobs.run_process`` is the process, ``perform`` its work; ``lsp.jobs.run_client`` starts it. Jobs
 and answers are JSON. An error inside ends the process.
@@ -28,7 +28,7 @@ _MAX_PRINTED_CHARS: Final = 1_000_000
 
 
 def main() -> NoReturn:
-    """Take a job, do it, answer, and so on."""
+    """Read and answer jobs until the input ends."""
     answer_jobs(_answer)
 
 
@@ -37,14 +37,14 @@ def _answer(job: bytes) -> bytes:
 
 
 def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
-    """Run a program as its launch file says; the answer holds buffers, expectations and faults as values.
+    """Run a program with its launch file; the answer has buffers, expectations and faults as values.
 
     Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``quick`` (a launch file as an object,
     completed from ze_info), ``template`` (options of ``launch_template``, which is called instead), ``stats`` (options
     of ``stats``, likewise), ``profile`` (``counts`` or ``lanes``), ``why`` (``value``, ``fault``, ``against`` as ``text`` or
     ``path``: explains instead of running), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``head``
-    (number of values to report of a buffer), ``opened`` (texts by path). Without a text the program is the object ``path``;
-    where that is none either, what the launch file names.
+    (number of values to report of a buffer), ``opened`` (texts by path). Without a text the program is the object
+    ``path``; without both it is the one that the launch file names.
     """
     if "template" in options:
         return launch_template(text or "", path, options["template"], tries=True)
@@ -128,7 +128,7 @@ def _explain_value(job: LaunchJob, asked: dict[str, Any]) -> Result:
 
 
 def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
-    """Return a run as JSON values: those of ``visa-lsp run --format json``, with work items in words, and where requested the buffers as they are."""
+    """Return a run as in ``visa-lsp run --format json``, with work items in words and, on request, whole buffers."""
     from visa_lsp.app.launch.printing import report_values
     from visa_lsp.sim.faults import items_text
 
@@ -144,7 +144,7 @@ def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
 
 
 def _number(value: Any) -> Any:
-    """Return a value of an array with the digits of its type; what JSON has no number for is a word."""
+    """Return a value of an array with the digits of its type; NaN and infinities become words."""
     if not isinstance(value.item(), float):
         return value.item()
     return float(str(value)) if math.isfinite(value) else str(value)

@@ -1,28 +1,25 @@
-"""``initialize`` answered while the server is still being loaded.
+"""Answers ``initialize`` while the server is still being loaded.
 
-Loading takes several times as long as an editor should wait. The answer follows from the message alone
-(``capabilities``): it is sent at once, and the server, once there, gets the message too and knows that it is answered.
-Everything behind the message waits in the pipe. Loads nothing but the interpreter's own modules.
-Invariant: an ``initialize`` that is not as the protocol has it is left to the server.
+Loading takes several times as long as an editor should wait. The answer depends on the message only (``capabilities``),
+so that it is sent at once; after loading, the server also gets the message, marked as answered. Later messages wait in
+the pipe. Loads only the interpreter's own modules. Invariant: a malformed ``initialize`` is left to the server.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
-
     from visa_lsp.lsp.transport.input_stream import Inflow
 
 _MAX_BODY_BYTES: Final = 1 << 20
 
 
 def greet(inflow: Inflow, stdout: BinaryIO, version: str) -> int | str | None:
-    """Answer the first message if it is ``initialize``: its number if so. The server is given the message as well."""
+    """Answer the first message if it is ``initialize``, and return its id. The server gets the message as well."""
     body = inflow.next()
     if body is None:
         return None

@@ -1,32 +1,29 @@
-"""A stream's messages, read with and without waiting, so that a loop can watch for new data.
+"""Reads messages from a stream, with or without waiting, so that a loop can watch for new data.
 
-An incomplete message is held. Loads nothing but the interpreter's own modules: the first message is read
-before the server is loaded. Invariant: messages are given out in the order of arrival, each once.
+An incomplete message is stored. Loads only the interpreter's own modules, because the first message is read before the
+server is loaded. Invariant: messages are returned in the order of arrival, each once.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import BinaryIO
+from typing import BinaryIO, Final
 
 _LENGTH: Final = re.compile(rb"\s*content-length\s*:\s*([0-9]+)\s*", re.IGNORECASE)
-# A text of ten million lines; what is announced as longer ends the conversation as the end of the stream does.
+# A text of ten million lines; a longer message ends the session, like the end of the stream.
 MAX_MESSAGE_BYTES: Final = 1 << 30
 _PIECE: Final = 1 << 20
 _DIGITS: Final = 20
 
 
 class Inflow:
-    """The input side of a stream. ``ended`` is true once the other side has closed it.
+    """The input side of a stream.
 
-    ``read`` gives at most as many bytes as requested, and none at the end; ``fd`` is the descriptor for a loop that can
-    watch it, else None.
+    ``ended`` is true once the other side has closed it. ``read`` returns at most the requested number of bytes, and
+    none at the end; ``fd`` is the descriptor if a loop can watch it, else None.
     """
 
     def __init__(self, read: Callable[[int], bytes], fd: int | None = None) -> None:
@@ -34,30 +31,30 @@ class Inflow:
         self.ended = False
         self._read = read
         self._held = bytearray()
-        self._looked = 0  # no newline is before this place
-        self._length = 0  # of the message whose header is being read
+        self._looked = 0  # there is no newline before this place
+        self._length = 0  # length of the message whose header is being read
         self._in_body = False
 
     def fill(self) -> None:
-        """Hold what there is to read; Raises BlockingIOError where there is nothing to read and waiting is not allowed."""
+        """Read and store available bytes. Raises BlockingIOError if there are none and waiting is not allowed."""
         data = self._read(_PIECE)
         self._held += data
         self.ended = not data
 
     def next(self) -> bytes | None:
-        """Return the body of the next message, waited for; None at the end."""
+        """Wait for the next message and return its body; None at the end."""
         while (body := self.message()) is None and not self.ended:
             try:
                 self.fill()
-            except BlockingIOError:  # whoever gave us the pipe wanted it so
+            except BlockingIOError:  # because the parent process made the pipe non-blocking
                 from select import select
 
-                assert self.fd is not None  # nothing else says that there is nothing yet
+                assert self.fd is not None  # only a descriptor can raise BlockingIOError
                 select([self.fd], [], [])
         return body
 
     def unread(self, body: bytes) -> None:
-        """Take back the message that was given out last."""
+        """Put back the last returned message."""
         self._held[:0] = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
         self._looked = 0
 
@@ -68,18 +65,18 @@ class Inflow:
         return taken
 
     def message(self) -> bytes | None:
-        """Return the body of the next message, if all of it is held; of the last one what there is of it."""
+        """Return the body of the next message, if it is complete; of the last message, the available part."""
         while not self._in_body:
             at = self._held.find(b"\n", self._looked)
             if at < 0:
-                if len(self._held) > _PIECE:  # no header is that long
+                if len(self._held) > _PIECE:  # because no header is that long
                     self._held.clear()
                 self._looked = len(self._held)
                 return None
             line = self._take(at + 1)
             match = _LENGTH.fullmatch(line)
             if match is not None:
-                # More digits than these say no more than that it is too long, and Python refuses to read thousands.
+                # More digits mean only that the message is too long, and Python refuses to convert thousands of digits.
                 self._length = int(match.group(1).lstrip(b"0")[:_DIGITS] or b"0")
             elif self._length and not line.strip():
                 self._in_body = True
@@ -101,7 +98,7 @@ def _too_long(size: int) -> None:
 
 
 def inflow_of(stream: BinaryIO) -> Inflow:
-    """Return an unread stream as an ``Inflow``; with its descriptor where a loop may watch that."""
+    """Return an unread stream as an ``Inflow``, with its descriptor if a loop can watch it."""
     if os.name == "posix":
         try:
             fd = stream.fileno()

@@ -1,7 +1,8 @@
 """JSON-RPC validation: every request is answered exactly once.
 
-pygls drops messages that it cannot read and those at the wrong time; here such requests get an error. Large answers that are
-JSON values (``Raw``) or JSON text (``Encoded``) bypass its converter. Invariant: no message ends the server but ``exit``.
+pygls drops messages that it cannot read, and messages at the wrong time; here such requests get an error. Large answers
+that are JSON values (``Raw``) or JSON text (``Encoded``) bypass its converter. Invariant: only ``exit`` ends the
+server.
 """
 
 from __future__ import annotations
@@ -21,20 +22,18 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.workspace import Workspace
 
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting, position_encoding
-from visa_lsp.lsp.transport.wire import changes_of
+from visa_lsp.lsp.transport.wire import Change, changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from concurrent.futures import Future
 
-    from visa_lsp.lsp.transport.wire import Change
     from visa_lsp.text import Encoding
 
     Handled = Generator[Any, Any, Any]
 
 logger = logging.getLogger(__name__)
 
-_PARSE: Final = -32700
 _INVALID: Final = -32600
 _UNKNOWN: Final = -32601
 _PARAMS: Final = -32602
@@ -43,20 +42,20 @@ _TOO_EARLY: Final = -32002
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A result that is a JSON value already."""
+    """A result that is already a JSON value."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A result as JSON text already, in pieces that go one behind the other."""
+    """A result that is already JSON text, in pieces to be joined."""
 
     pieces: list[bytes]
 
 
 class Protocol(LanguageServerProtocol):
-    """pygls' protocol with the gaps closed."""
+    """pygls' protocol with validation of every message."""
 
     exit_code = 1
 
@@ -65,7 +64,7 @@ class Protocol(LanguageServerProtocol):
         self._asked: set[Any] = set()
         self._greeted = False
         self._greeting: dict[str, Any] = {}
-        # The id of an ``initialize`` that the client has the answer to already.
+        # The id of an ``initialize`` that is already answered.
         self.answered: int | str | None = None
         self.encoding: Encoding = "utf-16"
         self.heard = time.monotonic()
@@ -74,23 +73,23 @@ class Protocol(LanguageServerProtocol):
 
     @property
     def ending(self) -> bool:
-        """True if the client has requested the end."""
+        """True if the client has requested the shutdown."""
         return self._shutdown
 
     @property
     def answering(self) -> bool:
         """True if a request of the client waits for its answer."""
-        # The library keeps what notifications have left behind, too.
+        # The library also stores entries for notifications.
         return any(not future.done() for ident, future in self._request_futures.items() if ident not in self._asked)
 
     # ---- incoming ----
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Leave each JSON object as it is: a whole message is looked at in ``handle_message``."""
+        """Return each JSON object unchanged, because ``handle_message`` converts whole messages."""
         return data
 
     def handle_message(self, message: Any) -> None:
-        """Judge a message as a whole, then hand it on; a request that cannot be handled is answered with an error."""
+        """Validate a whole message, then pass it on; a request that cannot be handled is answered with an error."""
         self.heard = time.monotonic()
         if isinstance(message, list) and message:
             for item in message:
@@ -172,7 +171,7 @@ class Protocol(LanguageServerProtocol):
             super().handle_message(whole)
 
     def _take_answer(self, message: dict[str, Any]) -> None:
-        """Take an answer to a request of ours; unknown ids are ignored."""
+        """Handle the answer to a request of the server; unknown ids are ignored."""
         ident = message.get("id")
         if isinstance(ident, bool) or not isinstance(ident, (int, str)) or ident not in self._asked:
             return
@@ -189,7 +188,7 @@ class Protocol(LanguageServerProtocol):
             future.set_result(whole.result)
 
     def _read(self, message: dict[str, Any]) -> Any:
-        """Return the message as a value of its type; None where it is none."""
+        """Convert a message to a value of its type; None if it is malformed."""
         try:
             if "method" in message and "params" not in message:
                 message = {**message, "params": None} if self.get_message_type(message["method"]) is None else message
@@ -199,9 +198,9 @@ class Protocol(LanguageServerProtocol):
             return None
 
     def _read_greeting(self, message: dict[str, Any]) -> Any:
-        """``initialize`` as a value, without what is of no type that we know; None where it says nothing.
+        """Return ``initialize`` as a value, without members of unknown types; None if nothing is left.
 
-        A client that is newer than the library, or errs in one of a hundred abilities, is served all the same.
+        So a client that is newer than the library, or wrong in one of a hundred capabilities, is still served.
         """
         params = message.get("params")
         if not is_greeting(params):
@@ -210,7 +209,7 @@ class Protocol(LanguageServerProtocol):
         def reads(some: dict[str, Any]) -> bool:
             try:
                 self._converter.structure({"capabilities": {}, **some}, types.InitializeParams)
-            except Exception:  # noqa: BLE001 - whatever the library makes of it
+            except Exception:  # noqa: BLE001 - the converter of the library raises any exception
                 return False
             return True
 
@@ -264,7 +263,7 @@ class Protocol(LanguageServerProtocol):
         self._send_pieces(f'{{"jsonrpc": "{self.VERSION}", "method": "{method}", "params": '.encode(), pieces)
 
     def _send_encoded(self, msg_id: Any, pieces: list[bytes]) -> None:
-        """Send an answer that is JSON text; as ``_send_data`` does it, without a second copy as characters."""
+        """Send an answer that is JSON text, like ``_send_data``, but without a second copy as characters."""
         self._send_pieces(f'{{"jsonrpc": "{self.VERSION}", "id": {json.dumps(msg_id)}, "result": '.encode(), pieces)
 
     def _send_pieces(self, head: bytes, pieces: list[bytes]) -> None:
@@ -278,13 +277,13 @@ class Protocol(LanguageServerProtocol):
         try:
             waiting = self.writer.write(message)
             if inspect.isawaitable(waiting):
-                asyncio.ensure_future(waiting)  # noqa: RUF006 - as pygls does it; the writer keeps it
+                asyncio.ensure_future(waiting)  # noqa: RUF006 - as in pygls; the writer keeps the task
         except BrokenPipeError:
             logger.exception("the client is gone")
             raise
         except Exception as failure:
             logger.exception("a message cannot be sent")
-            self._server._report_server_error(failure, JsonRpcInternalError)  # noqa: SLF001 - as pygls does it
+            self._server._report_server_error(failure, JsonRpcInternalError)  # noqa: SLF001 - as in pygls
 
     def _send_handler_result(self, future: Any, *, msg_id: Any) -> None:
         """Answer a request; a refusal with a message is not logged as an error."""
@@ -298,7 +297,7 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Handled:
-        """Begin a session. The answer is ours; of the library's workspace only the folders are of use to it."""
+        """Begin a session with the answer of this server; only the folders of the library's workspace are used."""
         self._server.process_id = params.process_id
         self.client_capabilities = params.capabilities
         self._workspace = Workspace(None, workspace_folders=params.workspace_folders or [])
@@ -307,7 +306,7 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *_args: Any) -> Handled:
-        """End what is under way, with an answer for each request; after this only ``exit`` counts."""
+        """End all running work, with an answer for each request; after this only ``exit`` is accepted."""
         current = self.msg_id
         for ident, future in list(self._request_futures.items()):
             if ident != current and not future.done():
@@ -335,7 +334,7 @@ class Protocol(LanguageServerProtocol):
         """Pass a closed document to the handlers."""
         yield from self._pass_on(types.TEXT_DOCUMENT_DID_CLOSE, params)
 
-    # pygls, whose own is a generator, calls generators and coroutines; only the latter can be cancelled.
+    # A coroutine, unlike the generator in pygls, because only a coroutine can be cancelled.
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
     async def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Any:  # type: ignore[override]
         """Call a command with its arguments as one list of JSON values; a cancelled request ends the command too."""
@@ -346,7 +345,7 @@ class Protocol(LanguageServerProtocol):
 
 
 def _wrong_token(params: Any) -> str | None:
-    """Return the first token of some parameters that can be none: the library accepts any value there."""
+    """Return the first invalid token in the parameters, because the library accepts any value there."""
     if not isinstance(params, dict):
         return None
     for name in ("workDoneToken", "partialResultToken", "token"):
@@ -357,7 +356,7 @@ def _wrong_token(params: Any) -> str | None:
 
 
 def _readable(value: dict[str, Any], reads: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """Return the members of an object that can be read one by one, and of those that cannot the members that can."""
+    """Return the members of an object that can be read; unreadable members keep their readable members."""
     kept: dict[str, Any] = {}
     for key, part in value.items():
         if reads({**kept, key: part}):

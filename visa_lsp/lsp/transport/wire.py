@@ -1,8 +1,8 @@
-"""Standard input and output as the server reads and writes them, and the message of every keystroke.
+"""Reads standard input and writes standard output, and parses the message of every keystroke.
 
-pygls hands a message over from a thread three times, line by line; here a thread of its own reads whole messages, so that
-there is one hand-over. Invariant: nothing is read before the message before it was handled, so that no thread waits in a
-read when the client ends the server.
+In pygls a thread passes a message on three times, line by line; here a thread reads whole messages and passes each on
+once. Invariant: a message is read only after the previous one was handled, so that no thread waits in a read when the
+client ends the server.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ import logging
 import os
 import sys
 from threading import Event, Semaphore, Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from pygls.exceptions import JsonRpcException
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
-
     from pygls.lsp.server import LanguageServer
 
     from visa_lsp.lsp.transport.input_stream import Inflow
@@ -34,20 +32,20 @@ _INTERRUPTED: Final = 130
 _GC_SMALL_HEAP_ALLOCATIONS: Final = 3_000
 _GC_ALLOCATIONS: Final = 50_000
 _GC_OLDER_COLLECTIONS: Final = 500
-# Bytes that a pipe to the client may hold, where the system lets that be chosen.
+# The size in bytes of a pipe to the client, if the system lets it be chosen.
 _ROOM: Final = 1 << 20
 Change = tuple[tuple[int, int, int, int] | None, str]
 
 
 class _Inbox:
-    """Messages on their way from the stream, or from the thread that reads it, to the loop that handles them."""
+    """Passes messages from the stream, or from the thread that reads it, to the loop that handles them."""
 
     def __init__(self, server: LanguageServer, inflow: Inflow, stop: Event) -> None:
         self._server, self._inflow, self._stop = server, inflow, stop
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._handled = Semaphore(0)
-        self._engaged = True  # with a message: nothing is read until it is handled
+        self._engaged = True  # set with a message, because nothing is read until it is handled
 
     async def empty(self) -> None:
         """Handle messages until there are no more."""
@@ -58,9 +56,9 @@ class _Inbox:
     # ---- called by the loop ----
 
     def _listens(self) -> bool:
-        """Return whether the loop can watch for new data; if so, it does to the end.
+        """Return whether the loop can watch for new data; if so, it watches until the end.
 
-        To stop and begin it with each message would take as long as some keystrokes take as a whole, now and then.
+        Stopping and starting this for each message would sometimes take as long as a keystroke.
         """
         fd = self._inflow.fd
         if fd is None:
@@ -89,7 +87,7 @@ class _Inbox:
             self._take(body)
 
     def _next(self) -> None:
-        """Go on with what is held, or wait for more."""
+        """Handle the next stored message, or wait for more data."""
         if self._ended.done():
             return
         body = self._inflow.message()
@@ -104,7 +102,7 @@ class _Inbox:
         if body is None:
             self._end()
         elif self._handle(body):
-            # Work that the message started is done first.
+            # Work that the message has started is done first.
             self._loop.call_soon(self._next)
 
     # ---- read by a thread ----
@@ -143,7 +141,7 @@ class _Inbox:
     # ---- handled ----
 
     def _handle(self, body: bytes) -> bool:
-        """Handle a message; whether there are to be more."""
+        """Handle a message; return whether more may follow."""
         try:
             self._server.protocol.handle_message(json.loads(body))
         except (SystemExit, KeyboardInterrupt, BrokenPipeError):
@@ -159,14 +157,14 @@ class _Inbox:
 
 
 def _tidy() -> None:
-    """Look for garbage now, so that no keystroke has to: the search takes as long as most of them."""
+    """Collect garbage now, because a collection during a keystroke would double its time."""
     young, older, _ = gc.get_count()
     if young >= _GC_SMALL_HEAP_ALLOCATIONS:
         gc.collect(1 if older >= _GC_OLDER_COLLECTIONS else 0)
 
 
 def _widen(stream: BinaryIO) -> None:
-    """Make room in a pipe for a thousand findings: else each 64 KiB of them wait for the client to be given its turn."""
+    """Enlarge a pipe for a thousand findings, because otherwise every 64 KiB wait for the client's process."""
     with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
         import fcntl
 
@@ -174,7 +172,7 @@ def _widen(stream: BinaryIO) -> None:
 
 
 class _Outbox:
-    """Standard output as the library writes to it; it is the process's, so the end of a session only flushes it."""
+    """Standard output for the library; it belongs to the process, so that the end of a session only flushes it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -199,12 +197,12 @@ def serve_stdio(server: LanguageServer, stop: Event, inflow: Inflow, stdout: Bin
     try:
         asyncio.run(serve())
     except KeyboardInterrupt:
-        # The thread waits in a read that nothing ends, and the interpreter cannot take the stream from it.
+        # Exits directly, because the thread waits in a read, and the interpreter cannot take the stream from it.
         os._exit(_INTERRUPTED)
 
 
 def changes_of(params: Any) -> tuple[str, int, list[Change]] | None:
-    """URI, version and changes of a plain ``didChange``; None where the library must read it."""
+    """Return URI, version and changes of a plain ``didChange``; None if the library must read the message."""
     try:
         identifier = params["textDocument"]
         uri, version = identifier["uri"], identifier["version"]

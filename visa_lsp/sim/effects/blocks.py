@@ -23,7 +23,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def _owords(site: Site, data: str, address: str, *, scale: int, write: bool, wide: bool = False) -> Op:
-    """Return the op of consecutive owords, moved dword by dword so that the part inside a buffer is moved when the rest is not."""
+    """Return the op of consecutive owords, moved dword by dword, so that a block at the end of a buffer is moved in part."""
     dwords = 4 << site.integer("n")
     view = site.raw_view(site.raw(data), "<u4", 1, dwords, dwords * 4)
     base = site.scalar(address)
@@ -46,7 +46,7 @@ def _owords(site: Site, data: str, address: str, *, scale: int, write: bool, wid
 
 
 def _media(site: Site, *, write: bool) -> Op:
-    """Return the op of a rectangle of bytes of a 2D surface; reads outside repeat the nearest edge, writes outside are dropped."""
+    """Return the op of a rectangle of bytes of a 2D surface; reads outside repeat the edge, writes outside are dropped."""
     width, height = site.integer("width"), site.integer("height")
     pitch = max(4, 1 << (width - 1).bit_length())
     view = site.raw_view(site.raw("src" if write else "dst"), "u1", height, width, pitch)

@@ -13,14 +13,13 @@ import numpy as np
 
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
-from visa_lsp.program.model import Combine, Predicate
+from visa_lsp.program.model import Combine, Kernel, Predicate, Value
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.operands import Enable, Op, Site, make_no_op, predicate_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Kernel, Value
     from visa_lsp.sim.registers import Frame
 
 _END: Final = -1
@@ -62,7 +61,7 @@ def resume(f: Frame) -> int:
 
 
 def goto(site: Site) -> Op:
-    """Branch with some lanes; the others continue, or wait behind a backward branch."""
+    """Branch with some lanes; the others continue, or wait after a backward branch."""
     taken, here, target = _select_jumping_lanes(site), site.pc, _target(site, site.inst.get("label"))
 
     def forward(f: Frame) -> int | None:
@@ -167,7 +166,7 @@ def ret(site: Site) -> Op:
 
 
 def _enter(f: Frame, body: Kernel, lanes: int, back: int) -> int:
-    """Start a function for ``lanes``, in a frame of its own."""
+    """Start a function for ``lanes``, in a new frame."""
     thread = f.thread
     assert thread is not None
     if len(thread.frames) >= MAX_DEPTH:
@@ -269,7 +268,7 @@ def if_(site: Site) -> Op:
 
 
 def else_(site: Site) -> Op:
-    """Let the lanes of the first branch wait at the end, and resume the others behind this place."""
+    """Let the lanes of the first branch wait at the end, and resume the others after this place."""
     end = _need(site, site.code.structure.end.get(site.pc), FlowClass.ENDIF)
 
     def op(f: Frame) -> int | None:

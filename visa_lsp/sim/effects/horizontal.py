@@ -11,14 +11,13 @@ import numpy as np
 
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import Region
-from visa_lsp.program.model import General, Indirect
+from visa_lsp.program.model import General, Indirect, Value
 from visa_lsp.sim import values
 from visa_lsp.sim.lanes import converter, flush_source, int_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 

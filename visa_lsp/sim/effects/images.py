@@ -13,12 +13,11 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import lsc_messages, messages
-from visa_lsp.sim.images import as_image, axes, channels, lane_reader
+from visa_lsp.sim.images import Coordinates, as_image, axes, channels, lane_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.sim.images import Coordinates
     from visa_lsp.sim.memory import Image, Space
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
@@ -33,7 +32,7 @@ def _count(
         messages.announce(f, kind, found, np.zeros(lanes.size, np.int64), 1, lanes)
         return
     at, inside = image.texel_offsets(*xyz)
-    # The offset behind the end represents a texel outside.
+    # The offset after the end represents a texel outside.
     messages.announce(f, kind, (image.whole, found[1]), np.where(inside, at, image.size), image.texel_bytes, lanes)
 
 
@@ -108,7 +107,7 @@ def _add_offset(read: Fetch, offset: int) -> Fetch:
 
 
 def _lsc_typed(site: Site, *, write: bool, status: bool = False, sampled: bool = False) -> Op:
-    """Return the op of whole texels; ``status`` adds a register of residency, ``sampled`` takes the fourth coordinate as sample number."""
+    """Return the op of whole texels; ``status`` adds a register of residency, ``sampled``: the fourth coordinate is a sample."""
     mask = site.integer("chmask")
     chosen = [c for c in range(4) if mask >> c & 1] or [0]
     open_, _ = lsc_messages.open_surface(site)
@@ -133,7 +132,7 @@ def _first_sample(x: Fetch, sample: Fetch) -> Fetch:
 
 
 def _lsc_status(site: Site, before: int = 0) -> Op:
-    """Return one bit per lane behind ``before`` registers of data: set where the pixel lies inside, because all memory is resident."""
+    """Return one bit per lane after ``before`` registers: set if the pixel lies inside, because all memory is resident."""
     lanes, enable, operand = site.lanes, site.enable(), site.raw("dst")
     row = max(lanes * 4, site.grf)
     view = site.raw_view(RawOperand(operand.var, operand.offset + before * row), "<u4", 1, 1, 4)
@@ -154,7 +153,7 @@ def _lsc_status(site: Site, before: int = 0) -> Op:
 
 
 def _lsc_block(site: Site, *, write: bool) -> Op:
-    """Return the op of a rectangle of ``width`` bytes by ``height`` rows; outside of the image reads give zero and writes are dropped."""
+    """Return the op of a rectangle of ``width`` bytes by ``height`` rows; reads outside give zero, writes outside are dropped."""
     width, height = site.integer("width"), site.integer("height")
     if not 0 < width * height <= 1 << 16:
         raise site.fault(f"a block of {width} bytes by {height} rows is too large")

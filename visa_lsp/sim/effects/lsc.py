@@ -129,7 +129,7 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
 
 
 def _status(site: Site, *, quad: bool) -> Op:
-    """Load, or only touch the addresses, and return one bit per lane: set where the memory exists and so is resident."""
+    """Load, or only test the addresses, and return one bit per lane: set if the memory exists, because it is then resident."""
     data, lanes, enable = _Data.of(site), site.lanes, site.enable()
     elements = _elements(site, quad=quad)
     move = _transfer(site, write=False, quad=True) if quad else None

@@ -66,7 +66,7 @@ def _floats(words: Array, precision: int) -> Array:
 def dpas(site: Site) -> Op:
     """Compute D = C + A x B, ``count`` rows, ``depth`` steps of one dword each.
 
-    Raises KernelFault where the two precisions do not combine, or src2 is not a general variable.
+    Raises KernelFault if the two precisions do not combine, or src2 is not a general variable.
     """
     first, second = site.integer("prec1"), site.integer("prec2")
     depth, count = site.integer("depth", 8), site.integer("count", 1)

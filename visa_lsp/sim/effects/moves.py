@@ -13,15 +13,7 @@ import numpy as np
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import (
-    Address,
-    AddressOf,
-    General,
-    Immediate,
-    Predicate,
-    PredicateOperand,
-    State,
-)
+from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand, State, Value
 from visa_lsp.sim import values
 from visa_lsp.sim.lanes import (
     compile_lane,
@@ -38,7 +30,6 @@ from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask, mask_bits, predica
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -154,7 +145,7 @@ _RELATIONS: Final[tuple[Callable[[Any, Any], Any], ...]] = (
 def compare(site: Site) -> Op:
     """Compare lane by lane, into a predicate or as all ones and zeros.
 
-    Raises KernelFault where the instruction has no relation.
+    Raises KernelFault if the instruction has no relation.
     """
     relop = site.integer("relop")
     if relop >= len(_RELATIONS):
@@ -208,7 +199,7 @@ def store_relation(site: Site, relop: int, first: Value, second: Value, dst: Val
 def setp(site: Site) -> Op:
     """Set a predicate from the bits of a scalar, or from the low bit of each lane.
 
-    Raises KernelFault where the destination is not a predicate.
+    Raises KernelFault if the destination is not a predicate.
     """
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if not isinstance(dst, PredicateOperand):
@@ -227,7 +218,7 @@ def setp(site: Site) -> Op:
 def movs(site: Site) -> Op:
     """Copy values of surface or sampler variables, element by element.
 
-    Raises KernelFault where neither operand is a surface or a sampler.
+    Raises KernelFault if neither operand is a surface or a sampler.
     """
     dst, src, count = site.inst.get("dst"), site.inst.get("src0"), site.lanes
     if isinstance(dst, State):
@@ -262,7 +253,7 @@ def movs(site: Site) -> Op:
 def addr_add(site: Site) -> Op:
     """Add to an address: the byte address of a variable, or an address, plus an offset.
 
-    Raises KernelFault where the destination is not an address variable, or the base has no address.
+    Raises KernelFault if the destination is not an address variable, or the base has no address.
     """
     dst, base, offset = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     if not isinstance(dst, Address):
@@ -340,7 +331,7 @@ _BF8_MAX, _HF8_MAX, _HF8_NAN = 0x7B, 0x7E, 0x7F
 
 
 def _bf8(a: Array, *, clamps: bool) -> Array:
-    """Return the upper byte of hf, rounded to nearest even; saturation keeps the largest number where infinity would be."""
+    """Return the upper byte of hf, rounded to nearest even; with saturation the largest number replaces infinity."""
     code = _cut(a.view(np.uint16).astype(np.uint32), 8, np.isnan(a)).astype(np.uint8)
     over = clamps & ~np.isnan(a) & (code & 0x7F > _BF8_MAX)
     return np.where(over, code & 0x80 | _BF8_MAX, code).astype(np.uint8)
@@ -369,7 +360,7 @@ def _cut(bits: Array, drop: int, nan: Array) -> Array:
 
 
 def srnd(site: Site) -> Op:
-    """Round stochastically: add the random bits below the kept mantissa, then cut the rest off.
+    """Round stochastically: add the random bits below the kept mantissa, then truncate.
 
     Raises KernelFault for types other than f to hf and hf to 8 bits, and with saturation.
     """

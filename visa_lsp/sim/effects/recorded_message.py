@@ -1,8 +1,8 @@
-"""Messages without a software model: recorded with their payload; the destination is zero, and the run continues.
+"""Messages without a software model are recorded with their payload; the destination is zero, and the run continues.
 
 Motion estimation, the video scaler, render targets, the unified return buffer, messages written by hand, and the few
-instructions whose arithmetic is not described in public. Nothing is guessed: the report lists the payloads.
-An instruction without an active lane sends nothing; one that ends the thread does so.
+instructions whose arithmetic is not described in public. The report lists the payloads without guesses. An instruction
+without an active lane sends nothing; a message that ends the thread does end it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ import numpy as np
 
 from visa_lsp.isa.model import FieldKind, Role, Trait
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import NULL_RAW, AddressOf, General, Immediate, Indirect, RawOperand
+from visa_lsp.program.model import NULL_RAW, AddressOf, General, Immediate, Indirect, RawOperand, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -36,7 +35,7 @@ _LENGTHS: Final = {
 
 
 def record(site: Site, reason: str) -> Op:
-    """Keep the payload for the report; ``reason``: why it is not executed."""
+    """Record the payload for the report; ``reason``: why the message is not executed."""
     parts = list(_parts(site))
     targets = [t for slot in site.inst.row.slots if slot.role is Role.WRITE for t in _targets(site, slot.name)]
     enable = site.enable() if site.has("exec") else None

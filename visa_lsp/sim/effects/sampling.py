@@ -1,8 +1,8 @@
 """Effects of the sampler: texel loads, filtered samples, sizes.
 
-Images have one level of detail and one sample per pixel: a load of another one reads outside. The comparison of a sampler
-with a reference is "less or equal". Where public documents do not describe how texel offsets are packed with
-another parameter, the layout is that of an open driver's compiler (Mesa).
+Images have one level of detail and one sample per pixel; a load from another level or sample reads outside. The
+comparison of a sampler with a reference is "less or equal". The packing of texel offsets with another parameter is that
+of an open driver's compiler (Mesa), because public documents do not describe it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_HANDLE_TAGS: Final = 0xF  # low bits of a handle: states lie at multiples of 16 bytes, compilers use the bits between
+_HANDLE_TAGS: Final = (
+    0xF  # low bits of a handle: states lie at multiples of 16 bytes, so that compilers use the bits below
+)
 
-# The rows list the parameters of a payload (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD). One that shares its operand
-# with texel offsets has them in its low twelve bits: four bits each for u, v, r as in aoffimmi, or for gathers six for v,
-# six for u.
+# The rows list the parameters of a payload (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD). A parameter that shares its operand
+# with texel offsets has them in its low twelve bits: four bits each for u, v, r as in aoffimmi, or for gathers six for
+# v, six for u.
 _OFFSETS: Final = "offsets"
 _INTEGERS: Final = frozenset({"offu", "offv", _OFFSETS})
 
@@ -65,7 +67,7 @@ def _parameters(site: Site, kind: str) -> dict[str, Fetch]:
         word = next(part for part in name.split("+") if part != _OFFSETS or part == name)
         as_integer = word in _INTEGERS or kind[1] == "i"
         found[word] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}" if as_integer else kind)
-        if word != name:  # not masked: the low twelve bits of its fraction change no texel by more than 2**-11
+        if word != name:  # not masked, because the low twelve bits of its fraction change no texel by more than 2**-11
             found[_OFFSETS] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}")
     return found
 
@@ -133,7 +135,7 @@ def load_3d(site: Site) -> Op:
 
 
 def load_mcs(site: Site) -> Op:
-    """Read the control surface of an image with several samples per pixel: there is none."""
+    """Read zeros: images have one sample per pixel, so no multisample control surface exists."""
     return _texel_message(
         site, lambda _f, image, active: np.zeros((active.size, 4), np.int64 if image.is_integer else np.float32)
     )
@@ -165,7 +167,7 @@ def texel_offset(word: int) -> tuple[int, int, int]:
 
 
 def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -> Offsets:
-    """Return the texel offsets per lane along u, v, r, from parameters of their own or from the low bits of another."""
+    """Return the texel offsets per lane along u, v, r, from separate parameters or from the low bits of another one."""
     if "offu" in reads:
         u, v = (reads[n](f)[active].astype(np.int64) for n in ("offu", "offv"))
         return u, v, 0
@@ -248,7 +250,7 @@ def sample4(site: Site) -> Op:
 
 
 def lod(site: Site) -> Op:
-    """Compute the level that a sample would use: red is clamped to the one level that there is, green is not.
+    """Compute the level that a sample would use: red is clamped to the only level, green is not clamped.
 
     Derivatives are differences within four neighbouring lanes, two by two.
     """
@@ -272,8 +274,8 @@ def lod(site: Site) -> Op:
 def sample_unorm(site: Site) -> Op:
     """Read a block of 8 by 4 pixels in steps from a corner, as fractions of 16 or 8 bits.
 
-    Each chosen channel takes 32 elements, row by row; where chrominance is halved, red and blue fill the first 16 of
-    theirs with the even pixels of each row.
+    Each chosen channel takes 32 elements, row by row; if chrominance is halved, red and blue fill only their first 16
+    elements, with the even pixels of each row.
     """
     form = site.integer("chan") >> 4 & 3
     chosen = channels(site)

@@ -44,7 +44,7 @@ def _offsets(site: Site, name: str, lanes: int, *, wide: bool = False) -> Fetch:
 
 
 def _channels(site: Site, data: str, offset: str, *, wide: bool, write: bool) -> Op:
-    """Return the op of RGBA messages: channel c of a lane lies 4 c bytes behind its address."""
+    """Return the op of RGBA messages: channel c of a lane is 4 c bytes after its address."""
     lanes = site.lanes
     chosen = [c for c in range(4) if site.integer("chan") >> c & 1]
     row = max(lanes * 4, site.grf)

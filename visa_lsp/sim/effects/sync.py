@@ -9,15 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import SFID_SLM
-from visa_lsp.sim.group import GLOBAL, SHARED, Wait
-from visa_lsp.sim.operands import make_no_op
+from visa_lsp.sim.group import GLOBAL, SHARED, Barrier, Wait
+from visa_lsp.sim.operands import Op, Site, make_no_op
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Thread
-    from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 
 _WAIT: Final = -2
@@ -139,7 +137,7 @@ def fence(site: Site) -> Op:
 
 
 def _fence_memory(memory: int) -> Op:
-    """Return the op of a fence, which only notifies observers, because memory is in order anyway."""
+    """Return the op of a fence, which only notifies observers, because memory is always in order."""
 
     def op(f: Frame) -> None:
         assert f.thread is not None

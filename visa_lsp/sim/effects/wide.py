@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import types as ty
-from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand
+from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand, Value
 from visa_lsp.sim import exact, values
 from visa_lsp.sim.lanes import converter, flush_source, int_source, set_predicate
 from visa_lsp.sim.operands import Op, Site, mask_bits
@@ -18,7 +18,6 @@ from visa_lsp.sim.operands import Op, Site, mask_bits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -63,7 +62,7 @@ def subb(site: Site) -> Op:
 def madw(site: Site) -> Op:
     """Compute 32 x 32 + 32 bits to 64: low halves in the destination, high halves from the next free register on.
 
-    Raises KernelFault where the destination is neither general nor indirect.
+    Raises KernelFault if the destination is neither general nor indirect.
     """
     dst = site.inst.get("dst")
     sources = [site.inst.get(f"src{i}") for i in range(3)]
@@ -138,7 +137,7 @@ def add3_overflow(site: Site) -> Op:
 
 
 def _early_out(site: Site, sources: int, compute: Callable[..., Array], word: str = "") -> Op:
-    """Return the op of a math macro: the result, and a predicate bit where it is NaN, infinite or zero and must not be refined."""
+    """Return the op of a math macro: the result, and a predicate bit if it is NaN, infinite or zero, and so final."""
     dst, flag = site.inst.get("dst"), site.inst.get("preddst")
     operands = [site.inst.get(f"src{i}") for i in range(sources)]
     exec_type = values.execution_type(site.operand_type(o) for o in operands)

@@ -1,8 +1,8 @@
-"""Float operations, compiled, with the NaNs that the rule of ``sim.words`` requires.
+"""Compiled float operations, with the NaNs required by the rule of ``sim.words``.
 
-LLVM promises nothing of the bits of a NaN: it swaps what is added, takes negations into products, and calculates beforehand with
-another sign. The machine's instructions follow the rule when they are written as they are: each operation is a function of the
-module, inlined where it is called, of instructions that LLVM does not look into. A host without them chooses by lanes.
+LLVM does not guarantee the bits of a NaN: it swaps operands of sums, moves negations into products, and folds constants
+with another sign. The machine's own instructions follow the rule. So each operation is an inlined function of assembly
+instructions, which LLVM does not change. A host without these instructions selects the NaN lane by lane.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 # Attributes of a function that neither touches memory nor unwinds: LLVM may delete dead stores before it.
 _PURE: Final = ("nounwind", "readnone")
-_REGISTER: Final = 16  # bytes of the smallest vector register; what is smaller lies in one with nothing behind it
+_REGISTER: Final = 16  # bytes of the smallest vector register, which also holds smaller vectors
 
 
 def in_double(function: Callable[..., Node]) -> Callable[..., Node]:
-    """Return a body that computes in f64 and rounds once to the type of its sources."""
+    """Return the function of a word that computes in f64 and rounds once to the type of its sources."""
 
     def body(e: Emitter, *sources: Node) -> Node:
         own = sources[0].type
@@ -42,7 +42,7 @@ def in_double(function: Callable[..., Node]) -> Callable[..., Node]:
 
 
 def quiet(e: Emitter, value: Node) -> Node:
-    """Return lanes with quiet NaNs, as after a conversion there and back, which LLVM would delete."""
+    """Return lanes with quiet NaNs, as after a conversion to another type and back, which LLVM would delete."""
     return mul(e, value, splat(value.type.element, 1.0, lanes_of(value)))
 
 
@@ -68,7 +68,7 @@ add, sub, mul, div, fma, sqrt = (partial(_operation, word=word) for word in ("ad
 
 
 def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: int) -> Node:
-    """Return the machine's instructions for lanes, in as few registers of at most ``most`` bytes as hold them."""
+    """Return the machine's instructions for lanes, in as few registers of at most ``most`` bytes as possible."""
     kind = sources[0].type
     lanes, size = kind.count, bytes_of(kind.element)
     letter = "s" if size == 4 else "d"
@@ -94,15 +94,15 @@ def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: i
 
 def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node]) -> Node:
     kind = sources[0].type
-    # Registers that have names in the encoding of AVX, except where only that of AVX-512 will do.
+    # Registers of the AVX encoding, unless only that of AVX-512 fits.
     at = "v" if form[0] == "p" and kind.count * bytes_of(kind.element) == 64 else "x"
     if word == "fma":
-        # Of its three orders the one that names the addend last: NaNs are looked for in this order, a, b, c.
+        # The one of three orders that names the addend last, because NaNs are then selected in the order a, b, c.
         text, where = f"vfmadd231{form} $2, $1, $0", f"={at},{at},{at},0"
     elif word == "sqrt":
         text, where = f"vsqrt{form} {'$1, $1, $0' if form[0] == 's' else '$1, $0'}", f"={at},{at}"
     else:
-        # Without its prefix the assembler, too, swaps what is added or multiplied, if that makes a byte less.
+        # With a prefix, because the assembler otherwise swaps operands of sums and products to save a byte.
         prefix = "{vex3} " if at == "x" and word in ("add", "mul") else ""
         text, where = f"{prefix}v{word}{form} $2, $1, $0", f"={at},{at},{at}"
     code = ir.InlineAsm(ir.FunctionType(kind, [kind] * len(sources)), text, where)
@@ -110,7 +110,7 @@ def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node
 
 
 def _choose(e: Emitter, word: str, sources: tuple[Node, ...]) -> Node:
-    """Return the same for any host: the operation of LLVM, and NaNs by choice."""
+    """Return the operation for any host: that of LLVM, with NaNs selected explicitly."""
     builder, kind = e.builder, sources[0].type
     size = bytes_of(kind.element)
     match word, sources:
@@ -131,7 +131,7 @@ def _choose(e: Emitter, word: str, sources: tuple[Node, ...]) -> Node:
 
 
 def _invalid(size: int) -> int:
-    """Return the bits of the NaN that this host makes of zero by zero."""
+    """Return the bits of the NaN that this host computes for zero by zero."""
     zero = np.zeros(1, f"<f{size}")
     with np.errstate(all="ignore"):
         return int((zero / zero).view(f"<u{size}")[0])

@@ -1,6 +1,7 @@
-"""Compiled atomics: lane by lane, in order, as ``sim.messages.atomic`` does them.
+"""Compiled atomics: lane by lane, in order, as in ``sim.messages.atomic``.
 
-Where groups run side by side, the update of a lane is one step for the others: it is repeated until no other update came between.
+If groups run in parallel, the update of a lane is a single step for the others: it is repeated until no other update
+came between.
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ _INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] 
 def emit_atomic(
     e: Emitter, site: Site, found: spaces.Found, at: Node, word: str, memory: int, cell: int, *, names: Sequence[str]
 ) -> None:
-    """Update the place of each lane. Raises Uncompiled where the update, or what its operands share, has no compiled form."""
+    """Update the place of each lane. Raises Uncompiled if the update, or an overlap of its operands, has no compiled form."""
     update = _INTEGER_UPDATES.get(word)
     if update is None or memory not in (2, 4, 8):
         raise Uncompiled
     builder, lanes = e.builder, site.lanes
     dst, first, second = (raw_start(site, site.raw(n), lanes * cell) for n in names)
     if any(dst >= 0 <= start and start != dst and abs(start - dst) < lanes * cell for start in (first, second)):
-        raise Uncompiled  # the interpreter takes all sources before it writes
+        raise Uncompiled  # because the interpreter reads all sources before it writes
     bits, use = e.some(e.enable(site), site), check_instrumentation.ATOMIC
     with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))), may_leave(e) as outside:
         at = wide(e, found.offsets(at))

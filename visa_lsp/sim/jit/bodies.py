@@ -1,4 +1,4 @@
-"""A body for some modes, ready to be called, and what was executed of it."""
+"""A compiled body for certain modes, with counts of the executed instructions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CompiledBody:
-    """A body for some modes: its function, and how often each of its stretches was executed."""
+    """A body for certain modes: its function, and the number of executions of each stretch."""
 
     def __init__(
         self, code: Code, modes: ModePlan, surfaces: tuple[int, ...], compiling: Stopwatch,
@@ -29,7 +29,7 @@ class CompiledBody:
         self.compiling = compiling
         self._store = store
         for pc in range(len(code.kernel.instructions)):
-            code.op(pc)  # which notes the registers that it touches
+            code.op(pc)  # which records the registers that the instruction touches
         self.code = code
         self.body = BodyPlan(code, modes, surfaces, mode)
         self.module = ir.Module("body")
@@ -37,11 +37,11 @@ class CompiledBody:
         size = code.layout.size
         self.function = self.body.emit(self.module, "body")
         code.grow_frames(size)
-        # By stretch, and behind that for single instructions.
+        # Counts by stretch, followed by those of single instructions.
         self.counts = np.zeros(2 * len(code.kernel.instructions) + 2, np.int64)
 
     def twin(self, code: Code) -> Self:
-        """Return the same functions for another machine's form of the same kernel, with counts of its own."""
+        """Return the same functions for another machine's form of the same kernel, with separate counts."""
         size = code.layout.size
         code.layout.need(self.code.layout.size)
         code.grow_frames(size)
@@ -52,9 +52,9 @@ class CompiledBody:
 
     @cached_property
     def native(self) -> native.Native:
-        """The compiled functions; nothing can be added to the module from then on."""
+        """The compiled functions; afterwards nothing can be added to the module."""
         begin = self.module.globals.get(BEGIN)
-        if begin is not None and begin.is_declaration:  # nothing makes new threads
+        if begin is not None and begin.is_declaration:  # without a function that starts new threads
             ir.IRBuilder(begin.append_basic_block()).ret_void()
         with self.compiling:
             return native.Native(self.module, self._store)
@@ -65,7 +65,7 @@ class CompiledBody:
         return self.native.function("body")
 
     def flush_counts(self) -> None:
-        """Add what was counted by stretch to the counts of instructions."""
+        """Add the counts of stretches to the counts of instructions."""
         counts = self.code.counts
         for start in np.flatnonzero(self.counts).tolist():
             number = int(self.counts[start])
@@ -77,7 +77,7 @@ class CompiledBody:
         self.counts[:] = 0
 
     def stretch(self, pc: int) -> range:
-        """Return the instructions that are counted together with one."""
+        """Return the instructions in the stretch of an instruction."""
         body, count = self.body, len(self.code.counts)
         start = max(s for s in body.starts if s <= pc)
         end = min(body.ends[start], count - 1) if start < count - 1 else count

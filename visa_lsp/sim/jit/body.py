@@ -1,4 +1,4 @@
-"""One body as a function of compiled code: which instructions begin a stretch, how lanes wait and meet, where it is entered.
+"""Compiles one body to a function: the stretches of instructions, the waiting and joining of lanes, and the entries.
 
 The function takes registers, addresses, block and launch (``state``), goes on where the block says, and returns why it
 stopped. Control goes as in ``sim.effects.control_flow``: always at the lowest place that has lanes. A stretch of instructions that are
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.modes import ModePlan
     from visa_lsp.sim.jit.writer import Node
 
-# Effects that move lanes or make the thread wait, and have no compiled form: the interpreter is entered and left.
-# Behind the first it goes on anywhere.
+# Effects that move lanes or make the thread wait, without a compiled form: compiled code is left for the interpreter.
+# After an effect of the first set, the thread may continue anywhere.
 _MOVING: Final = frozenset(["switchjmp", "call", "fcall", "ifcall", "if", "else", "while", "break", "cont"])
 _LEAVING: Final = _MOVING | {"barrier", "sbarrier_wait", "nbarrier_wait"}
-MAX_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
+MAX_LOCAL_COUNTS: Final = 24  # stretches that are counted in values of the function
 BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 
 
 class BodyPlan:
-    """The plan of one body: stretches and entries. ``written`` makes its function."""
+    """The plan of one body: stretches and entries. ``emit`` writes its function."""
 
     def __init__(self, code: Code, modes: ModePlan, surfaces: tuple[int, ...], mode: RunMode = PLAIN) -> None:
         self.code = code
@@ -59,8 +59,8 @@ class BodyPlan:
         self.layout = StateLayout(code)
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
-        self.reaches_shared = True  # whether an instruction may touch the memory of a group
-        self.called_out: set[int] = set()  # what the interpreter does within compiled code
+        self.reaches_shared = True  # whether an instruction may access shared memory of a group
+        self.called_out: set[int] = set()  # instructions that compiled code leaves to the interpreter by a call
         ahead = {pc: code.labels.get(_label(inst), -1) for pc, inst in enumerate(self.instructions) if _jumps(inst)}
         count, behind = len(self.instructions), {pc + 1 for pc in self.leaving}
         self.entries = {0, *behind, *(target for pc, target in ahead.items() if 0 <= target <= pc)}
@@ -75,13 +75,13 @@ class BodyPlan:
         self.written_surfaces = self._find_written_surfaces()
         named = [value for inst in self.instructions for value in inst.values]
         predicates = frozenset(value.var for value in named if isinstance(value, Predicate | PredicateOperand))
-        # What a function keeps that runs threads one after another; None: it runs one.
+        # The values kept by a function that runs threads one after another; None if it runs one thread.
         alone = self.held.pieces and not (self.leaving or mode.watched or code.kernel.addresses)
         self.local = Local(predicates, self.written_surfaces) if alone else None
 
     @property
     def counted(self) -> Sequence[int]:
-        """The stretches that are counted in values of the function."""
+        """The stretches whose counts are values of the function."""
         return self.starts if self.local and len(self.starts) <= MAX_LOCAL_COUNTS else ()
 
     def _find_written_surfaces(self) -> frozenset[int]:
@@ -98,14 +98,14 @@ class BodyPlan:
 
     @property
     def given_surfaces(self) -> frozenset[int]:
-        """The surface variables that the launch gives, and no instruction changes."""
+        """The surface variables that the launch sets and no instruction changes."""
         places, inputs = self.code.layout.surface_base, self.code.kernel.inputs
         return frozenset(places[item.id] for item in inputs if item.kind & 7 > 1) - self.written_surfaces
 
     def _leaves(self, pc: int, inst: Inst) -> bool:
         meaning = inst.row.meaning
         if not isinstance(meaning, Lane | Effect) or (isinstance(meaning, Effect) and meaning.name in _LEAVING):
-            return True  # a message that is recorded may end the thread
+            return True  # because a recorded message may end the thread
         if _jumps(inst) and _label(inst) not in self.code.labels:
             return True
         return changes_modes(self.code, inst) and pc not in self.modes.controls
@@ -119,7 +119,7 @@ class BodyPlan:
 
     @property
     def barriers(self) -> frozenset[int]:
-        """The places of barriers, if nothing else leaves the function; else none."""
+        """The places of barriers, if only barriers leave the function; else empty."""
         found = {pc for pc in self.leaving if effect_of(self.instructions[pc].row.meaning) == "barrier"}
         return frozenset(found) if found == self.leaving else frozenset()
 
@@ -190,9 +190,9 @@ class _BodyWriter:
         self._leave(state.LEAVE, len(self.body.instructions), e.word(e.block, state.PC))
 
     def _run_threads(self, following: ir.Block) -> None:
-        """Run new threads one after another, those of a group and of the groups behind it.
+        """Run new threads one after another: those of a group, then those of later groups.
 
-        The cells of the launch say which is the first, and which runs where one of them is left.
+        The cells of the launch have the first thread and, after an exit, the running one.
         """
         e, b, one = self.e, self.e.builder, ir.Constant(I64, 1)
         with b.goto_entry_block():
@@ -239,7 +239,7 @@ class _BodyWriter:
         b.ret(ir.Constant(I32, state.LEAVE))
 
     def _enter(self, pc: int) -> ir.Block:
-        """Return the block that begins at an instruction with what the registers hold."""
+        """Return the block that loads the held registers and begins at an instruction."""
         e = self.e
         held = e.held.live_pieces(pc)
         if not held:
@@ -251,12 +251,12 @@ class _BodyWriter:
         return entered
 
     def _leave(self, status: int, pc: int, at: Node | int | None = None) -> None:
-        """Leave before the instruction at ``pc`` and store the registers that live there; the thread may be ``at`` another place."""
+        """Leave before the instruction at ``pc`` and store the live registers; the thread may be ``at`` another place."""
         self.e.give_held(self.e.held.live_pieces(pc))
         self.e.leave(status, pc if at is None else at)
 
     def _to(self, pc: int) -> ir.Block:
-        """Return the block that goes on at an instruction: by way of the lanes that wait there."""
+        """Return the block that continues at an instruction, after the lanes that wait there have joined."""
         return self.places.get(pc) or self.blocks[pc]
 
     def _join(self, pc: int) -> None:
@@ -285,7 +285,7 @@ class _BodyWriter:
         e.builder.branch(self.leave)
 
     def _stretch(self, start: int, end: int) -> None:
-        """Instructions that are executed one after the other."""
+        """Write the instructions of a stretch."""
         e, count = self.e, len(self.body.instructions)
         last = min(end, count)
         e.known_surfaces = dict(self._fixed)
@@ -295,7 +295,7 @@ class _BodyWriter:
             e.count(start, 1)
             e.builder.branch(self.dispatch)
             return
-        # An instruction that is left to the interpreter is counted there.
+        # The interpreter counts the instruction that is left to it.
         counted = last - start - (last - 1 in self.body.leaving)
         if counted:
             e.count(start, counted)
@@ -391,7 +391,7 @@ class _BodyWriter:
         e.builder.cbranch(e.builder.icmp_unsigned("!=", stay, ir.Constant(I32, 0)), on, self.dispatch)
 
     def _back(self, target: int) -> None:
-        """Jump backwards: the place where a time slice may end."""
+        """Jump backwards; a time slice may end here."""
         e = self.e
         late = e.builder.icmp_unsigned(">=", e.get(e.steps, I64), e.constant(e.launch, state.QUANTUM))
         with e.builder.if_then(late, likely=False):
@@ -432,12 +432,12 @@ def _label(inst: Inst) -> int:
 
 
 def _jumps(inst: Inst) -> bool:
-    """Return whether compiled code goes to a label here."""
+    """Return whether compiled code jumps to a label at an instruction."""
     return branches(inst) and not inst.row.flow.returns
 
 
 def _touches_fixed(body: BodyPlan) -> bool:
-    """Return whether some instruction sets a predefined surface variable."""
+    """Return whether an instruction sets a predefined surface variable."""
     return any(
         isinstance(dst := inst.get("dst"), State) and not dst.sampler and dst.var < FIRST_SURFACE
         for inst in body.instructions

@@ -1,12 +1,11 @@
 """Check instrumentation: tests in compiled code for everything that a checker may report.
 
-A hit ends the function with ``SUSPECT``, and the launch is run again in the interpreter, which reports the findings. So the tests
-may not overlook a finding, but a hit need not be one.
-
-Races: each dword of memory has three marks, of who has written it, read it, and used it atomically. A mark is the number of a
-thread between two barriers: numbers of one round of a group lie side by side, and later rounds have higher ones. What was done
-in an earlier round of the same group is in order; what another group, or another thread in the same round, has done is not.
-Barriers begin a round for a memory only where its fence was executed, or none.
+A hit ends the function with ``SUSPECT``, and the interpreter runs the launch again and reports the findings. So the
+tests must not miss a finding, but a hit need not be a finding. Races: each dword of memory has three marks, for its
+last write, read and atomic use. A mark is the number of a thread between two barriers: numbers of one round of a group
+are consecutive, and later rounds have higher numbers. Uses in an earlier round of the same group are in order; uses by
+another group, or by another thread in the same round, are not. A barrier begins a round for a memory only if a fence of
+this memory, or no fence at all, was executed.
 """
 
 from __future__ import annotations
@@ -26,26 +25,26 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.spaces import SpacePlace
     from visa_lsp.sim.jit.writer import Node
 
-SEVERAL: Final = 0xFFFFFFFF  # mark of what several groups have read or used atomically
+SEVERAL: Final = 0xFFFFFFFF  # mark of a dword that several groups have read or used atomically
 WRITTEN, READ, ATOMIC = range(3)  # the three marks
-# What is in no order with a use: a write with any other, reads and atomics not with their like.
+# The uses that race with a use: a write races with any other, reads and atomics not with their own kind.
 AGAINST: Final = {WRITTEN: (WRITTEN, READ, ATOMIC), READ: (WRITTEN, ATOMIC), ATOMIC: (WRITTEN, READ)}
 
 
 def suspect(e: Emitter, wrong: Node) -> None:
-    """Leave where a bit is set."""
+    """Leave the function if a bit is set."""
     on = e.function.append_basic_block("fine")
     e.builder.cbranch(wrong, e.suspected, on).set_weights([1, 999])
     e.builder.position_at_end(on)
 
 
 def suspect_always(e: Emitter) -> None:
-    """Leave in any case; what is written behind it is never reached."""
+    """Leave the function in any case; later operations are never reached."""
     suspect(e, ir.Constant(I1, 1))
 
 
 def any_of(e: Emitter, lanes: Node) -> Node:
-    """Return whether one of some lanes' bits is set."""
+    """Return whether the bit of any lane is set."""
     return e.intrinsic(f"llvm.vector.reduce.or.v{lanes_of(lanes)}i1", I1, lanes)
 
 
@@ -61,14 +60,14 @@ def alignment(e: Emitter, at: Node, chosen: Node | None, size: int) -> None:
 
 
 def access(e: Emitter, place: SpacePlace, use: int) -> None:
-    """Suspect what an argument does not allow."""
+    """Suspect accesses that the argument forbids."""
     forbidden = (state.READONLY if use != READ else 0) | (state.WRITEONLY if use != WRITTEN else 0)
     found = e.builder.and_(place.flags, ir.Constant(I64, forbidden))
     suspect(e, e.builder.icmp_unsigned("!=", found, ir.Constant(I64, 0)))
 
 
 def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Callable[..., None]) -> None:
-    """Suspect by a function of the module, which ``body`` writes once for all instructions that call it."""
+    """Test in a separate function of the module, which ``body`` writes once for all instructions that call it."""
 
     def write_body(launch: Node, *own: Node) -> Node:
         before = e.launch, e.suspected
@@ -85,7 +84,7 @@ def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Cal
 
 
 def mark(e: Emitter, place: SpacePlace, first: Node, dwords: int, use: int, *, shared: bool) -> None:
-    """Suspect uses without an order to that of contiguous dwords from an offset on, and set the marks of this use."""
+    """Record suspected races of a use of contiguous dwords from an offset on, and mark the use."""
 
     def body(marks: Node, stride: Node, at: Node) -> None:
         _mark(e, marks, stride, at, dwords, use, shared=shared)
@@ -96,7 +95,7 @@ def mark(e: Emitter, place: SpacePlace, first: Node, dwords: int, use: int, *, s
 
 
 def mark_each(e: Emitter, place: SpacePlace, at: Node, bits: Node, size: int, use: int, *, shared: bool) -> None:
-    """Emit the same for elements of ``size`` bytes that lie anywhere, lane by lane."""
+    """Record suspected races of elements of ``size`` bytes at any places, and mark them lane by lane."""
 
     def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
         kept = e.keep_lanes(at)
@@ -109,7 +108,7 @@ def mark_each(e: Emitter, place: SpacePlace, at: Node, bits: Node, size: int, us
 
 
 def _mark(e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, use: int, *, shared: bool) -> None:
-    """Emit the marks of ``lanes`` dwords; ``marks`` is where that of byte 0 would be, ``stride`` the bytes between kinds."""
+    """Emit the marks of ``lanes`` dwords; ``marks`` is the address for byte 0, ``stride`` the bytes between kinds."""
     b, kind = e.builder, vector(I32, lanes)
     numbers = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
     group, round_ = (e.word(e.launch, at, I32) for at in numbers)
@@ -125,7 +124,7 @@ def _mark(e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, use: i
         return b.load(place(of), typ=kind, align=4)
 
     def in_order(mark: Node) -> Node:
-        # No thread, this thread, or an earlier round of the group. Marks of another group in shared memory say nothing.
+        # In order: no thread, this thread, or an earlier round of the group. Marks of other groups in shared memory are old.
         unmarked = b.icmp_unsigned("<", mark, e.spread(group if shared else ir.Constant(I32, 1), lanes))
         since = b.sub(mark, e.spread(group, lanes))
         earlier = b.icmp_unsigned("<", since, e.spread(b.sub(round_, group), lanes))
@@ -135,7 +134,7 @@ def _mark(e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, use: i
     if use == WRITTEN:
         b.store(own, place(use), align=4)
         return
-    if shared:  # it holds nothing at first
+    if shared:  # because it is undefined at first
         suspect(e, any_of(e, b.icmp_unsigned("<", get(WRITTEN), e.spread(group, lanes))))
     # Other threads of this round, which share one number, or other groups.
     old = get(use)

@@ -1,6 +1,7 @@
-"""The compiled code of kernels, which runs share, and the limits on the size of kernels.
+"""The compiled code of kernels, shared by runs, and the limits on the size of kernels.
 
-Apart from the machine: most launches under checkers are over before anything is compiled, and need no more than this.
+Separate from the machine, because most launches under checkers end before anything is compiled, and need only this
+module.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.bodies import CompiledBody
     from visa_lsp.sim.jit.modes import Modes
 
-MAX_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some six seconds
-WAIT_SECONDS: Final = 0.02  # for code that is being made, between slices of the interpreter of some 2 ms
-# Of a body that holds registers, and what else a thread has, in values of its own: each way out stores them. In one of 3,500
-# instructions that takes LLVM 4.8 seconds instead of 1.3.
+MAX_INSTRUCTIONS: Final = 8_000  # of a compiled body: some six seconds
+WAIT_SECONDS: Final = 0.02  # seconds to wait for the compiler between slices of the interpreter of some 2 ms
+# Of a body that holds the registers and other state of a thread in values: each exit stores them. For 3,500
+# instructions this takes LLVM 4.8 seconds instead of 1.3.
 MAX_HELD_INSTRUCTIONS: Final = 500
-MAX_MAKINGS: Final = 16  # of a program, for launches that differ
+MAX_MAKINGS: Final = 16  # of a program, for different launches
 
 BodyKey: TypeAlias = "tuple[int, Modes, RunMode]"  # of a kernel or function, by its identity
 
 
 def is_large(kernel: Kernel) -> bool:
-    """Return whether a body has more instructions than are compiled."""
+    """Return whether a body has too many instructions to be compiled."""
     return len(kernel.instructions) > MAX_INSTRUCTIONS
 
 
@@ -43,14 +44,14 @@ class ObjectStore(Protocol):
         """Return the stored object code, bytes in base64; None without an entry."""
 
     def put(self, key: str, value: bytes, /) -> None:
-        """Keep object code."""
+        """Store object code."""
 
     def flush(self) -> None:
-        """Write what was put."""
+        """Write the stored object code."""
 
 
 class Stopwatch:
-    """The wall seconds inside of its ``with`` blocks, counted once where they nest; the kernel's time excludes them."""
+    """Measures the wall seconds inside of its ``with`` blocks, nested ones once; the kernel's time excludes them."""
 
     def __init__(self) -> None:
         self.seconds, self._began, self._depth = 0.0, 0.0, 0
@@ -67,7 +68,7 @@ class Stopwatch:
 
 
 class RunMode(NamedTuple):
-    """The code around the instructions of a body: tests for checkers, updates that other threads see as one step.
+    """The additional code in a body: tests for checkers, and atomic updates for parallel threads.
 
     ``to_the_end``: the registers of a thread are read after its end.
     """
@@ -83,31 +84,31 @@ PLAIN: Final = RunMode()
 class Making:
     """The compiled code for equal dispatches, shared by all machines that run them, and the time spent on it.
 
-    ``store`` has what other processes have compiled.
+    ``store`` has the code compiled by other processes.
     """
 
     def __init__(self, store: ObjectStore | None = None, kernel: Kernel | None = None) -> None:
         self.store = store
-        self.kernel = kernel  # kept: what is known of it is found by its identity
+        self.kernel = kernel  # kept alive, because facts about it are found by its identity
         self.stopwatch = Stopwatch()
-        self.codes: dict[int, list[Code]] = {}  # by kernel: forms of the interpreter, which no machine uses now
+        self.codes: dict[int, list[Code]] = {}  # by kernel: unused forms of the interpreter
         self.bodies: dict[BodyKey, CompiledBody] = {}
-        self.proofs: dict[int, bool] = {}  # by kernel: whether a thread writes each register before it reads it
+        self.proofs: dict[int, bool] = {}  # by kernel: whether each thread writes registers before it reads them
         self._threads: dict[BodyKey, Thread] = {}
         self._lock = Lock()
 
     def is_made(self, key: BodyKey, make: Callable[[Making], None]) -> bool:
-        """Return whether a body is compiled, by ``make`` in a thread; LLVM works without Python's lock.
+        """Return whether a body is compiled; ``make`` compiles it in a thread, because LLVM works without Python's lock.
 
-        The caller interprets until then, and waits a little each time: its steps compete with those of the compiler, and
-        a body is compiled only where it is expected to take less time.
+        The caller interprets until then, and waits a little at each call, because its steps compete with the compiler,
+        and the compiled body is expected to save time.
         """
         if key in self.bodies:
             return True
 
         def work() -> None:
             own = Making(self.store, self.kernel)
-            # An exception is raised again where the caller makes the same for itself.
+            # An exception is raised again when the caller compiles the body itself.
             with self._lock, suppress(Exception):
                 make(own)
             self.bodies.update(own.bodies)
@@ -123,21 +124,21 @@ class Making:
 
 
 def _stop(thread: Thread) -> None:
-    """Stop a thread that compiles, behind the pass of LLVM that runs: one that outlives the process's memory crashes."""
+    """Stop a compiling thread after the current pass of LLVM, because it would crash when the process frees its memory."""
     if thread.is_alive() and thread.ident is not None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
         thread.join()
 
 
 class Makings:
-    """The compiled code of a program, by everything that it depends on."""
+    """The compiled code of a program, by its dependencies."""
 
     def __init__(self, store: ObjectStore | None = None) -> None:
         self._store = store
         self._known: dict[object, Making] = {}
 
     def of(self, dispatch: Dispatch) -> Making:
-        """Return the compiled code of the dispatches that share their code with one."""
+        """Return the compiled code that a dispatch can share."""
         full = (1 << dispatch.simd) - 1
         key = (
             id(dispatch.kernel), dispatch.platform.name, tuple(sorted(dispatch.surfaces)), dispatch.slm_bytes,

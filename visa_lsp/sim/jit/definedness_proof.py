@@ -1,9 +1,9 @@
-"""Proof that a kernel reads no register, predicate, address or surface variable that it has not written before.
+"""Proves that a kernel writes each register, predicate, address and surface variable before it reads it.
 
-Each lane is followed by itself along the edges that it may take. A byte is undefined, defined for the lane that wrote it, or
-defined for all: lanes write their own elements, instructions without mask write for all lanes, and so does every instruction as
-long as all lanes of the thread are together. What cannot be shown is not proven; it may be right all the same. The plan of an
-instruction is that of the checker (``observers.definedness_plan``).
+Each lane is followed separately along its possible edges. A byte is undefined, defined for the lane that wrote it, or
+defined for all. Lanes write their own elements; instructions without a mask write for all lanes, as does every
+instruction while all lanes of the thread are together. A correct kernel may remain unproven. The plan of an instruction
+is that of the checker (``observers.definedness_plan``).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 ALL: Final = 255
-MAX_PROOF_INSTRUCTIONS: Final = 4000  # of a body that is looked at
-_BITS: Final = np.arange(32)  # of a predicate: each belongs to its lane
+MAX_PROOF_INSTRUCTIONS: Final = 4000  # of a body that is analysed
+_BITS: Final = np.arange(32)  # bits of a predicate, one for each lane
 
 
 class Known:
     """The definedness at one place: for each byte and cell 0, ``ALL``, or 1 plus the number of the lane that wrote it.
 
-    Behind the bytes of the registers lie the address cells, the bits of predicates, surface and sampler variables.
+    The bytes of the registers are first, then address cells, bits of predicates, surface and sampler variables.
     """
 
     def __init__(self, frame: Frame, *, together: bool) -> None:
@@ -46,33 +46,33 @@ class Known:
         )  # fmt: skip
         self.addresses, self.predicates, self.surfaces, self.samplers, _ = np.cumsum([len(part) for part in given])
         self.values: Array = np.where(np.concatenate(given), 0, ALL).astype(np.uint8)
-        self.together = together  # all lanes of the thread are here
+        self.together = together  # whether all lanes of the thread are here
 
     def copy(self) -> Known:
-        """Return the same, to be changed."""
+        """Return a copy."""
         new = copy(self)
         new.values = self.values.copy()
         return new
 
     def meet(self, other: Known) -> bool:
-        """Keep what both know; whether that is less than before."""
+        """Keep the facts that hold in both; return whether any were lost."""
         a, b, together = self.values, other.values, self.together
         self.values = np.where(a == b, a, np.where(a == ALL, b, np.where(b == ALL, a, 0))).astype(np.uint8)
         self.together = together and other.together
         return self.together != together or not np.array_equal(a, self.values)
 
     def predicate(self, var: int) -> Array:
-        """Return the bits of a predicate variable, to be read or changed."""
+        """Return a writable view of the bits of a predicate variable."""
         return self.values[self.predicates + 32 * var :][:32]
 
     def cell(self, place: tuple[bool, int]) -> Array:
-        """Return the cell of a sampler or surface variable."""
+        """Return a writable view of the cell of a sampler or surface variable."""
         sampler, number = place
         return self.values[(self.samplers if sampler else self.surfaces) + number :][:1]
 
 
 def proves_definedness(code: Code, frame: Frame, *, full: bool) -> bool:
-    """Return whether no lane reads what was not written; ``full`` says that all lanes of each thread have a work item."""
+    """Return whether no lane reads a value before it is written; ``full``: all lanes of each thread have a work item."""
     instructions = code.kernel.instructions
     if len(instructions) > MAX_PROOF_INSTRUCTIONS:
         return False
@@ -85,7 +85,7 @@ def proves_definedness(code: Code, frame: Frame, *, full: bool) -> bool:
     while work:
         pc = work.pop()
         known = places[pc].copy()
-        # Along a stretch only one state is carried.
+        # Within a stretch a single state is updated.
         while pc < len(instructions):
             plan = plans[pc]
             if plan is not None and not _step(code.kernel, plan, known):
@@ -122,7 +122,7 @@ def after(code: Code, pc: int) -> Iterator[int]:
     target = code.labels.get(label) if isinstance(label := inst.get("label"), int) else None
     if flow in (FlowClass.GOTO, FlowClass.JUMP) and target is not None:
         yield target
-        # Size 1 moves all active lanes; a larger one those of its own that the predicate has.
+        # With size 1 all active lanes move; with a larger size only the lanes in the predicate.
         if inst.get("pred") is not None or flow is FlowClass.GOTO:
             yield pc + 1
     elif flow.returns:
@@ -133,7 +133,7 @@ def after(code: Code, pc: int) -> Iterator[int]:
 
 
 def _step(kernel: Kernel, plan: DefinednessPlan, known: Known) -> bool:
-    """Return whether what an instruction reads is defined; what it writes is, then."""
+    """Return whether all values that an instruction reads are defined, and mark its results as defined."""
     everybody = plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
     own = (plan.at <= _BITS) & (plan.at + plan.lanes > _BITS)
     needed = list[Array]()  # none of these values may be 0
@@ -142,7 +142,7 @@ def _step(kernel: Kernel, plan: DefinednessPlan, known: Known) -> bool:
         needed.append(bits if plan.pred.combine is Combine.NONE and not everybody else bits == ALL)
     for var in plan.preds_read:
         bits = known.predicate(var)
-        if not plan.preds_written:  # a number is made of all bits, whatever lanes it is for
+        if not plan.preds_written:  # a number consists of all bits, whatever the lanes
             needed.append(bits[: kernel.predicates[var - 1].num_elements] == ALL)
         else:
             needed.append(bits[own] if not everybody and plan.lanes > 1 else bits[own] == ALL)
@@ -153,7 +153,7 @@ def _step(kernel: Kernel, plan: DefinednessPlan, known: Known) -> bool:
     if not all(_is_defined(plan, places, known, everybody=everybody) for places in _read(plan)):
         return False
     if any(source.places is None for source in (*plan.sources, *plan.targets)):
-        return False  # which registers are meant is known only when it runs
+        return False  # because its registers are known only at run time
     _write(plan, known, own, everybody=everybody or known.together)
     return True
 
@@ -176,7 +176,7 @@ def _is_defined(plan: DefinednessPlan, places: Array, known: Known, *, everybody
 def _write(plan: DefinednessPlan, known: Known, lanes: Array, *, everybody: bool) -> None:
     guarded = plan.pred is not None and not plan.selects
     if guarded:
-        return  # whether it is written depends on the predicate
+        return  # because a write depends on the predicate
     for target in plan.targets:
         places = target.places
         assert places is not None

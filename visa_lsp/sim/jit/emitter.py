@@ -1,8 +1,9 @@
 """The base of all compiled instructions: registers as vectors of lanes, masks, predicates, calls into the interpreter.
 
-An ``Emitter`` writes the instructions of one body into one LLVM function. Lanes are ``<n x type>`` vectors, also one lane.
-Registers stay in memory, as the interpreter has them, so that either engine can go on at any instruction; predicates and
-waiting lanes stay in the block. The masks are numbers that LLVM keeps in registers; ``spill`` puts them where the interpreter looks.
+An ``Emitter`` writes the instructions of one body into one LLVM function. Lanes are ``<n x type>`` vectors, even a
+single lane. Registers stay in memory, in the layout of the interpreter, so that either engine can continue at any
+instruction; predicates and waiting lanes stay in the block. LLVM keeps the masks in registers; ``spill`` writes them to
+the block for the interpreter.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ CALLBACK: Final = "visa_lsp_interpret"  # the symbol of the function that execut
 
 
 class Local(NamedTuple):
-    """The predicates and surface variables that a function keeps: those that it writes."""
+    """The predicates and surface variables that a function keeps in values, because it writes them."""
 
     predicates: frozenset[int]
     surfaces: frozenset[int]
 
 
 class _Kept(NamedTuple):
-    """A number that a function keeps while it runs: its cell, and its place in the block or in the launch."""
+    """A number that a function keeps in a cell while it runs, and its place in the block or in the launch."""
 
     cell: Node
     kind: Any
@@ -44,7 +45,7 @@ class _Kept(NamedTuple):
 
 
 class Uncompiled(Exception):  # noqa: N818 - no fault: the interpreter executes the instruction
-    """An instruction that has no compiled form."""
+    """An instruction without a compiled form."""
 
 
 class Emitter(Writer):
@@ -53,8 +54,8 @@ class Emitter(Writer):
     def __init__(self, module: ir.Module, name: str, plan: BodyPlan) -> None:
         """Begin a function.
 
-        One that runs threads one after another keeps what the block holds in values of its own: of predicates and surface
-        variables those that the plan names, and how often each stretch is executed, where they are few.
+        A function that runs threads one after another keeps the contents of the block in cells: the predicates and
+        surface variables named by the plan, and the counts of stretches if there are few.
         """
         local, layout = plan.local, plan.layout
         kind = ir.FunctionType(I32, (PTR, PTR, PTR, PTR))
@@ -65,16 +66,16 @@ class Emitter(Writer):
         self._registers, self.addresses, self._block, self.launch = self.function.args
         for argument in self.function.args:
             argument.add_attribute("noalias")
-        # two exits: a callback has raised, at the place of the call; a checker may have a finding
+        # two exits: after an exception in a callback, and if a checker may have a finding
         self.failed, self.suspected = self.blocks("failed", "suspected")
         self.fresh: Node = None  # whether the function begins with new threads
         if self._threads:
             self.fresh = self.builder.icmp_unsigned("==", self._registers, ir.Constant(PTR, None))
             self._registers, self._block = self.variable(self._registers), self.variable(self._block)
         self._hoisted: dict[tuple[int, int], Node] = {}
-        self._kept: list[_Kept] = []  # of the thread
-        self._sums: list[tuple[Node, Node]] = []  # what is added up for the launch: cells and places
-        self._who: list[tuple[Node, Node]] = []  # which thread runs
+        self._kept: list[_Kept] = []  # cells of the thread
+        self._sums: list[tuple[Node, Node]] = []  # sums for the launch: cells and places
+        self._who: list[tuple[Node, Node]] = []  # cells that identify the running thread
         self.emask = self._keep(state.EMASK, I32, own=True)
         self.call_mask = self._keep(state.CALL_MASK, I32, own=True)
         self.steps = self._keep(state.STEPS, own=True, new=True)
@@ -94,17 +95,17 @@ class Emitter(Writer):
         ]
         self.reads, self.writes = (self._sum(self.address(self.launch, at)) for at in (state.READS, state.WRITES))
         self._counts = {start: self._sum(self._count_place(start)) for start in plan.counted}
-        if self._threads:  # of a thread among those that run one after another
+        if self._threads:  # one of several threads that run one after another
             places = [self.address(self.launch, at) for at in (state.THREAD, state.GROUP, state.TOTAL)]
             self._who = [(self.variable(self.get(place, I64)), place) for place in places]
             self.thread, self.group, self.total = (cell for cell, _ in self._who)
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
         self._callback.attributes.add("cold")
         self.modes: Modes
-        self.surface_values = plan.surfaces  # what surface variables may stand for, in the order of the launch's table
-        self.given_surfaces = plan.given_surfaces  # surface variables that hold a surface of the launch
-        self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
-        self.reaches_shared = False  # an instruction may touch the memory of the group
+        self.surface_values = plan.surfaces  # possible values of surface variables, in the order of the launch's table
+        self.given_surfaces = plan.given_surfaces  # surface variables with a surface set by the launch
+        self.known_surfaces: dict[int, int] = {}  # known values of surface variables at this instruction
+        self.reaches_shared = False  # whether an instruction may access the memory of the group
         self.pc = 0
         self.held = plan.held
         # Arrays for the held pieces, because LLVM promotes arrays to better values than vectors.
@@ -112,17 +113,17 @@ class Emitter(Writer):
         for piece in self.held.pieces:
             place = self.builder.alloca(ir.ArrayType(ir.IntType(8), piece.size))
             place.align = 64
-            place.type = PTR  # whatever is stored there
+            place.type = PTR  # a plain pointer, whatever is stored there
             self._held.append(place)
 
     def take_held(self, numbers: Sequence[int], registers: Node = None) -> None:
-        """Take held pieces from the registers, those of the thread or others."""
+        """Load held pieces from the registers of the thread, or from others."""
         for (start, size), own in ((self.held.pieces[number], self._held[number]) for number in numbers):
             place = self.address(registers or self.registers, start)
             self.builder.store(self.builder.load(place, typ=type_of_bytes(size), align=1), own, align=1)
 
     def give_held(self, numbers: Sequence[int]) -> None:
-        """Put held pieces into the registers, where the interpreter and a later call look for them."""
+        """Store held pieces in the registers, for the interpreter and later calls."""
         for (start, size), own in ((self.held.pieces[number], self._held[number]) for number in numbers):
             value = self.builder.load(own, typ=type_of_bytes(size), align=1)
             self.builder.store(value, self.address(self.registers, start), align=1)
@@ -130,9 +131,9 @@ class Emitter(Writer):
     def _keep(
         self, offset: int, kind: Any = I64, *, own: bool | None, new: bool = False, looked_at: bool = False
     ) -> Node:
-        """Return the cell of a number of the block: one of the function's ``own``, or the block's.
+        """Return the cell of a number of the block: one of the function's ``own``, or its offset in the block.
 
-        A ``new`` thread begins with 0 there; the interpreter's instructions may have ``looked_at`` it, and change it.
+        ``new``: it is 0 in a new thread; ``looked_at``: instructions in the interpreter may read and change it.
         """
         if not own:
             return offset
@@ -140,7 +141,7 @@ class Emitter(Writer):
         return self._kept[-1].cell
 
     def _sum(self, place: Node) -> Node:
-        """Return the cell of what is added to a number of the launch."""
+        """Return the cell that accumulates a sum for a number of the launch."""
         if not self._threads:
             return place
         self._sums.append((self.variable(ir.Constant(I64, 0)), place))
@@ -150,7 +151,7 @@ class Emitter(Writer):
         return self.address(self.table(state.COUNTS), 8 * start)
 
     def count(self, start: int, steps: int) -> None:
-        """Count a stretch, of so many steps."""
+        """Count an execution of a stretch and its steps."""
         self.add_to(self.steps, ir.Constant(I64, steps))
         self.add_to(self._counts.get(start) or self._count_place(start), ir.Constant(I64, 1))
 
@@ -165,7 +166,7 @@ class Emitter(Writer):
         return self.get(self._block, PTR) if self._threads else self._block
 
     def begin_thread(self, registers: Node, block: Node, first: Node) -> None:
-        """Go on with a new thread, which has these registers and this block; ``first`` is how its block begins."""
+        """Continue with a new thread with these registers and this block; ``first`` is the initial state of its block."""
         self.set(self._registers, registers)
         self.set(self._block, block)
         for kept in self._kept:
@@ -175,7 +176,7 @@ class Emitter(Writer):
             self.builder.store(ir.Constant(type_of_bytes(piece.size), ir.Undefined), cell)
 
     def constant(self, base: Node, offset: int, kind: Any = I64) -> Node:
-        """Return a number that stays the same while the function runs: it is loaded where the function begins."""
+        """Return a number that does not change while the function runs; it is loaded at the start of the function."""
         key = id(base), offset
         if key not in self._hoisted:
             with self.builder.goto_entry_block():
@@ -189,17 +190,17 @@ class Emitter(Writer):
     # ---- the blocks of numbers
 
     def place_of(self, cell: Node) -> Node:
-        """Return the address of a cell: one of the function's own, or of the block, by its offset."""
+        """Return the address of a cell of the function, or of an offset in the block."""
         return self.address(self.block, cell) if isinstance(cell, int) else cell
 
     def load_all(self) -> None:
-        """Take what is kept in the function from the block."""
+        """Load the kept numbers of the function from the block."""
         block = self.block
         for kept in self._kept:
             self.set(kept.cell, self.word(block, kept.place, kept.kind))
 
     def _spill(self, pc: Node, *, whole: bool) -> None:
-        """Put the place and what is kept in the function into the block: the ``whole``, or what the interpreter's instructions look at."""
+        """Store the place and kept numbers in the block: all with ``whole``, else those that the interpreter may read."""
         block = self.block
         self.put_word(block, state.PC, pc)
         for kept in self._kept:
@@ -207,7 +208,7 @@ class Emitter(Writer):
                 self.put_word(block, kept.place, self.get(kept.cell, kept.kind))
 
     def spill_sums(self) -> None:
-        """Put what is counted, and who runs, into the numbers of the launch."""
+        """Add the sums to the numbers of the launch, and store the running thread there."""
         for cell, place in self._sums:
             self.add_to(place, self.get(cell, I64))
             self.set(cell, ir.Constant(I64, 0))
@@ -224,7 +225,7 @@ class Emitter(Writer):
         return self.get(self.surfaces[cell], I64)
 
     def put_surface(self, cell: int, value: Node, known: int | None) -> None:
-        """Set it, to a number that is ``known`` now or not."""
+        """Set the value of a surface variable's element; ``known`` is the number if it is known now."""
         self.set(self.surfaces[cell], value)
         self.known_surfaces.pop(cell, None)
         if known is not None:
@@ -233,7 +234,7 @@ class Emitter(Writer):
     # ---- functions of the module
 
     def outline(self, name: str, result: Any, arguments: Sequence[Node], body: Callable[..., Node]) -> Node:
-        """Call a function of the module that does what ``body`` writes: for what is long, frequent in a text, and seldom run."""
+        """Call a function of the module written by ``body``, for code that is long, frequent in a text, and seldom executed."""
         known = self.module.globals.get(name)
         if known is None:
             known = ir.Function(self.module, ir.FunctionType(result, [a.type for a in arguments]), name)
@@ -248,7 +249,7 @@ class Emitter(Writer):
     # ---- lanes in registers
 
     def at(self, offset: int, size: int) -> Node:
-        """Return the address of some bytes of the registers. Raises Uncompiled where they belong together nowhere."""
+        """Return the address of bytes of the registers. Raises Uncompiled if they overlap held pieces only in part."""
         number = self.held.at(offset, offset + size)
         if number is None:
             raise Uncompiled
@@ -257,7 +258,7 @@ class Emitter(Writer):
         return self.address(self._held[number], offset - self.held.pieces[number].start)
 
     def load_lanes(self, start: int, elements: Sequence[int], kind: Any) -> Node:
-        """Elements of the register file as lanes; they are counted from byte ``start``."""
+        """Return elements of the register file as lanes; elements are offsets from byte ``start``."""
         size, count = bytes_of(kind), len(elements)
         builder = self.builder
         low, high = min(elements), max(elements)
@@ -272,9 +273,9 @@ class Emitter(Writer):
         return builder.shuffle_vector(whole, ir.Constant(whole.type, ir.Undefined), constants(I32, order))
 
     def store_lanes(self, start: int, elements: Sequence[int], value: Node, enabled: Node | None) -> None:
-        """Put lanes into elements of the register file, those that ``enabled``, a vector of bits, has on (None: all).
+        """Store lanes in elements of the register file, only those set in the vector ``enabled`` (None: all).
 
-        Raises Uncompiled where there is no compiled form.
+        Raises Uncompiled if there is no compiled form.
         """
         kind, size, count = value.type.element, bytes_of(value.type.element), len(elements)
         builder = self.builder
@@ -291,7 +292,7 @@ class Emitter(Writer):
             return
         if span > 4 * 32 or len(set(order)) < count:
             raise Uncompiled
-        # Lanes go to their places in the whole span, whose other elements stay.
+        # Lanes are inserted at their places in the whole span, whose other elements stay.
         places = {place: lane for lane, place in enumerate(order)}
         wide = builder.shuffle_vector(
             value, ir.Constant(value.type, ir.Undefined), constants(I32, [places.get(p, 0) for p in range(span)])
@@ -306,14 +307,14 @@ class Emitter(Writer):
     # ---- masks
 
     def mask_of(self, cell: Node, at: int, lanes: int) -> Node:
-        """``lanes`` bits of a mask of 32, from bit ``at`` on."""
+        """Return ``lanes`` bits of a mask of 32, from bit ``at`` on."""
         value = self.get(cell)
         if at:
             value = self.builder.lshr(value, ir.Constant(I32, at))
         return value if lanes == 32 else self.builder.trunc(value, integer(lanes))
 
     def predicate(self, pred: Predicate, at: int, lanes: int) -> Node:
-        """Return the predicate bits of an instruction's lanes, combined, then inverted: an integer of so many bits."""
+        """Return the predicate bits of an instruction's lanes, combined and inverted as written, as an integer."""
         builder = self.builder
         bits = self.mask_of(self.predicates[pred.var], at, lanes)
         kind = integer(lanes)
@@ -328,7 +329,7 @@ class Emitter(Writer):
         return holds if lanes == 1 else builder.sext(holds, kind)
 
     def enable(self, site: Site, *, predicate: bool = True) -> Node | None:
-        """Return the channel enable bits as an integer; None where all lanes are on."""
+        """Return the channel enable bits as an integer; None if all lanes are on."""
         lanes, at = site.lanes, site.control.mask_offset
         pred: Value = site.inst.get("pred") if predicate else None
         bits = self.predicate(pred, at, lanes) if isinstance(pred, Predicate) else None
@@ -338,12 +339,12 @@ class Emitter(Writer):
         return mask if bits is None else self.builder.and_(mask, bits)
 
     def at_lane(self, bits: Node, at: int) -> Node:
-        """Return a mask of 32 lanes that has the bits of some, from lane ``at`` on."""
+        """Return a mask of 32 lanes with the given bits, from lane ``at`` on."""
         wide = bits if bits.type.width == 32 else self.builder.zext(bits, I32)
         return self.builder.shl(wide, ir.Constant(I32, at)) if at else wide
 
     def some(self, bits: Node | None, site: Site) -> Node:
-        """Return the enable bits as an integer, also where all lanes are on."""
+        """Return the enable bits as an integer, even if all lanes are on."""
         return self.all_on(site.lanes) if bits is None else bits
 
     # ---- leaving
@@ -355,14 +356,14 @@ class Emitter(Writer):
         self.builder.ret(ir.Constant(I32, status))
 
     def fail(self) -> None:
-        """Write the blocks that are gone to when the interpreter has raised, and when something is suspected."""
+        """Write the exit blocks for an exception of the interpreter and for a suspicion."""
         self.builder.position_at_end(self.failed)
         self.leave(state.FAULT, self.word(self.block, state.PC))
         self.builder.position_at_end(self.suspected)
         self.builder.ret(ir.Constant(I32, state.SUSPECT))
 
     def call_out(self, *, timed: bool = False) -> None:
-        """Have the interpreter execute this instruction, which moves no lanes; one that is ``timed`` may look at the time."""
+        """Call the interpreter for this instruction, which moves no lanes; ``timed``: it may read the time."""
         builder = self.builder
         self._spill(ir.Constant(I64, self.pc), whole=False)
         (self.spill_sums if timed else self._spill_who)()

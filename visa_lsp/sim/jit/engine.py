@@ -1,9 +1,9 @@
-"""The compiled engine: which launches run as compiled code, with checkers and without.
+"""The compiled engine: decides which launches run as compiled code, with and without checkers.
 
-Without checkers every launch may. Where checkers watch, a launch is compiled together with tests that overlook nothing
-(``check_instrumentation``), and with a proof that registers are written before they are read (``definedness_proof``). Where a test strikes, the interpreter
-runs the group again (``replay``); where that does not do, or there is no proof, memory is put back and it runs all of them. So
-reports are the interpreter's, whoever ran.
+Without checkers every launch may. With checkers, a launch is compiled with tests that miss no finding
+(``check_instrumentation``), and needs a proof that registers are written before they are read (``definedness_proof``).
+After a hit of a test, the interpreter runs the group again (``replay``). If that is impossible, or without a proof,
+memory is restored and the interpreter runs all groups. So all reports come from the interpreter.
 """
 
 from __future__ import annotations
@@ -47,12 +47,13 @@ def run(
     making: Making | None = None,
     at_once: bool = False,
 ) -> RunResult:
-    """Run all groups of a dispatch: as compiled code where that pays and says all that the observers would.
+    """Run all groups of a dispatch, as compiled code if that is faster and the observers miss nothing.
 
-    ``interpreted`` is the budget of steps of the interpreter, if that is another. ``at_once`` compiles whatever the size, as a
-    user wants who names this engine; the result's ``limits`` say why where it cannot be. Its ``interpreted`` says that the
-    interpreter ran the launch, ``replayed_groups`` how many groups it ran after compiled code had begun, ``compile_seconds`` how
-    long compiling took. ``making`` has what earlier runs of the same dispatch have compiled.
+    ``interpreted`` is the step budget of the interpreter, if different. ``at_once`` compiles a launch of any size, for
+    users who name this engine; if it cannot be compiled, the ``limits`` of the result say why. In the result,
+    ``interpreted`` means that the interpreter ran the launch, ``replayed_groups`` counts the groups that it ran after
+    compiled code, and ``compile_seconds`` is the time of compilation. ``making`` has the code compiled by earlier runs
+    of the same dispatch.
     """
     making = making or Making()
     before = making.stopwatch.seconds
@@ -76,7 +77,7 @@ def _run(
     if unfit := [type(o).__name__ for o in observers if type(o) not in WATCHED]:
         against = f"{_BY_INTERPRETER}compiled code has no form of {', '.join(unfit)}"
         return _interpret(slower, observers, against * at_once)
-    again = bool(observers) or dispatch.host_threads > 1  # the sampled steps do not belong to the run
+    again = bool(observers) or dispatch.host_threads > 1  # because the sampled steps do not belong to the run
     known = at_once or bool(making.bodies)
     before = None
     if again and not known:
@@ -94,7 +95,7 @@ def _run(
         else:
             result.interpreted = True
             return _limit(result, "" if observers else f"{_ALONE}the launch is too small")
-    # Loaded here: what compiles is not needed for what is over by now.
+    # Imported here, because launches that have ended by now need no compiler.
     from visa_lsp.sim.jit import launches
     from visa_lsp.sim.jit.whole import Suspicion
 
@@ -120,18 +121,18 @@ def _compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, makin
 
 
 def _fresh(observers: Sequence[Observer]) -> list[Observer]:
-    """Return checkers of the same kinds that have seen nothing yet, for a run that may be taken back."""
+    """Return fresh checkers of the same kinds, for a run that may be undone."""
     return [type(observer)() for observer in observers]
 
 
 def _limit(result: RunResult, words: str) -> RunResult:
-    """Return a result with one more of its limits, if there are words for it."""
+    """Return a result with an additional limit, unless it is empty."""
     result.limits += (words,) * bool(words)
     return result
 
 
 def _is_straight(dispatch: Dispatch) -> bool:
-    """Return whether a thread executes each instruction of the kernel once at most: all lead behind them, or to the end."""
+    """Return whether a thread executes each instruction of the kernel at most once, because no instruction jumps backwards."""
     instructions = dispatch.kernel.instructions
     labels: dict[object, int] = {inst.get("label"): pc for pc, inst in enumerate(instructions) if inst.row.opens_label}
     return all(
@@ -143,7 +144,7 @@ def _is_straight(dispatch: Dispatch) -> bool:
 
 
 def _interpret(dispatch: Dispatch, observers: Sequence[Observer], against: str = "") -> RunResult:
-    """Run a launch in the interpreter; ``against`` says why it is not compiled."""
+    """Run a launch in the interpreter; ``against`` is the reason why it is not compiled."""
     result = Machine(dispatch, observers).run()
     result.interpreted = True
     return _limit(result, against)

@@ -1,8 +1,9 @@
 """Whole groups as compiled code: the scheduler of ``sim.machine`` over the function of a kernel.
 
-``GroupWriter`` makes ``groups(launch, first, end)``: for each group it gives its threads their first registers, then runs them in
-turn, each until it ends, waits at the barrier or has used its time slice, in the order that the machine has. It returns the
-number of groups that are done, or comes back early with a reason and the state of all threads, from which the machine continues.
+``GroupWriter`` writes ``groups(launch, first, end)``: for each group it sets the first registers of its threads, then
+runs them in turn, in the order of the machine, each until it ends, waits at the barrier or has used its time slice. It
+returns the number of finished groups, or returns early with a reason and the state of all threads, from which the
+machine continues.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ class GroupField(NamedTuple):
     offset: int
     size: int
     dimension: int
-    read: bool  # by an instruction
-    held: bool | None  # by a function, which takes it when a thread begins; None: a part of it
+    read: bool  # read by an instruction
+    held: bool | None  # held by a function, which loads it when a thread begins; None: held in part
 
 
 class Sizes(NamedTuple):
-    """Bytes of what each thread has in registers and addresses, and of the memory that a group shares.
+    """The sizes in bytes of the registers and addresses of each thread, and of the shared memory of a group.
 
-    ``given`` are the registers that a thread is given when it begins; it writes all others before it reads them. ``changed`` are
-    those that a function holds nowhere, and that a thread may leave as they did not begin.
+    ``given`` are the registers set at the start of a thread; it writes all others before it reads them. ``changed`` are
+    registers not held by the function that a thread may leave with other values.
     """
 
     registers: int
@@ -48,7 +49,7 @@ class Sizes(NamedTuple):
 
 
 class _Memory(NamedTuple):
-    """The places of the numbers of a memory's rounds in the launch, and the bit of its fence."""
+    """The places in the launch of the round numbers of a memory, and the bit of its fence."""
 
     group: int
     round: int
@@ -81,7 +82,7 @@ class GroupWriter(Writer):
         return self.plan.local is not None and not self.sizes.shared
 
     def write(self) -> None:
-        """Write the function, and what begins threads within that of the kernel."""
+        """Write the function, and in that of the kernel the code that starts threads."""
         b = self.builder
         self.threads = self._number(state.THREADS)
         self.reason = self.variable(ir.Constant(I64, state.LEAVE))
@@ -130,7 +131,7 @@ class GroupWriter(Writer):
     # ---- groups whose threads run one after another
 
     def _run_threads(self) -> None:
-        """Have the kernel's function run all threads; one that it leaves takes turns with the others of its group."""
+        """Let the kernel's function run all threads; a thread that leaves it takes turns with the others of its group."""
         b, one, none = self.builder, ir.Constant(I64, 1), ir.Constant(PTR, None)
         again, left, done, late, other, turns = self.blocks("again", "left", "all_over", "late", "other", "turns")
         self.set(self.next, self.first)
@@ -169,7 +170,7 @@ class GroupWriter(Writer):
         b.position_at_end(done)
 
     def _begin(self) -> None:
-        """Write the function that gives a new thread the id of its group, and what another has left in its place."""
+        """Write the function that sets the group id of a new thread, and restores registers changed by an earlier one."""
         function = self.module.globals[BEGIN]
         registers, first, *ids = function.args
         self.builder = ir.IRBuilder(function.append_basic_block())
@@ -204,10 +205,10 @@ class GroupWriter(Writer):
         self._rounds(ir.Constant(I64, 0))
 
     def _rounds(self, first: Node) -> None:
-        """Give the threads turns, ``first`` and those behind it in the first round, until none is left."""
+        """Give the threads turns until none is left; the first round begins with ``first``."""
         b, cells = self.builder, (self.moved, self.left, self.begun)
         again, turns, onward, stuck, done = self.blocks("round", "take_turns", "onward", "stuck", "group_over")
-        for cell in cells:  # those before the first have had their turn
+        for cell in cells:  # because earlier threads have had their turn
             self.set(cell, first)
         b.branch(turns)
         b.position_at_end(again)
@@ -220,18 +221,18 @@ class GroupWriter(Writer):
         b.position_at_end(onward)
         b.cbranch(self._is("!=", self.get(self.moved, I64), 0), again, stuck)
         b.position_at_end(stuck)
-        self._stop(state.SWITCH)  # all wait for what can never be: the machine says so
+        self._stop(state.SWITCH)  # a deadlock, which the machine reports
         b.position_at_end(done)
 
     def _begin_round(self, memory: _Memory) -> None:
-        """Give the threads new numbers, and one more number that stands for several of them."""
+        """Give the threads new numbers, and one more number for several of them."""
         first = self._number(memory.next)
         self._put(memory.round, first)
         self._put(memory.next, self.builder.add(first, self.builder.add(self.threads, ir.Constant(I64, 1))))
         self._put(memory.ordered, 1)
 
     def _order(self, block: Node) -> None:
-        """Emit the arrival of a thread at the barrier: whether all fenced what it has to order."""
+        """Emit the arrival of a thread at the barrier, and whether all threads executed the required fences."""
         b, fenced = self.builder, self.word(block, state.FENCED)
         self.put_word(block, state.FENCED, 0)
         for memory in _MEMORIES:
@@ -296,7 +297,7 @@ class GroupWriter(Writer):
         b.position_at_end(after)
 
     def _spent(self, block: Node, after: ir.Block) -> None:
-        """Take a slice's steps from the budget."""
+        """Subtract a slice's steps from the budget."""
         total = self.builder.add(self._number(state.TOTAL), self.word(block, state.STEPS))
         self._put(state.TOTAL, total)
         (over,) = self.blocks("over")
@@ -305,7 +306,7 @@ class GroupWriter(Writer):
         self._stop(state.OVER)
 
     def _exit(self, block: Node, run: ir.Block, after: ir.Block, why: Node) -> None:
-        """Emit an instruction that leaves the function: a barrier is done here, all else by the machine."""
+        """Emit an instruction that leaves the function: a barrier is handled here, everything else by the machine."""
         b, one, pc = self.builder, ir.Constant(I64, 1), self.word(block, state.PC)
         here, other, full, wait = self.blocks("barrier", "not_ours", "full", "wait")
         choice = b.switch(pc, other)

@@ -1,4 +1,4 @@
-"""The formulas of ``sim.lane_formulas``, compiled: each word is a function of the module for so many lanes."""
+"""Compiles the formulas of ``sim.lane_formulas``: each word is a function of the module for a number of lanes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def body_of(word: str) -> Callable[..., Node]:
-    """Return the body of a word on f32 lanes."""
+    """Return the function of a word on f32 lanes."""
 
     @in_double
     def formula(e: Emitter, *lanes: Node) -> Node:
-        # No NaN that signals comes into a formula: it would stay one where LLVM leaves out both conversions.
+        # Quieted, because a signalling NaN would survive a formula if LLVM omits both conversions.
         numbers = (LaneNumbers(e, quiet(e, a)) for a in lanes)
         operations: Operations = _Nodes(e, lanes_of(lanes[0]))
         found: LaneNumbers = FORMULAS[word](operations, *numbers)
@@ -42,7 +42,7 @@ def body_of(word: str) -> Callable[..., Node]:
 def _operator(
     of_floats: str, of_integers: str, *, turned: bool = False
 ) -> Callable[[LaneNumbers, LaneNumbers | float], LaneNumbers]:
-    """Return the operation of the builder that an operator is; ``turned``: the lanes are its second source."""
+    """Return the operator as an operation of the builder; ``turned``: the lanes are its second source."""
 
     def operation(a: LaneNumbers, b: LaneNumbers | float) -> LaneNumbers:
         name = of_floats if a.node.type.element is F64 else of_integers
@@ -62,7 +62,7 @@ def _comparison(relation: str) -> Callable[[LaneNumbers, LaneNumbers | float], L
 
 @dataclass(frozen=True, slots=True)
 class LaneNumbers:
-    """Lanes with the operators that formulas use; no NaN reaches what adds and multiplies but where its result is not chosen."""
+    """Lanes with the operators of formulas; sums and products of a NaN are never selected."""
 
     e: Emitter
     node: Node
@@ -96,7 +96,7 @@ def _unary(operation: Callable[[_Nodes, Node], Node]) -> Callable[[_Nodes, LaneN
 
 @dataclass(frozen=True, slots=True)
 class _Nodes:
-    """The operations as LLVM's, on so many lanes."""
+    """The operations in LLVM, on a number of lanes."""
 
     e: Emitter
     count: int
@@ -115,7 +115,7 @@ class _Nodes:
     of_bits = _unary(lambda nodes, a: nodes.e.builder.bitcast(a, vector(F64, nodes.count)))
 
     def entries(self, rows: LaneNumbers) -> Sequence[LaneNumbers]:
-        """Return the entries of rows; nearly always all lanes need the first row, a constant, so that the table is not read."""
+        """Return the entries of rows; if all lanes need the first row, which is usual, a constant replaces the table."""
         e, builder = self.e, self.e.builder
         first = [splat(F64, number, self.count) for number in QUARTERS[0]]
         far = any_of(e, builder.icmp_unsigned("!=", rows.node, splat(I64, 0, self.count)))

@@ -1,4 +1,4 @@
-"""Lane instructions, compiled from the expression that their row gives: sources, word, result, as in ``sim.lanes``."""
+"""Compiles lane instructions from the expression in their row: sources, word, result, as in ``sim.lanes``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def emit_lane(e: Emitter, site: Site, expr: Expr) -> None:
-    """Write an instruction whose meaning is an expression. Raises Uncompiled where the interpreter has to do it."""
+    """Write an instruction whose meaning is an expression. Raises Uncompiled if only the interpreter can execute it."""
     dst = site.inst.get("dst")
     sources = [site.inst.get(f"src{i}") for i in range(source_count(expr))]
     if isinstance(dst, PredicateOperand):
@@ -84,7 +84,7 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
         return numbers.resize(e, value, target.bits, signed=True)
     plain = all(modifier_of(s) is OperandModifier.NONE for s in sources)
     flat = all(isinstance(a, Expr) and a.word == "src" for a in expr.args)
-    if expr.word == "src" and plain:  # a conversion: its bits and their sign say all
+    if expr.word == "src" and plain:  # a conversion, which depends only on the bits and their sign
         value = numbers.read(e, site, sources[0])
         return numbers.from_integers(
             e, value, target, sat=sat, signed=numbers.is_signed_source(site, sources[0], exec_type)
@@ -95,7 +95,7 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
         return numbers.from_integers(e, words.dot_of_bytes(e, signs, *lanes), target, sat=sat)
     if expr.word == "lrp":
         raise Uncompiled
-    # Shifts see what their sources are made into; other words see the values, which modifiers put beyond 32 bits.
+    # Shifts use the converted sources; other words use the values, which may exceed 32 bits after a modifier.
     shifts = expr.word in ("shl", "shr", "asr", "rol", "ror")
     if flat and wraps and target.size <= 4 and exec_type.size == 4 and (plain or shifts or expr.word == "cbit"):
         body = words.dword_body(expr.word, signed=exec_type.is_signed)
@@ -121,7 +121,7 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
 
 
 def _predicate_logic(e: Emitter, site: Site, expr: Expr, dst: PredicateOperand, sources: list[Value]) -> None:
-    """Logic on whole predicates, from the mask offset on."""
+    """Write logic on whole predicates, from the mask offset on."""
     if expr.word not in meanings.LANE_BOOL_WORDS:
         raise Uncompiled
     at, lanes = site.control.mask_offset, site.lanes

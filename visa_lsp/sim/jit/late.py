@@ -1,7 +1,7 @@
-"""Groups of a launch as compiled code; one of them is interpreted for an observer, as a whole or only its end.
+"""Runs groups of a launch as compiled code, except one that is interpreted for an observer, as a whole or only its end.
 
-Memory is put back to the start of the launch as often as needed; compiled code is made once. Invariant: a group does what
-it does in a run of the whole launch, provided that all groups before it have run.
+Memory is restored to the start of the launch as often as needed; code is compiled once. Invariant: a group has the same
+effects as in a run of the whole launch, provided that all groups before it have run.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 
 class GroupReplay:
-    """Runs parts of a launch again and again. ``before`` is the memory of the launch at its start."""
+    """Runs parts of a launch repeatedly. ``before`` is the memory at the start of the launch."""
 
     def __init__(self, dispatch: Dispatch, before: Contents, making: Making) -> None:
         self._dispatch, self._before, self._making = dispatch, before, making
         self.restart()
 
     def restart(self) -> None:
-        """Go back to the start of the launch."""
+        """Restore the start of the launch."""
         self._before.restore()
         self._machine = machine = _LateMachine(self._dispatch, self._making, at_once=True)
         runner = runner_of(machine)
         self._runner = None if isinstance(runner, str) else runner
 
     def run(self, first: int, end: int) -> None:
-        """Run groups from ``first`` to before ``end``. A fault that a thread cannot survive ends its group."""
+        """Run the groups from ``first`` up to ``end``, not included. A fatal fault of a thread ends its group."""
         try:
             with np.errstate(all="ignore"):
                 if self._runner is not None:
@@ -62,9 +62,10 @@ class GroupReplay:
         return self._machine.steps - before
 
     def interpret(self, number: int, observer: Observer, late: int = 0, quantum: int = QUANTUM) -> None:
-        """Run a group for an observer that gets events from the first change of threads behind instruction ``late``.
+        """Run a group for an observer, which gets events from the first change of threads after instruction ``late`` on.
 
-        ``quantum`` is the number of instructions of a turn: a run of fewer instructions than this, times the threads, may give none.
+        ``quantum`` is the number of instructions of a turn; a run of fewer instructions than this, times the threads,
+        may have no events.
         """
         machine = self._machine
         machine.begin(observer, late, quantum)
@@ -84,19 +85,19 @@ class _LateMachine(CompiledMachine):
     late: Observer | None = None
 
     def begin(self, observer: Observer, late: int, quantum: int) -> None:
-        """Announce the next group to an observer from its instruction ``late`` on."""
+        """Notify an observer of the next group from its instruction ``late`` on."""
         self.late, self.change_at = observer, self.steps + late
         self.quantum = self.launch[state.QUANTUM // 8] = quantum
         self.heard_by(() if late else (observer,))
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        """Return a thread of the kind that the group needs."""
+        """Return a thread of the kind needed for the group."""
         late = self.late is not None and not self.observers
         return _LateThread(self, group, number, frame) if late else super().thread(group, number, frame)
 
 
 class _LateThread(CompiledThread):
-    """A thread that is interpreted once the machine's number of instructions is reached."""
+    """A thread that is interpreted from a number of instructions of the machine on."""
 
     machine: _LateMachine
 

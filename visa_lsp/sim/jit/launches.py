@@ -1,4 +1,4 @@
-"""Launches as compiled code: with and without checkers, one group after another or side by side."""
+"""Runs launches as compiled code, with and without checkers, one group after another or in parallel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def runner_of(machine: CompiledMachine) -> GroupRunner | str:
-    """Return the runner of whole groups of a machine's launch, compiled for its mode; without one, the reason in words."""
+    """Return the runner of whole groups of a machine's launch, compiled for its mode; else the reason why there is none."""
     dispatch, mode, buffers = machine.dispatch, machine.mode, machine.dispatch.buffers
     if dispatch.partial is not None:
         return "not all groups have the same number of work items"
@@ -32,7 +32,7 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
         return "threads of different groups take turns in the same private memory"
     if mode.watched and any(buffer.undefined or buffer.whole is not buffer for buffer in buffers):
         return "buffers are parts of others, or hold nothing at first"
-    # The proof comes first: it takes a tenth of the time that writing the code does.
+    # The proof comes first, because it takes a tenth of the time of writing the code.
     if mode.watched and not machine.writes_first:
         return "no proof that registers are written before they are read"
     body = machine.compile_for(machine.code(dispatch.kernel)).body
@@ -45,7 +45,7 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
 
 
 def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
-    """Compile a body of a machine that is interpreting, by another machine like it."""
+    """Compile a body for an interpreting machine, with another machine of the same kind."""
     other = CompiledMachine(replace(machine.dispatch, told=None), making, machine.mode, at_once=True)
     if kernel is machine.dispatch.kernel and isinstance(runner_of(other), str) and other.mode.watched:
         return
@@ -53,7 +53,7 @@ def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making
 
 
 def run_unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunResult:
-    """Run without checkers; what is compiled depends on what is executed, or all is ``at_once``."""
+    """Run without checkers; bodies are compiled when they are executed often, or all ``at_once``."""
     machine = CompiledMachine(dispatch, making, at_once=at_once)
 
     def whole() -> Callable[[int], None] | None:
@@ -67,7 +67,7 @@ def run_unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunRe
 
 
 def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
-    """Run without checkers on several threads of the host, or return the reason against it in words."""
+    """Run without checkers on several threads of the host, or return the reason why that is impossible."""
     runner = runner_of(CompiledMachine(dispatch, making, RunMode(side_by_side=True), at_once=True))
     return runner if isinstance(runner, str) else run_side_by_side(dispatch, runner)
 
@@ -77,8 +77,8 @@ def run_watched(
 ) -> RunResult | str:
     """Run a launch under observers as compiled code; groups that may have a finding run in the interpreter.
 
-    ``before`` has the contents of memory, ``budget`` limits the interpreter's steps for a group. Returns the reason in words, and
-    runs nothing, without a proof that the compiled groups have no finding. Raises Suspicion where all groups have to be
+    ``before`` has the contents of memory; ``budget`` limits the interpreter's steps for a group. Without a proof that
+    the compiled groups have no finding, runs nothing and returns the reason. Raises Suspicion if all groups must be
     interpreted.
     """
     runner = runner_of(CompiledMachine(dispatch, making, RunMode(watched=True), at_once=True))

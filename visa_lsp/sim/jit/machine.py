@@ -1,8 +1,8 @@
 """The machine of the interpreter, with threads whose bodies are compiled code.
 
-Groups, barriers, budgets and reports stay the machine's. A thread enters the function of its body, which runs until it ends,
-waits, has used its time slice, or comes to an instruction that only the interpreter has: that is executed there, and the
-function entered again. What needs the interpreter but moves no lanes is called from inside.
+Groups, barriers, budgets and reports are those of the machine. A thread enters the function of its body, which runs
+until it ends, waits, has used its time slice, or reaches an instruction that only the interpreter can execute; after
+this instruction the function is entered again. Compiled code calls the interpreter for instructions that move no lanes.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.registers import Frame
 
-WARM: Final = 300  # times that each instruction is interpreted in the time that it takes to compile it
+WARM: Final = 300  # interpreting an instruction this many times takes as long as compiling it
 COLD: Final = 256  # instructions to interpret between two decisions whether to compile
-SAMPLE_STEPS: Final = 5_000  # to interpret, or a group, before what a launch will execute is estimated
+SAMPLE_STEPS: Final = 5_000  # steps to interpret, or one group, before the steps of a launch are estimated
 _FORBIDDEN: Final = {"readonly": state.READONLY, "writeonly": state.WRITEONLY}
 
 
@@ -50,11 +50,11 @@ class CompiledMachine(Machine):
         self.making = making or Making()
         self.compiling = self.making.stopwatch
         self.mode = mode
-        self.at_once = at_once  # bodies are compiled before they are executed
-        self.begun = 0  # threads, so far
-        self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # of buffers, by their identity
+        self.at_once = at_once  # whether bodies are compiled before they are executed
+        self.begun = 0  # number of threads so far
+        self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # marks of buffers, by identity of the buffer
         self.bodies: dict[tuple[int, Modes], CompiledBody] = {}
-        self.blocks: dict[int, state.StateBlock] = {}  # of frames, by their identity
+        self.blocks: dict[int, state.StateBlock] = {}  # blocks of frames, by identity of the frame
         self._plans: dict[int, ModePlan | None] = {}
         self._steps: dict[tuple[int, Modes], int] = {}
         self._surfaces = tuple(sorted(dispatch.surfaces))
@@ -70,11 +70,11 @@ class CompiledMachine(Machine):
         self.launch[state.FLAT_COUNT // 8] = len(flat)
         self.launch[state.QUANTUM // 8] = self.quantum
         self.entered: CompiledThread | None = (
-            None  # the thread that runs compiled code, where groups do not run as a whole
+            None  # the thread that runs compiled code, if groups do not run as a whole
         )
 
     def code(self, kernel: Kernel) -> Code:
-        """Return the interpreter's form of a kernel or function; one that an earlier run of the dispatch has used where there is one."""
+        """Return the interpreter's form of a kernel or function, if possible that of an earlier run of the dispatch."""
         known = self.making.codes.get(id(kernel))
         if known and id(kernel) not in self._codes:
             code = self._codes[id(kernel)] = known.pop()
@@ -83,7 +83,7 @@ class CompiledMachine(Machine):
         return super().code(kernel)
 
     def give_codes(self) -> None:
-        """Leave the forms of bodies to a later run; this one is over."""
+        """Pass the forms of bodies to a later run, after the end of this one."""
         for number, code in self._codes.items():
             code.frames.clear()
             self.making.codes.setdefault(number, []).append(code)
@@ -96,7 +96,7 @@ class CompiledMachine(Machine):
         return np.array([*rows, (0,) * 6], np.uint64).view(np.int64)
 
     def marks_address(self, buffer: Buffer) -> int:
-        """Return the address of a buffer's marks, where checkers watch."""
+        """Return the address of a buffer's marks; 0 without checkers."""
         if not self.mode.watched:
             return 0
         marks = self.marks.get(id(buffer))
@@ -105,7 +105,7 @@ class CompiledMachine(Machine):
         return int(marks.ctypes.data)
 
     def find_compiled(self, frame: Frame) -> CompiledBody | None:
-        """Return the compiled form of a frame's body, for its modes; None while it is not worth that."""
+        """Return the compiled form of a frame's body, for its modes; None while compiling does not pay."""
         key = self._key(frame)
         if key is None or (key not in self.bodies and not self.is_ready(key, frame.code)):
             return None
@@ -114,14 +114,14 @@ class CompiledMachine(Machine):
         return self.compile_for(frame.code, key[1])
 
     def _key(self, frame: Frame) -> tuple[int, Modes] | None:
-        """Body and modes that a frame's compiled form is found by; None where a function has left it other modes than planned."""
+        """Return the key of a frame's compiled form, body and modes; None if a function has set other modes than planned."""
         modes, plan = Modes.of(frame), self._plan(frame.code)
         if plan is None:
             return id(frame.code), modes
         return (id(frame.code), NEW_THREAD) if plan.modes[frame.pc] == modes else None
 
     def is_ready(self, key: tuple[int, Modes], code: Code) -> bool:
-        """Return whether compiling a body pays, and is done, or is not to be waited for."""
+        """Return whether compiling a body pays, and the code is ready or need not be made in advance."""
         hot = self.at_once or self._is_hot(key, code)
         if not hot or self.at_once or self.ahead is None:
             return hot
@@ -129,7 +129,7 @@ class CompiledMachine(Machine):
         return self.making.is_made((id(code.kernel), key[1], self.mode), make)
 
     def _is_hot(self, key: tuple[int, Modes], code: Code) -> bool:
-        """Return whether compiling a body pays; threads that have not begun are estimated from those that have."""
+        """Return whether compiling a body pays; the steps of threads that have not begun are estimated from the others."""
         if is_large(code.kernel) or (self.interpreted < SAMPLE_STEPS and not self.result.groups):
             return False
         threads = prod(self.dispatch.groups) * self.dispatch.threads_per_group
@@ -137,18 +137,18 @@ class CompiledMachine(Machine):
         return steps >= WARM * len(code.kernel.instructions) * max(1, self.begun)
 
     def warm(self, frame: Frame, steps: int) -> None:
-        """Count what the interpreter has executed of a body: when it is much, the body is compiled."""
+        """Count the interpreted steps of a body, which is compiled after many of them."""
         key = self._key(frame)
         if key is not None:
             self._steps[key] = self._steps.get(key, 0) + steps
         self.interpreted += steps
 
     def compile_for(self, code: Code, modes: Modes = NEW_THREAD) -> CompiledBody:
-        """Return the compiled form of a body that is entered with some modes, else with those of a new thread."""
+        """Return the compiled form of a body for the modes at its entry, by default those of a new thread."""
         key = (id(code), modes)
         found = self.bodies.get(key)
         if found is None:
-            # Loaded here: many launches are over before anything has to be compiled, and the compiler takes longer to load.
+            # Imported here, because many launches end before anything is compiled, and loading the compiler takes longer.
             from visa_lsp.sim.jit import native
             from visa_lsp.sim.jit.bodies import CompiledBody
 
@@ -167,13 +167,13 @@ class CompiledMachine(Machine):
         return found
 
     def _plan(self, code: Code) -> ModePlan | None:
-        """Return the modes of a kernel's instructions, where they follow from those of a new thread."""
+        """Return the modes of a kernel's instructions, if they follow from those of a new thread."""
         if id(code) not in self._plans:
             self._plans[id(code)] = ModePlan.of_kernel(code)
         return self._plans[id(code)]
 
     def tell_written(self) -> None:
-        """Say of buffers what compiled code has stored into."""
+        """Mark the buffers that compiled code has written."""
         for buffers, table in self._tables:
             for buffer, row in zip(buffers, table, strict=False):
                 buffer.whole.written |= bool(row[state.WRITTEN // 8])
@@ -192,22 +192,22 @@ class CompiledMachine(Machine):
         return found
 
     def forget_frames(self, code: Code) -> None:
-        """Give no frame of a body that was used to another thread: they lie where others will."""
+        """Do not reuse frames of a body, because others will use their memory."""
         self._free.pop(id(code), None)
 
     def take_modes(self, frame: Frame) -> None:
-        """Tell the frame of modes that compiled code has set."""
+        """Set the modes in a frame that compiled code has changed."""
         plan = self._plans.get(id(frame.code))
         if plan is not None and plan.controls:
             frame.set_modes(frame.word(frame.code.layout.offset(CR0)))
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        """Return a thread that runs compiled code, but while observers listen."""
+        """Return a thread that runs compiled code, or an interpreted one if there are observers."""
         return (Thread if self.observers else CompiledThread)(self, group, number, frame)
 
     def interpret_group(self, number: int) -> None:
-        """Run a group as the interpreter does, for the observers. Raises KernelFault where it cannot go on."""
-        self._frame_bytes = 0  # activations of compiled code are none of the interpreter's
+        """Run a group in the interpreter, for the observers. Raises KernelFault if it cannot continue."""
+        self._frame_bytes = 0  # because activations of compiled code do not count for the interpreter
         self._run_group(self.dispatch.group_id(number))
         self.result.groups += 1
         self.tell(self.result.groups, self.steps)
@@ -219,14 +219,14 @@ class CompiledMachine(Machine):
         return [(code, list(code.counts)) for code in self._codes.values()]
 
     def put_back_counts(self, counts: Sequence[tuple[Code, list[int]]]) -> None:
-        """Count from earlier numbers on."""
+        """Restore earlier execution counts."""
         for body in self.bodies.values():
             body.counts[:] = 0
         for code, numbers in counts:
             code.counts[:] = numbers
 
     def interpret(self, _registers: int, _block: int, pc: int) -> int:
-        """Execute an instruction that moves no lanes for the thread that is running."""
+        """Execute an instruction that moves no lanes for the running thread."""
         thread = self.running() if self.running is not None else self.entered
         assert thread is not None
         frame = thread.frame
@@ -237,7 +237,7 @@ class CompiledMachine(Machine):
         try:
             signal = frame.code.op_alone(pc)(frame)
             assert signal is None
-        except BaseException as error:  # noqa: BLE001 - compiled code is on the stack: it is raised behind it
+        except BaseException as error:  # noqa: BLE001 - compiled code is on the stack, so that the error is raised after it
             self.failed = error
             return 1
         finally:
@@ -245,19 +245,19 @@ class CompiledMachine(Machine):
         block.take_masks(frame)
         return 0
 
-    failed: BaseException | None = None  # what an instruction of the interpreter has raised within compiled code
-    # What makes, once compiling the kernel pays, a function that runs all groups from a number on; it gives None where groups
+    failed: BaseException | None = None  # the exception of an interpreted instruction within compiled code
+    # Called once compiling the kernel pays: returns a function that runs all groups from a number on; None if groups
     # cannot run as a whole.
     make_whole: Callable[[], Callable[[int], None] | None] | None = None
-    # What compiles a body for a machine in a thread, while the machine interprets.
+    # Compiles a body for a machine in a thread, while the machine interprets.
     ahead: Callable[[CompiledMachine, Kernel, Modes, Making], None] | None = None
-    interpreted = 0  # steps, so far
+    interpreted = 0  # interpreted steps so far
     _whole: Callable[[int], None] | None = None
     inside = False  # whether the interpreter executes an instruction for compiled code
-    running: Callable[[], CompiledThread] | None = None  # which thread is, while groups run as a whole
+    running: Callable[[], CompiledThread] | None = None  # returns the running thread, while groups run as a whole
 
     def take_over(self, done: int) -> bool:
-        """Return whether the groups behind those that are done have been run as a whole."""
+        """Run the remaining groups as a whole if possible; return whether they were run."""
         if self.make_whole is not None:
             code = self.code(self.dispatch.kernel)
             if self.is_ready((id(code), NEW_THREAD), code):
@@ -274,7 +274,7 @@ class CompiledMachine(Machine):
 
     @property
     def writes_first(self) -> bool:
-        """True if no thread of the kernel reads a register that it has not written."""
+        """True if every thread of the kernel writes registers before it reads them."""
         kernel, shape, proofs = self.dispatch.kernel, self.dispatch.shape((0, 0, 0)), self.making.proofs
         if id(kernel) not in proofs:
             full = (1 << self.dispatch.simd) - 1
@@ -286,7 +286,7 @@ class CompiledMachine(Machine):
         return proofs[id(kernel)]
 
     def count_instructions(self, frame: Frame) -> int:
-        """Return the number of instructions so far, with the present one of ``frame``; its stretch is counted to its end."""
+        """Return the number of instructions so far, including the present one of ``frame``, whose stretch is already counted."""
         late = 0
         for body in self.bodies.values():
             if body.code is frame.code and self.inside:
@@ -305,18 +305,18 @@ class CompiledMachine(Machine):
 
 
 class Hot(Exception):  # noqa: N818 - no error: what was asked for is known
-    """Compiling the kernel of a launch pays."""
+    """Raised when compiling the kernel of a launch pays."""
 
 
 class Sample(CompiledMachine):
-    """The interpreter with its observers, on a launch whose memory can be put back. Raises Hot where compiling it pays."""
+    """The interpreter with its observers, on a launch whose memory can be restored. Raises Hot if compiling it pays."""
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        """Return a thread that is interpreted."""
+        """Return an interpreted thread."""
         return CompiledThread(self, group, number, frame)
 
     def find_compiled(self, frame: Frame) -> CompiledBody | None:
-        """Return None: nothing is compiled here. Raises Hot where compiling pays."""
+        """Return None, because nothing is compiled here. Raises Hot if compiling pays."""
         key = self._key(frame)
         if key is not None and self.is_ready(key, frame.code):
             raise Hot
@@ -327,7 +327,7 @@ class CompiledThread(Thread):
     """A thread whose bodies are compiled."""
 
     machine: CompiledMachine
-    stopped: int | None = None  # why compiled code has stopped before the thread is run
+    stopped: int | None = None  # the reason why compiled code stopped before the thread runs
 
     def run(self, quantum: int) -> Iterator[Wait | None]:
         """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after a time slice."""
@@ -336,7 +336,7 @@ class CompiledThread(Thread):
         while True:
             compiled = machine.find_compiled(self.frame)
             if compiled is None or (self.stopped is None and self.frame.pc not in compiled.body.entries):
-                # Compiled code is entered at jumps back.
+                # Compiled code is entered at backward jumps.
                 signal, steps = self.slice(min(COLD, quantum - used), COLD) if compiled is None else self.slice(1)
                 machine.warm(self.frame, steps)
                 used += steps
@@ -356,7 +356,8 @@ class CompiledThread(Thread):
     def _enter(self, compiled: CompiledBody, used: int) -> tuple[int | None, int, bool]:
         """Run compiled code, and the instruction that it leaves to the interpreter.
 
-        Gives a signal as of ``slice``, the steps, and whether the last of them was a jump back: where a time slice may end.
+        Returns a signal as ``slice`` does, the steps, and whether the last one was a backward jump, where a time slice
+        may end.
         """
         machine, frame = self.machine, self.frame
         if self.stopped is None:
@@ -397,7 +398,7 @@ class CompiledThread(Thread):
         return (None if signal is None or signal >= 0 else signal), used, back
 
     def _raise(self, compiled: CompiledBody, frame: Frame) -> None:
-        """Raise what a callback has raised; what its stretch counted too much is taken back."""
+        """Raise the exception of a callback, after subtracting the uncounted rest of its stretch."""
         for late in range(frame.pc + 1, compiled.stretch(frame.pc).stop):
             frame.code.counts[late] -= 1
         error, self.machine.failed = self.machine.failed, None

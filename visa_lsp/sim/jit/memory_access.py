@@ -1,8 +1,8 @@
-"""Compiled moves between registers and memory: an element or more for each lane, or a block for the thread.
+"""Compiled moves between registers and memory: one or more elements for each lane, or a block for the thread.
 
-The code first tests whether all lanes lie side by side: they are moved as one vector. Otherwise it tests the range; an element
-that all lanes read is read once, and the rest is moved lane by lane. Where lanes leave their space, the interpreter does the
-whole message.
+The code first tests whether all lanes are contiguous, and then moves them as one vector. Otherwise it tests the range.
+An element that all lanes read is read once; other elements are moved lane by lane. If lanes leave their space, the
+interpreter executes the whole message.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 
 class Moved(NamedTuple):
-    """An element of a lane: its bytes in memory and in registers, its place in both, and whether it fills the upper half."""
+    """An element of a lane: its size in memory and in registers, its place in both, and whether it fills the upper half."""
 
     memory: int
     register: int
-    offset: int  # bytes behind the lane's address
+    offset: int  # bytes after the lane's address
     start: int  # byte of the register file for lane 0; below zero for %null
     high: bool = False
 
 
 class _Lanes(NamedTuple):
-    """The addresses of a message's lanes: of each, of the lowest and the highest active lane, and the active lanes.
+    """The addresses of a message's lanes: each, the lowest and the highest active one, and the active lanes.
 
-    Without ``bits`` all are, and lie side by side.
+    Without ``bits`` all lanes are active and contiguous.
     """
 
     at: Node
@@ -46,7 +46,7 @@ class _Lanes(NamedTuple):
     bits: Node | None
 
     def same(self, e: Emitter) -> Node:
-        """Return whether all are at one place."""
+        """Return whether all lanes have the same address."""
         return e.builder.icmp_signed("==", self.least, self.most)
 
 
@@ -55,7 +55,7 @@ def elements_of(
 ) -> list[Moved]:
     """Return the elements of a message by their offsets from a lane's address; each fills a row of the data operand.
 
-    Raises Uncompiled where memory has no elements of this size.
+    Raises Uncompiled if there is no compiled form for this size in memory.
     """
     if memory not in (1, 2, 4, 8):
         raise Uncompiled
@@ -66,7 +66,7 @@ def elements_of(
 
 @contextmanager
 def may_leave(e: Emitter) -> Iterator[ir.Block]:
-    """Emit messages that may leave their space, which the interpreter carries out then or a checker reports: they go to the block."""
+    """Emit a message that may leave its space; in that case the interpreter executes it, or a checker reports it."""
     outside, done = e.blocks("outside", "moved")
     yield outside
     e.builder.branch(done)
@@ -82,7 +82,7 @@ def may_leave(e: Emitter) -> Iterator[ir.Block]:
 def begin_access(
     e: Emitter, found: spaces.Found, low: Node, end: Node, use: int, outside: ir.Block
 ) -> spaces.SpacePlace:
-    """Go on where all offsets from ``low`` to ``end`` may be used so, else ``outside``."""
+    """Continue if all offsets from ``low`` to ``end`` may be accessed in this way; else branch to ``outside``."""
     place = found.place(low, end)
     (inside,) = e.blocks("inside")
     e.builder.cbranch(place.inside, inside, outside).set_weights([99, 1])
@@ -93,7 +93,7 @@ def begin_access(
 
 
 def end_access(e: Emitter, place: spaces.SpacePlace, use: int, size: Node) -> None:
-    """Count the bytes of an access; whether an atomic has changed memory its lanes say."""
+    """Count the bytes of an access; for an atomic, its lanes record whether memory changed."""
     for counter, other in ((e.reads, check_instrumentation.WRITTEN), (e.writes, check_instrumentation.READ)):
         if use != other:
             e.add_to(counter, size)
@@ -104,7 +104,7 @@ def end_access(e: Emitter, place: spaces.SpacePlace, use: int, size: Node) -> No
 def transfer(
     e: Emitter, site: Site, found: spaces.Found, at: Node, enabled: Node | None, moved: Sequence[Moved], *, write: bool
 ) -> None:
-    """Move elements between registers and memory: those of lanes whose bit is on. ``at`` has an address for each lane.
+    """Move elements of the set lanes between registers and memory; ``at`` has an address for each lane.
 
     All elements have the same size.
     """
@@ -113,7 +113,7 @@ def transfer(
     bits = e.some(enabled, site)
     some = builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
     at = found.offsets(at)
-    # Evaluated before anything else, because messages of the same addresses share the result.
+    # Evaluated first, because messages with the same addresses share the result.
     side_by_side = _side_by_side(e, at, memory, enabled)
 
     def move(where: _Lanes, outside: ir.Block) -> None:
@@ -148,9 +148,9 @@ def transfer(
 def _watch(
     e: Emitter, place: spaces.SpacePlace, where: _Lanes, moved: Sequence[Moved], use: int, *, shared: bool
 ) -> None:
-    """Look at what checkers would look at before elements move."""
+    """Emit the tests of checkers before elements move."""
     if use == check_instrumentation.WRITTEN and shared and moved[0].memory < 4:
-        check_instrumentation.suspect_always(e)  # marks are of dwords: they would say that all of it is written
+        check_instrumentation.suspect_always(e)  # because marks of dwords would claim that the whole dword is written
     at, bits = wide(e, where.at), where.bits
     lanes = lanes_of(at)
     for one in moved:
@@ -170,12 +170,12 @@ def _watch(
 
 
 def wide(e: Emitter, at: Node) -> Node:
-    """Offsets in 64 bits; those in 32 are unsigned."""
+    """Return offsets in 64 bits; offsets of 32 bits are unsigned."""
     return numbers.resize(e, at, 64, signed=False)
 
 
 def range_of(e: Emitter, at: Node, bits: Node) -> tuple[Node, Node]:
-    """Return the highest and the lowest offset of the lanes that are on, in 64 bits."""
+    """Return the highest and the lowest offset of the active lanes, in 64 bits."""
     lanes, kind = lanes_of(at), at.type.element
     if lanes == 1:
         one = _lane0(e, at)
@@ -204,7 +204,7 @@ def _lane0(e: Emitter, at: Node) -> Node:
 
 
 def _side_by_side(e: Emitter, at: Node, size: int, enabled: Node | None) -> Node | None:
-    """Return whether all lanes are on and lie one behind the other; None where there is one lane."""
+    """Return whether all lanes are active and contiguous; None for a single lane."""
     lanes, kind = lanes_of(at), at.type.element
     if lanes == 1:
         return None
@@ -212,7 +212,7 @@ def _side_by_side(e: Emitter, at: Node, size: int, enabled: Node | None) -> Node
     expected = e.builder.add(e.spread(one, lanes), constants(kind, [size * lane for lane in range(lanes)]))
     same = e.builder.icmp_unsigned("==", at, expected)
     found = e.intrinsic(f"llvm.vector.reduce.and.v{lanes}i1", ir.IntType(1), same)
-    if kind.width == 32:  # those that begin anew at 0 do not
+    if kind.width == 32:  # offsets that wrap around are not contiguous
         top = ir.Constant(kind, (1 << 32) - size * lanes)
         found = e.builder.and_(found, e.builder.icmp_unsigned("<=", one, top))
     if enabled is not None:
@@ -221,7 +221,7 @@ def _side_by_side(e: Emitter, at: Node, size: int, enabled: Node | None) -> Node
 
 
 def _load(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved, enabled: Node | None) -> None:
-    """Put what lanes find into the registers; what all find at one place is read once."""
+    """Load lanes into the registers; a common address is read once."""
     lanes, builder = lanes_of(where.at), e.builder
     kind, width = vector(integer(8 * one.memory), lanes), where.at.type.element.width
     base = builder.gep(place.base, [ir.Constant(I64, one.offset)], source_etype=I8)
@@ -249,7 +249,7 @@ def _load(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved, enabl
 
 
 def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> None:
-    """Put lanes into memory; those that lie apart one after another: a machine has seldom an instruction for it."""
+    """Store lanes in memory; scattered ones one by one, because machines rarely have an instruction for this."""
     lanes, kind = lanes_of(where.at), integer(8 * one.register)
     value = splat(kind, 0, lanes) if one.start < 0 else e.load_lanes(one.start, range(lanes), kind)
     if one.high:
@@ -274,12 +274,12 @@ def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> N
         check_instrumentation.suspect(e, e.builder.icmp_unsigned("!=", e.builder.load(to, typ=kind, align=1), own))
 
     e.each_lane(where.bits, put)
-    if e.mode.watched:  # lanes that store different values at one place race
+    if e.mode.watched:  # because lanes that store different values at one place race
         e.each_lane(where.bits, look)
 
 
 def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int, *, write: bool) -> None:
-    """Move ``size`` bytes that lie side by side, from the address ``at`` on."""
+    """Move ``size`` contiguous bytes, from the address ``at`` on."""
     builder, use = e.builder, check_instrumentation.WRITTEN if write else check_instrumentation.READ
     at = found.offsets(at)
     with may_leave(e) as outside:

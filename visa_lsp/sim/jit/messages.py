@@ -102,7 +102,7 @@ def _dword_atomic(e: Emitter, site: Site, *, offset: str, wide: bool) -> None:
 
 
 def _addresses(e: Emitter, site: Site, lanes: int, base: Node | None) -> Node:
-    """Return the address of each lane, scaled and displaced; those of 32 bits stay that wide where no base is added."""
+    """Return the address of each lane, scaled and displaced; addresses of 32 bits keep that width if no base is added."""
     size = codes.ADDRSIZE_BYTES.get(site.integer("addrsize"), 4)
     found = raw_lanes(e, site, site.raw("src0"), integer(8 * size), lanes)
     found = numbers.resize(e, found, 64, signed=site.integer("addrsize") == 6)
@@ -147,7 +147,7 @@ def _sizes(site: Site) -> tuple[int, int, bool]:
 def _lsc_block(
     e: Emitter, site: Site, found: spaces.Found, base: Node | None, operand: RawOperand, size: int, *, write: bool
 ) -> None:
-    """Emit a transposed message: the elements of one lane, side by side."""
+    """Emit a transposed message: contiguous elements of one lane."""
     start = raw_start(site, operand, size)
     at = e.builder.extract_element(wide(e, _addresses(e, site, 1, base)), ir.Constant(I32, 0))
     bits = e.some(e.enable(site), site)
@@ -163,7 +163,7 @@ def _lsc_atomic(e: Emitter, site: Site) -> None:
 
 
 def _fence(e: Emitter, site: Site, *, memory: int = 0) -> None:
-    """Memory is in order anyway; where checkers watch, the thread notes which memory is meant."""
+    """Emit a fence: memory is always in order; with checkers, the thread records the memory of the fence."""
     if not e.mode.watched:
         return
     meant = memory or (SHARED if site.integer("sfid") == codes.SFID_SLM else GLOBAL)
@@ -199,5 +199,5 @@ MESSAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
     "fence": _fence,
     "fence_global": partial(_fence, memory=GLOBAL),
     "fence_shared": partial(_fence, memory=SHARED),
-    "wait": lambda _e, _site: None,  # the interpreter does nothing either
+    "wait": lambda _e, _site: None,  # because the interpreter also does nothing
 }

@@ -1,7 +1,7 @@
-"""The float modes of each instruction of a body: those of ``%cr0``, as far as they are known before it runs.
+"""The float modes of each instruction of a body, as set by ``%cr0`` and known before the run.
 
-Knows nothing of compiled code. Invariant: where a plan says that an instruction has some modes, it has them on every path that
-leads there: between two changes lanes neither branch nor meet.
+Knows nothing of compiled code. Invariant: the modes in a plan hold on every path to the instruction, because lanes
+neither branch nor join between two changes.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ NEW_THREAD: Final = Modes()
 
 
 class ModePlan(NamedTuple):
-    """The modes of each instruction, and behind the last; ``controls`` has the value of ``%cr0`` behind those that change it."""
+    """The modes of each instruction, and after the last; ``controls`` has the value of ``%cr0`` after each change."""
 
     modes: Sequence[Modes]
     controls: Mapping[int, int]
 
     @staticmethod
     def of_kernel(code: Code) -> ModePlan | None:
-        """Return the plan of a kernel that a new thread begins; None where what changes ``%cr0`` may set it to several values.
+        """Return the plan of a kernel at the start of a new thread; None if a change of ``%cr0`` may give several values.
 
-        All branches and all places where lanes meet have the modes of the first of them.
+        All branches and joins have the modes of the first of them.
         """
         if not code.kernel.is_kernel:
             return None
@@ -93,12 +93,12 @@ class ModePlan(NamedTuple):
 
     @staticmethod
     def constant(code: Code, modes: Modes) -> ModePlan:
-        """Return the plan of a body that has the same modes everywhere, until it is left to change them."""
+        """Return the plan of a body with the same modes everywhere; a change of modes leaves compiled code."""
         return ModePlan([modes] * (len(code.kernel.instructions) + 1), {})
 
 
 def branches(inst: Inst) -> bool:
-    """Return whether an instruction moves lanes, and compiled code does that itself."""
+    """Return whether an instruction moves lanes in compiled code."""
     return effect_of(inst.row.meaning) in {"goto", "jmp", "ret", "fret"}
 
 
@@ -109,7 +109,7 @@ def changes_modes(code: Code, inst: Inst) -> bool:
 
 
 def _compute_control(code: Code, inst: Inst, pc: int, control: int, *, first: bool) -> int | None:
-    """Return the value of ``%cr0`` behind an instruction that combines it with a number; None where it may be another."""
+    """Return the value of ``%cr0`` after an instruction that combines it with a number; None if unknown."""
     dst, own, number, meaning = inst.get("dst"), inst.get("src0"), inst.get("src1"), inst.row.meaning
     word = _CONTROL_WORDS.get(meaning.expr.word) if isinstance(meaning, Lane) else None
     if word is None or not (isinstance(dst, General) and isinstance(own, General) and isinstance(number, Immediate)):

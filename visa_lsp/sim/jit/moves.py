@@ -1,4 +1,4 @@
-"""Compiled effects other than messages: moves, addresses, surface values, carries; ``sim.effects.moves`` has the rules."""
+"""Compiled effects other than messages: moves, addresses, surface values, carries. The rules are in ``sim.effects.moves``."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _write_addresses(e: Emitter, site: Site, first: int, value: Node) -> None:
 
 
 def _first_cell(site: Site, operand: Address, count: int) -> int:
-    """Return the first of ``count`` cells of an operand. Raises Uncompiled where they are not all there."""
+    """Return the first of ``count`` cells of an operand. Raises Uncompiled if some of them do not exist."""
     first = site.code.layout.address_base[operand.var] + operand.offset
     if not 0 <= first <= sum(max(1, v.num_elements) for v in site.code.kernel.addresses) - count:
         raise Uncompiled
@@ -225,7 +225,7 @@ def _addr_add(e: Emitter, site: Site) -> None:
 
 
 def _movs(e: Emitter, site: Site) -> None:
-    """Set one element of a surface variable, to a number or to that of another."""
+    """Set one element of a surface variable, to a number or to an element of another one."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if not isinstance(dst, State) or dst.sampler or site.lanes != 1:
         raise Uncompiled
@@ -255,7 +255,7 @@ def _sources(e: Emitter, site: Site, operands: list[Value], exec_type: ty.DataTy
 
 
 def _target(site: Site, name: str) -> tuple[Value, ty.DataType]:
-    """Return a destination that takes the low bits of a result. Raises Uncompiled where it is another."""
+    """Return a destination for the low bits of a result. Raises Uncompiled for any other destination."""
     operand = site.inst.get(name)
     if not isinstance(operand, General) or saturates(operand) or not site.operand_type(operand).is_int:
         raise Uncompiled

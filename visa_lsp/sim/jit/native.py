@@ -1,4 +1,4 @@
-"""From LLVM's text to functions that can be called: the one place that knows the compiler."""
+"""Compiles LLVM's text to callable functions. No other module knows the compiler."""
 
 from __future__ import annotations
 
@@ -24,25 +24,27 @@ _CALLBACK: Final = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
 )
 BODY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-LEVEL: Final = 2  # of LLVM's optimisation; tests of what code does take 0, which compiles in a fifth of the time
-# Of a module, some 1,200 instructions: all passes take 0.5 s for so many, two take 0.1.
+LEVEL: Final = 2  # of LLVM's optimisation; tests of semantics use 0, which compiles in a fifth of the time
+# Size of a module of some 1,200 instructions: all passes take 0.5 s for it, two passes 0.1 s.
 MAX_OPTIMISED_CHARS: Final = 1 << 20
 _MAX_STORED_BYTES: Final = 1 << 20  # bytes of one object
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
-_listeners: Final[WeakValueDictionary[int, CompiledMachine]] = WeakValueDictionary()  # by address of the launch
+_listeners: Final[WeakValueDictionary[int, CompiledMachine]] = (
+    WeakValueDictionary()
+)  # machines by address of the launch
 
 
 def _interpret(registers: int, _addresses: int, block: int, launch: int, pc: int) -> int:
     return _listeners[launch].interpret(registers, block, pc)
 
 
-_interpreter = _CALLBACK(_interpret)  # kept: compiled code calls it by address
+_interpreter = _CALLBACK(_interpret)  # kept alive, because compiled code calls it by address
 
 
 def listen(launch: int, machine: CompiledMachine) -> None:
-    """Have a launch's calls into the interpreter go to a machine, for as long as it lives."""
+    """Send a launch's calls into the interpreter to a machine, as long as the machine exists."""
     _listeners[launch] = machine
 
 
@@ -50,14 +52,14 @@ def listen(launch: int, machine: CompiledMachine) -> None:
 def _target() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    llvm.initialize_native_asmparser()  # bodies have instructions as text
+    llvm.initialize_native_asmparser()  # because bodies contain instructions as text
     address = ctypes.cast(_interpreter, ctypes.c_void_p).value
     llvm.add_symbol(CALLBACK, address)
     return llvm.Target.from_default_triple()
 
 
 def _machine() -> Any:
-    """Return a target machine; whoever compiles with it owns it."""
+    """Return a target machine, owned by the caller."""
     target = _target()
     return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=LEVEL)
 
@@ -70,7 +72,7 @@ def _features() -> str:
 
 @cache
 def vector_bytes() -> int:
-    """Return the vector size, in bytes, of the host's fused instructions of three operands; 0 where it has none."""
+    """Return the vector size, in bytes, of the host's fused instructions of three operands; 0 without such instructions."""
     features = llvm.get_host_cpu_features()
     if not (features.get("avx") and features.get("fma")):
         return 0
@@ -78,7 +80,7 @@ def vector_bytes() -> int:
 
 
 def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
-    """Return the object code of a module; from the store, where an earlier process has left it for such a machine."""
+    """Return the object code of a module, from the store if an earlier process has compiled it for such a machine."""
     sign = f"{llvmlite.__version__}\n{llvm.get_host_cpu_name()}\n{_features()}\n{LEVEL}\n{text}"
     key = hashlib.sha256(sign.encode()).hexdigest()
     known = store.get(key) if store is not None else None
@@ -105,7 +107,7 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
 
 
 class Native:
-    """Compiled functions of one module; they can be called as long as it lives."""
+    """The compiled functions of one module; callable while this object exists."""
 
     def __init__(self, module: ir.Module, store: ObjectStore | None = None) -> None:
         machine = _machine()

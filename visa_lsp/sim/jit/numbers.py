@@ -1,7 +1,7 @@
 """Compiled sources and results: types, modifiers, conversions, saturation, denormals.
 
-The rules are those of ``sim.lanes`` and ``sim.values``, where their sources are named. Integers are kept in as many bits as
-make a word exact; where that would be more than 64 there is no compiled form.
+The rules are those of ``sim.lanes`` and ``sim.values``, which name their sources. Integers have as many bits as a word
+needs to be exact; if these are more than 64, there is no compiled form.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.writer import Node
     from visa_lsp.sim.operands import Site
 
-# The form of a data type in registers; bf is the upper half of a float, which LLVM's operations do not know.
+# The form of a data type in registers; bf is the upper half of a float, because LLVM has no operations for it.
 STORAGE: Final = {
     ty.UD: I32, ty.D: I32, ty.UW: I16, ty.W: I16, ty.UB: I8, ty.B: I8, ty.BOOL: I8, ty.UQ: I64, ty.Q: I64,
     ty.F: F32, ty.DF: F64, ty.HF: F16, ty.BF: I16,
@@ -52,7 +52,7 @@ _FLOATS: Final = {ty.F: F32, ty.DF: F64, ty.HF: F16}
 
 
 def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> Node:
-    """Return the lanes of a source as they are stored. Raises Uncompiled where there is no compiled form."""
+    """Return the lanes of a source as stored. Raises Uncompiled if there is no compiled form."""
     count = site.lanes if lanes is None else lanes
     type_ = site.operand_type(operand)
     kind = STORAGE.get(type_)
@@ -60,7 +60,7 @@ def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> No
         raise Uncompiled
     if isinstance(operand, Immediate):
         found = values.immediate(operand, count)
-        # Floats by their bits: on its way through a number of Python's a NaN would become a quiet one.
+        # Floats are stored by their bits, because a NaN would become quiet in a Python number.
         raw = found.view(f"<u{found.itemsize}") if type_.is_float else found
         numbers = raw.tolist() if len(raw) == count else raw.tolist() * count
         known = constants(integer(8 * bytes_of(kind)), numbers)
@@ -79,9 +79,9 @@ def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> No
 
 
 def write(e: Emitter, site: Site, operand: Value, value: Node, bits: Node | None) -> None:
-    """Put lanes of the destination's storage type where ``bits`` are on.
+    """Store lanes of the destination's storage type if their ``bits`` are set.
 
-    Raises Uncompiled where there is no compiled form.
+    Raises Uncompiled if there is no compiled form.
     """
     if not isinstance(operand, General):
         raise Uncompiled
@@ -101,13 +101,13 @@ def write(e: Emitter, site: Site, operand: Value, value: Node, bits: Node | None
 
 
 def is_signed_source(site: Site, operand: Value, exec_type: ty.DataType) -> bool:
-    """Return whether the bits of an integer source count as a signed number."""
+    """Return whether the bits of an integer source are a signed number."""
     type_ = site.operand_type(operand)
     return type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
 
 
 def integers(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits: int) -> Node:
-    """Lanes of an integer source, modified, in ``bits`` bits. Raises Uncompiled where there is no compiled form."""
+    """Return lanes of an integer source, modified, in ``bits`` bits. Raises Uncompiled if there is no compiled form."""
     type_ = site.operand_type(operand)
     if type_.is_float:
         raise Uncompiled
@@ -128,13 +128,13 @@ def integers(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bit
 
 
 def absolute(e: Emitter, value: Node) -> Node:
-    """Lanes without their sign."""
+    """Return lanes without their sign."""
     zero = splat(value.type.element, 0, lanes_of(value))
     return e.builder.select(e.builder.icmp_signed("<", value, zero), e.builder.sub(zero, value), value)
 
 
 def resize(e: Emitter, value: Node, bits: int, *, signed: bool) -> Node:
-    """Integer lanes in another number of bits."""
+    """Convert integer lanes to another number of bits."""
     own = value.type.element.width
     target = vector(integer(bits), lanes_of(value))
     if own == bits:
@@ -145,7 +145,7 @@ def resize(e: Emitter, value: Node, bits: int, *, signed: bool) -> Node:
 
 
 def from_integers(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool = True) -> Node:
-    """Integer lanes, exact, in the storage form of a type; ``signed`` says how their bits count."""
+    """Convert exact integer lanes to the storage form of a type; ``signed``: their bits are a signed number."""
     width = value.type.element.width
     if dst.is_float:
         return integers_to_float(e, value, dst, sat=sat, signed=signed)
@@ -162,12 +162,12 @@ def from_integers(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signe
 
 
 def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool) -> Node:
-    """Integer lanes as floats, rounded once. Raises Uncompiled where there is no compiled form."""
+    """Convert integer lanes to floats, rounded once. Raises Uncompiled if there is no compiled form."""
     width = value.type.element.width
-    # Rounding twice may give wrong results; bf has no form, because its second rounding may be wrong.
+    # Rounding twice may give wrong results; so bf has no compiled form.
     if dst is ty.BF or (width > 32 and (dst is ty.HF or not e.modes.to_nearest)):
         raise Uncompiled
-    # In f64, which has all of them, for a rounding that no conversion has.
+    # By f64, which represents all of them, for a rounding without a conversion.
     exactly = dst is ty.DF or not e.modes.to_nearest
     lanes = lanes_of(value)
     if sat:
@@ -182,9 +182,9 @@ def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, s
 
 
 def floats(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, *, flushed: bool = True) -> Node:
-    """Lanes of a source as f32 (f64 for df), modified; denormals of the execution type flushed as the modes say.
+    """Return lanes of a source as f32 (f64 for df), modified, with denormals of the execution type flushed by the modes.
 
-    Raises Uncompiled where there is no compiled form.
+    Raises Uncompiled if there is no compiled form.
     """
     type_ = site.operand_type(operand)
     target = F64 if exec_type is ty.DF else F32
@@ -210,7 +210,7 @@ def floats(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, *, fl
 
 
 def apply_modifier(e: Emitter, found: Node, modifier: OperandModifier) -> Node:
-    """Float lanes with a source modifier. Raises Uncompiled where there is no compiled form."""
+    """Apply a source modifier to float lanes. Raises Uncompiled if there is no compiled form."""
     match modifier:
         case OperandModifier.NEG:
             return e.builder.fneg(found)
@@ -224,16 +224,16 @@ def apply_modifier(e: Emitter, found: Node, modifier: OperandModifier) -> Node:
 
 
 def flush(e: Emitter, value: Node, type_: ty.DataType) -> Node:
-    """Lanes nearer to zero than the smallest normal number of a type become zeros of the same sign."""
+    """Replace denormals of a type by zeros of the same sign."""
     kind, lanes = value.type.element, lanes_of(value)
     tiny = e.builder.fcmp_ordered("<", e.each("llvm.fabs", value), splat(kind, values.SMALLEST_NORMAL[type_], lanes))
     return e.builder.select(tiny, e.each("llvm.copysign", splat(kind, 0.0, lanes), value), value)
 
 
 def narrow(e: Emitter, value: Node, type_: ty.DataType) -> Node:
-    """Float lanes (f32 or f64) in the storage form of a float type, rounded once.
+    """Convert float lanes (f32 or f64) to the storage form of a float type, rounded once.
 
-    Raises Uncompiled where there is no compiled form.
+    Raises Uncompiled if there is no compiled form.
     """
     own, lanes = value.type.element, lanes_of(value)
     if type_ is ty.BF:
@@ -244,7 +244,7 @@ def narrow(e: Emitter, value: Node, type_: ty.DataType) -> Node:
     if own is target:
         return value
     if own is F64 and target is F16:
-        raise Uncompiled  # twice rounded where the machine has no instruction for it
+        raise Uncompiled  # because it rounds twice if the machine has no instruction for it
     if own is F32 and target is F64:
         return quiet(e, e.builder.fpext(value, vector(F64, lanes)))
     return e.builder.fptrunc(value, vector(target, lanes)) if e.modes.to_nearest else cut(e, value, target)
@@ -263,9 +263,9 @@ def _to_bf(e: Emitter, value: Node) -> Node:
 
 
 def from_floats(e: Emitter, value: Node, exec_type: ty.DataType, site: Site, operand: Value) -> Node:
-    """Lanes of a float execution type in the storage form of the destination.
+    """Convert lanes of a float execution type to the storage form of the destination.
 
-    Raises Uncompiled where there is no compiled form.
+    Raises Uncompiled if there is no compiled form.
     """
     dst, sat = site.operand_type(operand), saturates(operand)
     lanes = lanes_of(value)
@@ -293,7 +293,7 @@ def from_floats(e: Emitter, value: Node, exec_type: ty.DataType, site: Site, ope
 
 
 def _unit(e: Emitter, value: Node) -> Node:
-    """Clamped to [0, 1]; NaN gives 0."""
+    """Clamp lanes to [0, 1]; NaN gives 0."""
     kind, lanes = value.type.element, lanes_of(value)
     zero, one = splat(kind, 0.0, lanes), splat(kind, 1.0, lanes)
     above = e.builder.select(e.builder.fcmp_unordered("<", value, zero), zero, value)
@@ -301,7 +301,7 @@ def _unit(e: Emitter, value: Node) -> Node:
 
 
 def _flush_bits(e: Emitter, bits: Node, exponent: int) -> Node:
-    """Make zeros of the same sign of floats of 16 bits without an exponent."""
+    """Replace 16-bit floats without an exponent by zeros of the same sign."""
     lanes = lanes_of(bits)
     normal = e.builder.icmp_unsigned("!=", e.builder.and_(bits, splat(I16, exponent, lanes)), splat(I16, 0, lanes))
     return e.builder.select(normal, bits, e.builder.and_(bits, splat(I16, 0x8000, lanes)))
@@ -311,9 +311,9 @@ def _flush_bits(e: Emitter, bits: Node, exponent: int) -> Node:
 
 
 def raw_start(site: Site, operand: RawOperand, end: int) -> int:
-    """Return the first byte of a raw operand in the registers, which have to reach ``end`` bytes behind it; -1 for %null.
+    """Return the first byte of a raw operand in the registers, which must extend ``end`` bytes beyond it; -1 for %null.
 
-    Raises Uncompiled where it lies before the registers.
+    Raises Uncompiled if it lies before the registers.
     """
     if operand.var == 0:
         return -1
@@ -325,13 +325,16 @@ def raw_start(site: Site, operand: RawOperand, end: int) -> int:
 
 
 def raw_lanes(e: Emitter, site: Site, operand: RawOperand, kind: Node, lanes: int) -> Node:
-    """Return the lanes that a raw operand begins with; zeros for %null."""
+    """Return the first lanes of a raw operand; zeros for %null."""
     start = raw_start(site, operand, lanes * kind.width // 8)
     return splat(kind, 0, lanes) if start < 0 else e.load_lanes(start, range(lanes), kind)
 
 
 def scalar(e: Emitter, site: Site, name: str) -> Node | None:
-    """Return the first element of an operand as 64 bits; None where it is zero. Raises Uncompiled for other types than integers."""
+    """Return the first element of an operand as 64 bits; None if it is zero.
+
+    Raises Uncompiled for types other than integers.
+    """
     operand = site.inst.get(name)
     if operand is None:
         return None

@@ -1,10 +1,10 @@
-"""Register promotion: registers that a compiled function holds in its own values, and writes whose other lanes are dead.
+"""Register promotion: finds registers that a compiled function can hold in values, and writes whose inactive lanes are dead.
 
-A register that lies in memory is written there by each instruction, and lanes that are off keep what they had. Most of these
-merges are useless: a lane that is off waits at a later place, and there most variables are written before they are read. Here
-each lane is followed by itself along the edges that it may take, backwards: a dword *lives* at a place where a lane, or the
-thread, may read it before it is written. Invariants: lanes that are off while an instruction runs wait at joins behind it, or are
-done; where a function is entered or left, what lives there lies in the registers, as the interpreter has it.
+Each instruction writes a register in memory, and merges the old values of inactive lanes. Most of these merges are
+useless: an inactive lane waits at a later place, where most variables are written before they are read. Here each lane
+is followed separately along its possible edges, backwards: a dword is *live* at a place if a lane, or the thread, may
+read it before it is written. Invariants: lanes that are inactive during an instruction wait at later joins, or are
+done. At an entry or exit of a function the live dwords are in the registers, in the layout of the interpreter.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ _FOLLOWED: Final = frozenset({
     FlowClass.FUNCTION_RETURN,
 })  # fmt: skip
 _DWORD: Final = 4
-# At one place: kernels that gain a factor 3 hold 470, one that lost a quarter had 1,750.
+# live at one place: kernels that gain a factor of 3 hold 470; one that lost a quarter had 1,750
 MAX_LIVE_BYTES: Final = 1_024
 
 
 class HeldPiece(NamedTuple):
-    """Bytes of the register file that instructions touch together: no access reaches into it from outside."""
+    """A range of register bytes that no access crosses."""
 
     start: int
     size: int
 
 
 class Held:
-    """The pieces that a function holds, in the order of their places; empty where the analysis does not apply."""
+    """The pieces held by a function, in the order of their places; empty if the analysis does not apply."""
 
     def __init__(self) -> None:
         self.pieces: Sequence[HeldPiece] = ()
-        self.whole: frozenset[int] = frozenset()  # instructions whose writes may fill the lanes that are off as well
-        self.live: Mapping[int, int] = {}  # dwords that live at the beginning of a stretch, there or where lanes wait
+        self.whole: frozenset[int] = frozenset()  # instructions that may also overwrite inactive lanes
+        self.live: Mapping[int, int] = {}  # live dwords at the beginning of a stretch, including those of waiting lanes
         self.touched: Mapping[int, Mapping[int, bool]] = {}  # by instruction: its pieces, and whether they are written
 
     def at(self, start: int, end: int) -> int | None:
-        """Return the piece that has some bytes; -1 where none has any of them, None where they are of several."""
+        """Return the piece around the bytes; -1 if no piece overlaps them, None if a piece has only some of them."""
         number = bisect_right(self.pieces, (start, maxsize)) - 1
-        for near in (number, number + 1):  # the last that begins before the bytes or with them, and the next
+        for near in (number, number + 1):  # the last piece that begins at or before the bytes, and the next one
             if 0 <= near < len(self.pieces):
                 first, size = self.pieces[near]
                 if first <= start and end <= first + size:
@@ -67,13 +67,13 @@ class Held:
         return -1
 
     def live_pieces(self, pc: int) -> list[int]:
-        """Return the pieces that live where a stretch begins: they travel where the function is entered or left."""
+        """Return the live pieces at the beginning of a stretch: an entry of the function loads them, an exit stores them."""
         bits = self.live[pc] if self.pieces else 0
         return [number for number, (start, size) in enumerate(self.pieces) if _range(start, start + size) & bits]
 
 
 class _Use(NamedTuple):
-    """Sets of dwords of an instruction: read in part, written as a whole for the active lanes, and written in part."""
+    """The sets of dwords that an instruction reads, overwrites completely for the active lanes, and writes in part."""
 
     read: int
     killed: int
@@ -81,10 +81,10 @@ class _Use(NamedTuple):
 
 
 def find_held(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_the_end: bool = False) -> Held:
-    """Return the registers that the function of a body holds; ``starts`` and ``ends`` are its stretches.
+    """Return the registers held by the function of a body; ``starts`` and ``ends`` are its stretches.
 
-    All operations of the body are made. ``to_the_end`` says that the registers of a thread are read after its end. Nothing is held where lanes go otherwise
-    than by ``goto``, or where registers are named by address.
+    All ops of the body must exist already. ``to_the_end``: the registers of a thread are read after its end. Nothing is
+    held if lanes move by other instructions than ``goto``, or if registers are accessed by address.
     """
     instructions = code.kernel.instructions
     held = Held()
@@ -104,13 +104,13 @@ def find_held(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_
     )
     held.live = lives.by_place()
     if any(bits.bit_count() * _DWORD > MAX_LIVE_BYTES for bits in held.live.values()):
-        return Held()  # more are spilt than stay in the host's registers
+        return Held()  # because more would be spilled than fit into the host's registers
     held.touched = {pc: _find_touched(held, touches) for pc, touches in code.touches.items()}
     return held
 
 
 def _pieces(code: Code) -> list[HeldPiece]:
-    """Return the bytes of declared variables that are touched, in pieces that no access crosses."""
+    """Return the accessed bytes of declared variables, in pieces that no access crosses."""
     first = code.layout.predefined_end
     ranges = sorted({(low, end) for touches in code.touches.values() for t in touches for low, end in [_ends(t)]})
     merged: list[list[int]] = []
@@ -136,13 +136,13 @@ def _find_touched(held: Held, touches: Sequence[Touch]) -> dict[int, bool]:
 
 
 def _control(code: Code, pc: int) -> ExecControl:
-    """Return the execution control of an instruction; plain gather and scatter have it in an operand."""
+    """Return the execution control of an instruction; that of plain gather and scatter is in an operand."""
     inst = code.kernel.instructions[pc]
     return next((v for v in inst.values if isinstance(v, ExecControl)), None) or Site(code, inst, pc).control
 
 
 def _lanewise(code: Code) -> np.ndarray:
-    """Return a flag for each byte: whether whoever touches it is the same lane each time."""
+    """Return a flag for each byte: whether always the same lane accesses it."""
     owner = np.zeros(code.layout.size, np.int16)
     shared = np.zeros(code.layout.size, np.bool_)
     seen = set()
@@ -168,7 +168,7 @@ def _lanewise(code: Code) -> np.ndarray:
 
 
 def _bits(flags: np.ndarray) -> int:
-    """Return a bit for each dword all of whose bytes have a flag."""
+    """Return a bit for each dword, set if all of its bytes have a flag."""
     return int.from_bytes(np.packbits(flags.reshape(-1, _DWORD).all(axis=1), bitorder="little").tobytes(), "little")
 
 
@@ -178,7 +178,7 @@ def _range(start: int, end: int) -> int:
 
 @lru_cache(4096)
 def _dwords(elements: tuple[int, ...], size: int, start: int) -> tuple[int, int]:
-    """Return the sets of dwords that elements touch and that they fill, counted from the dword that has byte ``start``."""
+    """Return the sets of dwords that elements touch, and that they fill, counted from the dword with byte ``start``."""
     bytes_ = np.zeros(start + max(elements) + size + _DWORD - 1, np.bool_)
     bytes_[(start + np.array(elements)[:, None] + np.arange(size)).reshape(-1)] = True
     rows = bytes_[: bytes_.size // _DWORD * _DWORD].reshape(-1, _DWORD)
@@ -202,29 +202,30 @@ def _use(code: Code, pc: int, shared: int) -> _Use:
             continue
         written |= some
         if not guarded:
-            # Bytes that lanes share are certainly written only by an instruction without a mask.
+            # Only an instruction without a mask certainly overwrites bytes shared by lanes.
             killed |= full if control.no_mask else full & ~shared
     return _Use(read, killed, written)
 
 
 class _Lives:
-    """The dwords that live where stretches begin, and at the joins where lanes may wait; ``last`` are those that live at the end."""
+    """The live dwords at the beginning of stretches, and at the joins where lanes may wait; ``last`` are live at the end."""
 
     def __init__(
         self, code: Code, starts: Sequence[int], ends: Mapping[int, int], uses: Sequence[_Use], shared: int, last: int
     ) -> None:
         self._starts, self._joins = starts, sorted(code.joins)
         instructions = code.kernel.instructions
-        # A jump takes the thread past places where lanes wait.
+        # A jump may pass places where lanes wait.
         self._anywhere = any(inst.row.flow is FlowClass.JUMP for inst in instructions)
         number = {start: node for node, start in enumerate(starts)}
-        # Behind the stretches a node for each join, and one for lanes that are done: what lives there, or at any later one.
+        # The nodes of stretches are followed by a node for each join and one for finished lanes: live there, or at a
+        # later join.
         done = len(starts) + len(self._joins)
         values = [0] * (done + 1)
         values[number[len(instructions)]] = values[done] = last
         ahead: list[list[int]] = [[] for _ in values]
         passes = [_pass(uses[start : ends[start]]) for start in starts]
-        other = {}  # what others than a lane itself make live: the thread goes on where they wait
+        other = {}  # nodes of waiting lanes: the thread may continue there and read shared bytes
         for node, start in enumerate(starts[:-1]):
             pc = min(ends[start], len(instructions)) - 1
             flow = instructions[pc].row.flow
@@ -254,20 +255,20 @@ class _Lives:
         self._values = solve(values, order, dependents, evaluate)
 
     def _wait(self, pc: int) -> int:
-        """Return the node of the joins where lanes may wait while the instruction at ``pc`` runs: others are here, done, or further on."""
+        """Return the node of the joins where other lanes may wait during the instruction at ``pc``."""
         return len(self._starts) + (0 if self._anywhere else bisect_right(self._joins, pc))
 
     def beside(self, pc: int) -> int:
-        """Return the dwords that live at the joins where lanes may wait while an instruction runs."""
+        """Return the live dwords at the joins where lanes may wait during an instruction."""
         return self._values[self._wait(pc)]
 
     def by_place(self) -> dict[int, int]:
-        """Return the dwords that live at the beginning of each stretch, there or where lanes wait."""
+        """Return the live dwords at the beginning of each stretch, including those of waiting lanes."""
         return {start: bits | self.beside(start) for start, bits in zip(self._starts, self._values, strict=False)}
 
 
 def _pass(uses: Sequence[_Use]) -> _Use:
-    """Return the use of a stretch: the dwords that it reads before it writes them, and those that it writes first."""
+    """Return the use of a stretch: the dwords that it reads before it writes them, and the dwords that it writes first."""
     read = killed = written = 0
     for use in uses:
         read |= use.read & ~killed

@@ -1,10 +1,10 @@
-"""Groups of a watched launch that a test has struck in: each is run again by the interpreter, with its observers.
+"""Replays suspect groups of a launch under checkers: the interpreter runs each of them again, with its observers.
 
-Groups run one after another, and what they do depends on nothing but memory. So memory and counts are put back to a checkpoint,
-the groups before the one that was struck run compiled again, the interpreter runs that one, and compiled code goes on behind
-it, from a new checkpoint. Invariant: observers say of a group what they would say had they seen all groups before it, for none of
-those has touched the same memory in a way that races. Where one has, or where checkpoints would cost too much, Suspicion is raised, and
-all groups have to be interpreted.
+Groups run one after another and depend only on memory. So memory and counts are restored to a checkpoint, the groups
+before the suspect one run again as compiled code, the interpreter runs the suspect group, and compiled code continues
+after it from a new checkpoint. Invariant: observers report of a group what they would report after observing all groups
+before it, because no earlier group has a racing access to the same memory. If one has, or if checkpoints would cost too
+much, Suspicion is raised, and all groups must be interpreted.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.whole import GroupRunner
     from visa_lsp.sim.observers.hooks import MemoryAccess
 
-MAX_BUFFER_BYTES: Final = 1 << 28  # of all buffers: marks take three times as much, and a checkpoint all of it again
-# Bytes that checkpoints may copy for each instruction of each thread of a launch: that takes a quarter of the time that
-# interpreting it under all checkers takes.
+MAX_BUFFER_BYTES: Final = 1 << 28  # of all buffers: marks take three times as much, and a checkpoint as much as both
+# Bytes that checkpoints may copy for each instruction of each thread of a launch: a quarter of the time of interpreting
+# it under all checkers.
 COPIED: Final = 16_000
 _COUNTED: Final = ("threads", "groups", "barriers", "reads", "writes")
 
@@ -40,25 +40,25 @@ _COUNTED: Final = ("threads", "groups", "barriers", "reads", "writes")
 class Replay:
     """Runs all groups of a launch, compiled and interpreted.
 
-    ``before`` is what memory holds now, ``budget`` how many steps the interpreter may take for a group.
+    ``before`` has the present contents of memory; ``budget`` limits the interpreter's steps for a group.
     """
 
     def __init__(self, runner: GroupRunner, observers: Sequence[Observer], before: Contents, budget: int) -> None:
         self._runner, self._machine, self._budget = runner, runner.machine, budget
         self._marking = _Marking(self._machine)
-        # It receives an access before the other observers: where another group is met, their findings do not count.
+        # First in the list, because findings of the other observers do not count after an access that races with another group.
         self._observers = (self._marking, *observers)
         self._checkpoint: _Checkpoint | None = _Checkpoint(self._machine, before, marked=False)
         dispatch = self._machine.dispatch
         self._total = prod(dispatch.groups)
         self._bytes = sum(buffer.size for buffer in dispatch.buffers)
         steps = self._total * dispatch.threads_per_group * len(dispatch.kernel.instructions)
-        self._left = COPIED * steps if self._bytes <= MAX_BUFFER_BYTES else 0  # that may be copied
+        self._left = COPIED * steps if self._bytes <= MAX_BUFFER_BYTES else 0  # bytes that may still be copied
 
     def run(self, first: int) -> None:
         """Run the groups from a number on.
 
-        Raises Suspicion where all have to be interpreted, and KernelFault where one cannot go on.
+        Raises Suspicion if all must be interpreted, and KernelFault if one cannot continue.
         """
         result = self._machine.result
         while first < self._total:
@@ -80,15 +80,15 @@ class Replay:
         self._listen(barriers)
 
     def _listen(self, barriers: int) -> None:
-        """Announce events to the observers again; after a barrier, take the findings that it would have ended."""
+        """Notify the observers of events again; after a barrier, collect the findings that are complete at a barrier."""
         self._machine.heard_by(self._observers)
         if self._machine.result.barriers > barriers:
             self._machine.take_findings()
 
     def _replay(self, first: int, group: int | None) -> int:
-        """Interpret the group that a test has struck; ``first`` is the group of the checkpoint. Return the group to continue with."""
+        """Interpret the suspect group; ``first`` is the group of the checkpoint. Return the group to continue with."""
         machine, result = self._machine, self._machine.result
-        self._left -= 8 * self._bytes  # buffers and their marks, back to a checkpoint and into the next one
+        self._left -= 8 * self._bytes  # buffers and their marks are restored from one checkpoint and copied to the next
         if group is None or self._left < 0:
             raise Suspicion
         assert self._checkpoint is not None
@@ -97,7 +97,7 @@ class Replay:
         result.interpreted = result.replayed_groups == group
         result.replayed_groups += 1
         self._interpret(group)
-        self._checkpoint = None  # free the memory before as much is allocated
+        self._checkpoint = None  # frees the memory before the next checkpoint
         if group + 1 < self._total:
             self._checkpoint = _Checkpoint(machine, Contents(machine.dispatch), marked=True)
         return group + 1
@@ -114,15 +114,16 @@ class Replay:
             raise
         finally:
             machine.dispatch = dispatch
-        # What waited for the end of the group is found now; it is taken at the next barrier, as if the next group had begun.
+        # Findings at the end of the group are complete now; they are collected at the next barrier, as if the next
+        # group had begun.
         for observer in self._observers:
             observer.on_end()
         if dispatch.first_fault and any(observer.take() for observer in self._observers):
-            raise Suspicion  # the run ends there, in the midst of a group
+            raise Suspicion  # because the run ends there, in the middle of a group
 
 
 class _Checkpoint:
-    """The state that groups change, as it was behind some of them; without ``marked`` there were no marks yet."""
+    """The state of a run after some of its groups; without ``marked`` it has no marks yet."""
 
     def __init__(self, machine: CompiledMachine, contents: Contents, *, marked: bool) -> None:
         self._machine, self._contents = machine, contents
@@ -131,7 +132,7 @@ class _Checkpoint:
         self._result = {name: getattr(machine.result, name) for name in _COUNTED}
 
     def restore(self) -> None:
-        """Let it be the same again. Numbers of marks are not given out again."""
+        """Restore the state. Numbers of marks are not reused."""
         machine = self._machine
         self._contents.restore()
         for key, marks in machine.marks.items():
@@ -143,9 +144,10 @@ class _Checkpoint:
 
 
 class _Marking(Observer):
-    """Puts what an interpreted group does to memory of the launch among the marks of compiled code.
+    """Adds the accesses of an interpreted group to the marks of compiled code.
 
-    All its threads have one number: what they do to each other, others observe. Raises Suspicion where it meets another group.
+    All its threads have one number, because other observers check races among them. Raises Suspicion for a race with
+    another group.
     """
 
     def __init__(self, machine: CompiledMachine) -> None:
@@ -153,16 +155,16 @@ class _Marking(Observer):
         self._marks = {id(buffer): machine.marks[id(buffer)].reshape(3, -1) for buffer in machine.dispatch.buffers}
 
     def begin(self) -> None:
-        """Take a number for a group."""
+        """Assign a number to the group."""
         self._number = int(self._launch[state.GLOBAL_NEXT // 8])
         self._launch[state.GLOBAL_NEXT // 8] += 1
 
     def on_read(self, access: MemoryAccess) -> None:
-        """Look for what is written."""
+        """Test a read against the marks of writes and atomics."""
         self._mark(access, READ)
 
     def on_write(self, access: MemoryAccess) -> None:
-        """Look for all, but for an atomic not for other atomics."""
+        """Test a write against all marks, an atomic not against other atomics."""
         self._mark(access, ATOMIC if access.kind == "atomic" else WRITTEN)
 
     def _mark(self, access: MemoryAccess, kind: int) -> None:

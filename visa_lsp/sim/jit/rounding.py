@@ -1,8 +1,8 @@
-"""Float results in the rounding modes other than to nearest: toward zero, up and down.
+"""Compiled float results in the rounding modes other than to nearest: toward zero, up and down.
 
-An f32 result is made in f64 and rounded to odd, from which any rounding to fewer bits is right, as ``sim.exact`` does with
-fractions: products of two f32 are exact in f64, and what a sum, a quotient or a root has lost shows in its remainder. Of
-a remainder no NaN is seen: those of results are ``arithmetic``'s.
+An f32 result is computed in f64 and rounded to odd, so that any further rounding to fewer bits is correct, as in
+``sim.exact`` with fractions. Products of two f32 are exact in f64; the error of a sum, a quotient or a root has the
+sign of its remainder. NaNs of remainders are ignored; those of results follow ``arithmetic``.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ OddWord = Callable[..., "Node"]
 
 
 def _odd(e: Emitter, near: Node, error: Node) -> Node:
-    """Return a result to nearest as one rounded to odd; ``error`` has the sign of what it lacks, and is 0 or NaN where that is nothing."""
+    """Round a result to odd, given the nearest one; ``error`` has the sign of the missing part, or is 0 or NaN."""
     builder, lanes = e.builder, lanes_of(near)
     zero = splat(F64, 0.0, lanes)
     bits = builder.bitcast(near, vector(I64, lanes))
     beyond = builder.xor(
         builder.fcmp_ordered("<", error, zero), builder.icmp_signed("<", bits, splat(I64, 0, lanes))
-    )  # it lacks something of the other sign: the size is too large
+    )  # the missing part has the other sign, so that the magnitude is too large
     one = splat(I64, 1, lanes)
     cut = builder.select(beyond, builder.sub(bits, one), bits)
     odd = builder.bitcast(builder.or_(cut, one), near.type)
@@ -76,7 +76,7 @@ ODD: Final[dict[str, OddWord]] = {
 
 
 def round_directed(e: Emitter, word: str, sources: list[Node]) -> Node:
-    """Return a word on f32 lanes, rounded as the modes say. Raises Uncompiled where there is no compiled form."""
+    """Return a word on f32 lanes, rounded by the modes. Raises Uncompiled if there is no compiled form."""
     if word not in ODD or any(s.type.element is not F32 for s in sources):
         raise Uncompiled
     wide = [e.builder.fpext(s, vector(F64, lanes_of(s))) for s in sources]
@@ -84,7 +84,7 @@ def round_directed(e: Emitter, word: str, sources: list[Node]) -> Node:
 
 
 def cut(e: Emitter, value: Node, kind: Node) -> Node:
-    """Float lanes in a smaller float type, rounded as the modes say, which is not to nearest."""
+    """Convert float lanes to a smaller float type, rounded by modes other than to nearest."""
     builder, lanes = e.builder, lanes_of(value)
     near = builder.fptrunc(value, vector(kind, lanes))
     back = builder.fpext(near, value.type)

@@ -1,8 +1,8 @@
-"""Groups of a launch side by side: a machine for each thread of the host, over the same memory and the same compiled code.
+"""Runs groups of a launch in parallel: a machine for each thread of the host, with the same memory and the same compiled code.
 
-Registers, shared memory and counts are each machine's own; the groups come from one queue. Compiled code runs without Python's
-lock. Invariant: what a kernel without races leaves in memory is what one machine leaves; the order in which groups come to their
-atomics is not.
+Each machine has its own registers, shared memory and counts; the groups come from one queue. Compiled code runs without
+Python's lock. Invariant: the memory after a kernel without races is that of a run on one machine; only the order of
+atomics of different groups may differ.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch
 
 MAX_RUNNERS: Final = 256
-_POLL: Final = 0.05  # seconds between looks at the runners: Ctrl+C is heard then
+_POLL: Final = 0.05  # seconds between checks of the runners, when Ctrl+C takes effect
 
 
 def run_side_by_side(dispatch: Dispatch, first: GroupRunner) -> RunResult:
     """Run all groups on several threads of the host; one of them has the runner ``first``.
 
-    Raises what was raised where one of them has failed.
+    Raises the exception of a failed runner.
     """
     from concurrent.futures import ThreadPoolExecutor, wait
 

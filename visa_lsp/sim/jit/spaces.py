@@ -1,7 +1,8 @@
-"""The memory of a compiled message: a surface, shared local memory, the flat address space. The host's addresses stay here.
+"""The memory of a compiled message: a surface, shared local memory, the flat address space.
 
-A ``SpacePlace`` is the host address of a space's first byte and its size, for the addresses of one message. What lies outside of
-it, or is bound to nothing, is left to the interpreter before anything is done.
+Only this module knows host addresses. A ``SpacePlace`` is the host address of a space's first byte and its size, for
+the addresses of one message. A message outside of it, or without a bound surface, is left to the interpreter before it
+has any effect.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
     from visa_lsp.sim.operands import Site
 
 _SLM_INDEX = 0xFE
-_MAX_COMPARED_SURFACES = 16  # surfaces that a surface variable of unknown value is compared with
+_MAX_COMPARED_SURFACES = 16  # surfaces to compare with a surface variable of unknown value
 
 
 class SpacePlace(NamedTuple):
     """The host address of byte 0 of a space, and whether all requested offsets lie inside.
 
-    ``wrote`` is the address of a word that says whether something was stored. Where checkers watch: the host address of the
-    first mark of byte 0, the bytes between marks of different kinds, and what is forbidden (``check_instrumentation``).
+    ``wrote`` is the address of a word that is set by stores. With checkers: the host address of the first mark of byte
+    0, the bytes between marks of different kinds, and the forbidden accesses (``check_instrumentation``).
     """
 
     base: Node
@@ -47,7 +48,7 @@ class SpacePlace(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A space: how offsets of lanes become offsets in it, and its place for a range of them."""
+    """A space: converts offsets of lanes to offsets in it, and returns its place for a range of them."""
 
     offsets: Callable[[Node], Node]
     place: Callable[[Node, Node], SpacePlace]
@@ -55,7 +56,7 @@ class Found(NamedTuple):
 
 
 class _RangeEntry(NamedTuple):
-    """The numbers of one entry of a table (``state.ENTRY``), and the address of its last."""
+    """The numbers of one entry of a table (``state.ENTRY``), and the address of its last number."""
 
     first: Node
     size: Node
@@ -69,13 +70,13 @@ class _RangeEntry(NamedTuple):
         b = e.builder
         inside = b.and_(*(b.icmp_unsigned("<=", b.sub(at, self.first), self.size) for at in (low, end)))
         base = b.inttoptr(b.sub(self.host, self.first), PTR)
-        # The marks of one kind: those of a dword for each, and one to spare.
+        # The marks of one kind: one per dword, and a spare one.
         stride = b.and_(b.add(self.size, ir.Constant(I64, 7)), ir.Constant(I64, ~3))
         return SpacePlace(base, inside, self.wrote, b.sub(self.marks, self.first), stride, self.flags)
 
 
 def surface(e: Emitter, site: Site) -> Found:
-    """Return the space of a message's surface field. Raises Uncompiled where it has to be looked up."""
+    """Return the space of a message's surface field. Raises Uncompiled if it must be looked up."""
     if isinstance(site.inst.get("surface"), RawOperand):
         raise Uncompiled
     cell = site.code.layout.surface_base[site.integer("surface")]
@@ -87,7 +88,7 @@ def surface(e: Emitter, site: Site) -> Found:
 
 
 def _compare_surfaces(e: Emitter, value: Node, lowest: int) -> Found:
-    """Return the bound surface whose number, ``lowest`` or above, is a value. Raises Uncompiled where they are too many."""
+    """Return the bound surface whose number, at least ``lowest``, equals a value. Raises Uncompiled if there are too many."""
     candidates = [number for number in e.surface_values if number >= lowest]
     if len(candidates) > _MAX_COMPARED_SURFACES:
         raise Uncompiled
@@ -101,7 +102,7 @@ def _compare_surfaces(e: Emitter, value: Node, lowest: int) -> Found:
 
 
 def by_value(e: Emitter, value: int) -> Found:
-    """Return the space that a surface variable's value stands for. Raises Uncompiled where there is no compiled form."""
+    """Return the space for the value of a surface variable. Raises Uncompiled if there is no compiled form."""
     if value in (SLM_SURFACE, _SLM_INDEX):
         return find_shared(e)
     if value in e.surface_values:
@@ -112,14 +113,14 @@ def by_value(e: Emitter, value: int) -> Found:
 
 
 def _entry(e: Emitter, value: int) -> _RangeEntry:
-    """Return the entry of a surface, loaded where the function begins."""
+    """Return the entry of a surface, loaded at the start of the function."""
     table, start = e.table(state.SURFACES), state.ENTRY * e.surface_values.index(value)
     words = (e.constant(table, start + 8 * k) for k in range(1, 5))
     return _RangeEntry._make([ir.Constant(I64, 0), *words, e.address(table, start + state.WRITTEN)])
 
 
 def find_shared(e: Emitter) -> Found:
-    """Shared local memory of the group."""
+    """Return the shared local memory of the group."""
     e.reaches_shared = True
 
     def offsets(at: Node) -> Node:
@@ -134,7 +135,7 @@ def find_shared(e: Emitter) -> Found:
 
 
 def flat(e: Emitter) -> Found:
-    """Return the flat address space: the buffer that holds the whole range is looked for among all."""
+    """Return the flat address space; the buffer with the whole range is searched among all buffers."""
 
     def place(low: Node, end: Node) -> SpacePlace:
         b, before = e.builder, e.builder.block
@@ -160,7 +161,7 @@ def flat(e: Emitter) -> Found:
 def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
     """Return the space of a message of the load/store controller, and a base to add to its addresses.
 
-    Raises Uncompiled where there is no compiled form.
+    Raises Uncompiled if there is no compiled form.
     """
     kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
     operand = site.inst.get("surface")
@@ -173,7 +174,7 @@ def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
     if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
         return by_value(e, operand.bits & 0xFFFFFFFF), None
     if isinstance(operand, General) and kind in (codes.ADDRTYPE_BSS, codes.ADDRTYPE_SURF):
-        # A handle of anything else, such as scratch space, matches none, so that the interpreter finds it.
+        # A handle of other memory, such as scratch space, matches no surface, so that the interpreter handles it.
         handle = e.builder.and_(scalar(e, site, "surface"), ir.Constant(I64, 0xFFFFFFFF))
         return _compare_surfaces(e, handle, FIRST_HANDLE), None
     raise Uncompiled

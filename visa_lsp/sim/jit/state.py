@@ -1,7 +1,7 @@
-"""The state of a thread in compiled code: a block of numbers beside its registers, shared with the interpreter's frame.
+"""The state of a thread in compiled code: a block of numbers besides its registers, shared with the interpreter's frame.
 
-A frame's registers and addresses are used where they lie; masks, predicates, waiting lanes and surface values travel
-between frame and block whenever one engine hands over to the other.
+Both engines use the registers and addresses of a frame in place. Masks, predicates, waiting lanes and surface values
+are copied between frame and block when the engine changes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ CALL_MASK: Final = 16
 STEPS: Final = 24
 SLM: Final = 48
 SLM_SIZE: Final = 56
-STATUS: Final = 64  # of a thread among others: READY, WAITING, ENDED
-ROUND: Final = 72  # of the barrier, which a waiting thread waits to end
-DISPATCHED: Final = 80  # the lanes that the thread began with
-FENCED: Final = 88  # a bit for each memory that was fenced since the last barrier
+STATUS: Final = 64  # state of a thread: READY, WAITING, ENDED
+ROUND: Final = 72  # round of the barrier for which a waiting thread waits
+DISPATCHED: Final = 80  # the lanes at the start of the thread
+FENCED: Final = 88  # a bit for each memory with a fence since the last barrier
 SLM_MARKS: Final = 96
 _FIRST: Final = 104
 
@@ -36,26 +36,26 @@ FLAT: Final = 8
 FLAT_COUNT: Final = 16
 COUNTS: Final = 24
 QUANTUM: Final = 32
-# Of a launch whose groups run as compiled code.
-GROUP: Final = 40  # the number of the group that runs
-THREAD: Final = 48  # and of the thread
+# Numbers of a launch whose groups run as compiled code.
+GROUP: Final = 40  # the number of the running group
+THREAD: Final = 48  # the number of the running thread
 TOTAL: Final = 56  # steps of all threads
 BUDGET: Final = 64
 BARRIERS: Final = 72
 ARRIVED: Final = 80
 CURRENT: Final = 88  # round of the barrier
-REGISTERS: Final = 96  # of all threads of a group, one behind the other
+REGISTERS: Final = 96  # of all threads of a group, contiguous
 ADDRESSES: Final = 104
 BLOCKS: Final = 112
-REGISTERS_FIRST: Final = 120  # how each of them begins
+REGISTERS_FIRST: Final = 120  # the initial state of each block
 BLOCKS_FIRST: Final = 128
 GROUPS_X: Final = 136
 GROUPS_Y: Final = 144
 THREADS: Final = 152
 READS: Final = 160  # bytes
 WRITES: Final = 168
-# Where checkers watch: the first numbers of the running group and round, the next that is free, and whether all that have come to
-# the barrier have executed what orders a memory. For memory of the launch, and for that of the group.
+# With checkers: the first numbers of the running group and round, the next free number, and whether all arrived threads
+# have executed the fence of a memory. For the memory of the launch, and for that of the group.
 GLOBAL_GROUP: Final = 176
 GLOBAL_ROUND: Final = 184
 GLOBAL_NEXT: Final = 192
@@ -65,19 +65,20 @@ SHARED_ROUND: Final = 216
 SHARED_NEXT: Final = 224
 SHARED_ORDERED: Final = 232
 SCRAP: Final = 240  # a word that is never read
-# Where threads of several groups run one after another in one call: the group to stop before, the id of the first, and the bytes
-# from the registers and from the block of a thread to those of the next.
+# For threads of several groups that run one after another in one call: the end of the groups, the id of the first, and
+# the bytes between the registers, and between the blocks, of two threads.
 END: Final = 248
 GROUP_IDS: Final = (256, 264, 272)
 REGISTERS_STRIDE: Final = 280
 BLOCKS_STRIDE: Final = 288
 LAUNCH_BYTES: Final = 296
 
-# The tables of memory have an entry for each surface or buffer: its first address (0 for surfaces), its size, the host's address,
-# that of its marks, what is forbidden, and whether it was written. Behind the last buffer is an empty entry.
+# The tables of memory have an entry for each surface or buffer: its first address (0 for surfaces), its size, the
+# host's address, the address of its marks, the forbidden accesses, and whether it was written. An empty entry follows
+# the last buffer.
 ENTRY: Final = 48
 WRITTEN: Final = 40
-# What is forbidden.
+# The forbidden accesses.
 READONLY: Final = 1
 WRITEONLY: Final = 2
 
@@ -85,13 +86,13 @@ READY: Final = 0
 WAITING: Final = 1
 ENDED: Final = 2
 
-# What compiled code returns.
-LEAVE: Final = 0  # no lane is left in this body
+# The results of compiled code.
+LEAVE: Final = 0  # no lanes remain in this body
 SWITCH: Final = 1  # the time slice is over
-EXIT: Final = 2  # the interpreter has to execute the thread's present instruction
-FAULT: Final = 3  # a callback has raised
+EXIT: Final = 2  # the interpreter must execute the thread's present instruction
+FAULT: Final = 3  # a callback has raised an exception
 OVER: Final = 4  # the budget of steps is used up
-SUSPECT: Final = 5  # a checker might have something to say
+SUSPECT: Final = 5  # a checker may have a finding
 
 
 class StateLayout:
@@ -129,7 +130,7 @@ class StateBlock:
         self._surfaces = self.words[first : first + layout.surfaces]
 
     def take(self, frame: Frame) -> None:
-        """Bring what the frame says into the block."""
+        """Copy the state from the frame to the block."""
         self.words[PC // 8] = frame.pc
         self.words[EMASK // 8] = frame.emask
         self.words[CALL_MASK // 8] = frame.call_mask
@@ -142,19 +143,19 @@ class StateBlock:
             self._waiting[slot // 64] |= np.uint64(1 << slot % 64)
 
     def give(self, frame: Frame) -> None:
-        """Bring what compiled code has done into the frame."""
+        """Copy the state from the block to the frame."""
         self.give_masks(frame)
         frame.call_mask = int(self.words[CALL_MASK // 8])
         frame.waiting = {pc: lanes for pc, lanes in zip(self.layout.joins, self._waits.tolist(), strict=True) if lanes}
 
     def give_masks(self, frame: Frame) -> None:
-        """Bring what an instruction that moves no lanes may look at into the frame."""
+        """Copy to the frame the state that an instruction without moves of lanes may read."""
         frame.pc = int(self.words[PC // 8])
         frame.emask = int(self.words[EMASK // 8])
         frame.preds[:] = self._predicates.tolist()
         frame.surfaces[:] = self._surfaces.tolist()
 
     def take_masks(self, frame: Frame) -> None:
-        """Bring what such an instruction may have changed into the block."""
+        """Copy to the block the state that such an instruction may have changed."""
         self._predicates[:] = frame.preds
         self._surfaces[:] = frame.surfaces

@@ -1,4 +1,4 @@
-"""Whole groups in compiled code, and the way back to the machine where they cannot be finished there."""
+"""Runs whole groups in compiled code, and hands groups that cannot be finished there over to the machine."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.groups import GroupField
     from visa_lsp.sim.jit.machine import CompiledMachine
 
-# Of threads between barriers: marks have 32 bits, and a step needs far fewer numbers than the rest.
+# numbers of threads between barriers: marks have 32 bits, and one call needs far fewer than the remaining numbers
 _MAX_THREAD_NUMBERS: Final = 1 << 30
 _MAX_SLICE_SECONDS: Final = 0.1  # seconds that compiled code may run before Python can be interrupted
 
 
 class Suspicion(Exception):  # noqa: N818 - no error: a checker may have something to say
-    """A possible finding of a watched run: the interpreter has to run ``group`` again, or all groups if it is None."""
+    """A possible finding of a run with checkers: the interpreter must run ``group`` again, or all groups if it is None."""
 
     def __init__(self, group: int | None = None) -> None:
         super().__init__(group)
@@ -38,18 +38,19 @@ class Suspicion(Exception):  # noqa: N818 - no error: a checker may have somethi
 
 
 class GroupQueue:
-    """The numbers of the groups that are still to be run, given out in order; several runners may share one.
+    """A queue of the remaining groups by number, in order; several runners may share it.
 
-    How many are given at a time depends on how long the last ones took: Python is to be heard in between.
+    The number of groups taken at a time depends on the time of the last ones, because Python must be interruptible in
+    between.
     """
 
     def __init__(self, total: int, first: int = 0, *, runners: int = 1) -> None:
         self.total = total
-        self.steps = 0  # that all runners have taken
+        self.steps = 0  # steps of all runners
         self._next, self._step, self._runners, self._lock = first, 1, runners, Lock()
 
     def take(self) -> range:
-        """Return the next groups; none at the end."""
+        """Return the next groups; empty at the end."""
         with self._lock:
             fair = max(1, (self.total - self._next) // (2 * self._runners)) if self._runners > 1 else self.total
             first = self._next
@@ -57,20 +58,20 @@ class GroupQueue:
             return range(first, self._next)
 
     def took(self, seconds: float, steps: int) -> None:
-        """Hear how long the groups took that were given last, and how many steps they were."""
+        """Record the time and the steps of the last groups."""
         with self._lock:
             self.steps += steps
             more = 8 if seconds < _MAX_SLICE_SECONDS / 8 else 2
             self._step = min(1 << 20, more * self._step) if seconds < _MAX_SLICE_SECONDS else max(1, self._step // 2)
 
     def stop(self) -> None:
-        """Give out no more."""
+        """End the queue."""
         with self._lock:
             self._next = self.total
 
 
 class GroupRunner:
-    """Runs whole groups in compiled code. The frames of a group's threads lie in memory that all groups use in turn."""
+    """Runs whole groups in compiled code. All groups use the same memory for the frames of their threads."""
 
     def __init__(self, machine: CompiledMachine) -> None:
         self.machine = machine
@@ -101,7 +102,7 @@ class GroupRunner:
             block.words[state.DISPATCHED // 8] = frame.emask
             machine.blocks[id(frame)] = block
         self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
-        # Loaded here, as by the machine: not before there is something to compile.
+        # Imported here, as in the machine, only when something is compiled.
         from visa_lsp.sim.jit import groups, native
 
         if not compiled.has_groups:
@@ -128,9 +129,9 @@ class GroupRunner:
         self._call = compiled.native.function("groups", native.GROUPS)
 
     def _first_bytes(self, size: int) -> tuple[range, ...]:
-        """Return the registers that a thread has to be given: all, or where it writes the others first what it reads of its own.
+        """Return the registers to set at the start of a thread: all, or only those read before they are written.
 
-        For a long kernel that checkers do not watch, a proof takes longer than giving all.
+        For a long kernel without checkers, all are set, because a proof would take longer.
         """
         frame, machine = self.frames[0], self.machine
         is_long = len(self.compiled.body.instructions) > MAX_HELD_INSTRUCTIONS
@@ -163,9 +164,10 @@ class GroupRunner:
         return found
 
     def run(self, queue: GroupQueue) -> None:
-        """Run the groups of a queue. What compiled code does not finish, the machine goes on with.
+        """Run the groups of a queue.
 
-        Raises Suspicion where a checker may have something to say, and KernelFault where a group cannot go on.
+        The machine continues groups that compiled code does not finish. Raises Suspicion if a checker may have a
+        finding, and KernelFault if a group cannot continue.
         """
         try:
             while numbers := queue.take():
@@ -201,7 +203,7 @@ class GroupRunner:
             result.threads += (end - first) * len(self.frames)
             result.groups += end - first
             if why != state.LEAVE:
-                result.groups -= 1  # one is not finished
+                result.groups -= 1  # because one group is not finished
                 self._hand_over(why)
                 result.groups += 1
             first = end
@@ -234,7 +236,7 @@ class GroupRunner:
         machine.forget_frames(self.frames[0].code)
 
     def current_thread(self) -> CompiledThread:
-        """Return the thread that compiled code is running."""
+        """Return the running thread of compiled code."""
         launch = self.machine.launch
         self._begin(int(launch[state.GROUP // 8]))
         return self._thread(int(launch[state.THREAD // 8]))
@@ -253,7 +255,7 @@ class GroupRunner:
 
 
 def _find_touched(code: Code, *, write: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return a flag for each byte of the registers: whether an instruction reads it, or writes it."""
+    """Return a flag for each byte of the registers: whether an instruction reads it, or with ``write``, writes it."""
     found = np.zeros(code.layout.size, np.bool_)
     for touches in code.touches.values():
         for touch in touches:
@@ -263,7 +265,7 @@ def _find_touched(code: Code, *, write: bool) -> np.ndarray[Any, np.dtype[np.boo
 
 
 def _ranges(flags: np.ndarray[Any, np.dtype[np.bool_]], apart: int = 1) -> tuple[range, ...]:
-    """Return the places that have a flag as ranges, which are more than ``apart`` from each other."""
+    """Return the flagged places as ranges with gaps of more than ``apart`` between them."""
     places = np.flatnonzero(flags)
     runs = np.split(places, np.flatnonzero(np.diff(places) > apart) + 1) if places.size else []
     return tuple(range(int(run[0]), int(run[-1]) + 1) for run in runs)

@@ -1,7 +1,7 @@
-"""The words of ``isa.lane``, compiled: one body each for integer lanes and for float lanes.
+"""The compiled words of ``isa.lane``: one function each for integer lanes and for float lanes.
 
-What a body needs to be exact, and what the interpreter's body gives at the edges (shift counts, division by zero), is said
-there. A word without a body here is the interpreter's.
+Each function states the bits that it needs to be exact, and the result of the interpreter at the limits (shift counts,
+division by zero). Words without a function here are left to the interpreter.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Body = Callable[..., "Node"]
 
 
 def like(value: Node, number: float) -> Node:
-    """Return a constant beside a value: equal lanes of its type."""
+    """Return a constant for a value: equal lanes of its type."""
     return splat(value.type.element, number, lanes_of(value))
 
 
-# ---- integers in any number of bits, where only the low bits of sources and result count
+# ---- integers of any number of bits, if only the low bits of sources and result count
 
 RING: Final[dict[str, Body]] = {
     "add": lambda e, a, b: e.builder.add(a, b),
@@ -46,7 +46,7 @@ RING: Final[dict[str, Body]] = {
 }
 
 
-# ---- integers of 32 bits: sources are the bits of dwords, results too
+# ---- integers of 32 bits: sources and results are the bits of dwords
 
 
 def _count(e: Emitter, n: Node) -> Node:
@@ -83,7 +83,7 @@ def _high(e: Emitter, a: Node, b: Node, *, signed: bool) -> Node:
 
 
 def _divide(e: Emitter, a: Node, b: Node, *, signed: bool, rest: bool) -> Node:
-    """By way of f64, in which the quotient of two dwords is exact when cut; by zero gives all ones."""
+    """Divide in f64, in which the truncated quotient of two dwords is exact; division by zero gives all ones."""
     builder, lanes = e.builder, lanes_of(a)
     wide, long = vector(F64, lanes), vector(integer(64), lanes)
     to_float = builder.sitofp if signed else builder.uitofp
@@ -99,7 +99,7 @@ def _bfe(e: Emitter, width: Node, offset: Node, value: Node, *, signed: bool) ->
     builder = e.builder
     width, offset = _count(e, width), _count(e, offset)
     end = builder.add(width, offset)
-    # A field of no bits is zero; one that reaches the top needs no cut.
+    # An empty field is zero; a field up to the top bit is not truncated.
     left, down = (builder.and_(builder.sub(like(n, 32), n), like(n, 31)) for n in (end, width))
     shift = builder.ashr if signed else builder.lshr
     inside, beyond = shift(builder.shl(value, left), down), shift(value, offset)
@@ -119,7 +119,7 @@ def _bfi(e: Emitter, width: Node, offset: Node, value: Node, base: Node) -> Node
 
 
 def dword_body(word: str, *, signed: bool) -> Body:
-    """Return the body of a word on the bits of dwords. Raises Uncompiled where there is none."""
+    """Return the function of a word on the bits of dwords. Raises Uncompiled if there is none."""
     bodies: dict[str, Body] = {
         "shl": lambda e, a, n: e.builder.shl(a, _count(e, n)),
         "shr": lambda e, a, n: e.builder.lshr(a, _count(e, n)),
@@ -145,7 +145,7 @@ def dword_body(word: str, *, signed: bool) -> Body:
 
 
 def dot_of_bytes(e: Emitter, signs: Sequence[bool], c: Node, a: Node, b: Node) -> Node:
-    """Return the sum of c and the products of four bytes of a and b, exact in 64 bits; ``signs`` say how bytes of a and b count."""
+    """Return the sum of c and the products of four bytes of a and b, exact in 64 bits; ``signs``: bytes of a and b are signed."""
     for place in range(4):
         product = [_byte(e, source, place, signed=signed) for source, signed in zip((a, b), signs, strict=True)]
         c = e.builder.add(c, e.builder.mul(*product))
@@ -163,9 +163,9 @@ def _order(e: Emitter, a: Node, b: Node, *, relation: str, signed: bool) -> Node
 
 
 def long_body(word: str, exec_type: ty.DataType, count_bits: int, *, wraps: bool) -> Body:
-    """Return the body of a word on 64 bits that hold the exact values of narrower integers, or qwords as they are.
+    """Return the function of a word on 64 bits with the exact values of narrower integers, or on plain qwords.
 
-    ``wraps`` says that only the low bits of the result count. Raises Uncompiled where there is none.
+    ``wraps``: only the low bits of the result count. Raises Uncompiled if there is none.
     """
     signed, narrow = exec_type.is_signed, exec_type.size < 8
     mask = (1 << exec_type.bits) - 1

@@ -1,4 +1,4 @@
-"""Writing LLVM's functions: types, constants, and the operations that bodies and schedulers of groups share."""
+"""Writes functions of LLVM: types, constants, and the common operations of bodies and schedulers of groups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PTR: Final = ir.PointerType()
 
 
 def integer(bits: int) -> Any:
-    """Return the integer type of so many bits."""
+    """Return the integer type with a number of bits."""
     return ir.IntType(bits)
 
 
@@ -48,7 +48,7 @@ def constants(element: Any, values: Sequence[float]) -> Node:
 
 @lru_cache(4096)
 def _integers(bits: int, values: tuple[float, ...]) -> Node:
-    """Return a constant vector of integers: kernels have few different ones, and writing one takes as long as ten operations."""
+    """Return a constant vector of integers; cached, because kernels have few, and writing one takes as long as ten operations."""
     kind = integer(bits)
     return ir.Constant(vector(kind, len(values)), [ir.Constant(kind, v) for v in values])
 
@@ -59,14 +59,14 @@ def splat(element: Any, value: float, lanes: int) -> Node:
 
 
 def bytes_of(kind: Any) -> int:
-    """Return bytes of an element type."""
+    """Return the number of bytes of an element type."""
     if isinstance(kind, ir.IntType):
         return int(kind.width) // 8
     return {"half": 2, "float": 4, "double": 8}[str(kind)]
 
 
 def type_of_bytes(size: int) -> Any:
-    """Return the type of so many bytes."""
+    """Return the type with a number of bytes."""
     return vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
 
 
@@ -104,7 +104,7 @@ class Writer:
         self.builder.store(node, self.address(base, offset))
 
     def variable(self, value: Node) -> Node:
-        """Return a cell of the function's own, which begins with a value."""
+        """Return a new cell of the function with an initial value."""
         cell = self.builder.alloca(value.type)
         self.builder.store(value, cell)
         return cell
@@ -137,7 +137,7 @@ class Writer:
         return self.intrinsic(f"{name}.{suffix_of(first.type)}", first.type, first, *others)
 
     def loop(self, first: Node, end: Node, body: Callable[[Node], None]) -> None:
-        """Run ``body`` for each number."""
+        """Emit a loop that runs ``body`` for each number."""
         b, before = self.builder, self.builder.block
         head, inner, done = self.blocks("head", "body", "done")
         b.branch(head)
@@ -162,7 +162,7 @@ class Writer:
         return self.builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), splat(I32, 0, lanes))
 
     def lanes(self, bits: Node | None, lanes: int) -> Node | None:
-        """Bits of an integer as a vector of bits."""
+        """Return the bits of an integer as a vector of bits."""
         return None if bits is None else self.builder.bitcast(bits, vector(I1, lanes))
 
     def count_of(self, bits: Node) -> Node:
@@ -170,22 +170,22 @@ class Writer:
         return self.builder.zext(self.intrinsic(f"llvm.ctpop.i{bits.type.width}", bits.type, bits), I64)
 
     def all_on(self, lanes: int) -> Node:
-        """As many bits, all on."""
+        """Return an integer with all bits set."""
         return ir.Constant(integer(lanes), (1 << lanes) - 1)
 
     def keep_lanes(self, value: Node) -> Node:
-        """Return a place in memory for lanes, from which they can be taken by number."""
+        """Store lanes in memory for access by number; return the place."""
         with self.builder.goto_entry_block():
             place = self.builder.alloca(value.type)
         self.builder.store(value, place)
         return place
 
     def lane_of(self, place: Node, lane: Node, kind: Any) -> Node:
-        """Return one of them."""
+        """Return a stored lane by number."""
         return self.builder.load(self.builder.gep(place, [lane], source_etype=kind), typ=kind)
 
     def each_lane(self, bits: Node, body: Callable[[Node], object]) -> None:
-        """Run ``body`` for each bit that is on, lowest first: there is one at least."""
+        """Emit a loop that runs ``body`` for each set bit, lowest first; at least one bit must be set."""
         builder, before, kind = self.builder, self.builder.block, bits.type
         inner, done = self.blocks("lane", "lanes_done")
         builder.branch(inner)
@@ -200,7 +200,7 @@ class Writer:
         builder.position_at_end(done)
 
     def places(self, base: Node, offsets: Node) -> Node:
-        """Return the host's addresses of what lies so many bytes, 64 bits for each lane, behind one."""
+        """Return the host's addresses at byte offsets, 64 bits for each lane, from a base address."""
         return self.builder.add(offsets, self.spread(self.builder.ptrtoint(base, I64), lanes_of(offsets)))
 
     def gather(self, kind: Any, places: Node, bits: Node, align: int) -> Node:

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.layout import Geometry
 
 PRINTF_BYTES: Final = 4 << 20
-CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must assign the numbers of threads differently
-MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
-_INDIRECT_BYTES: Final = 64  # one cache line, where the whole payload is inline
+CONCURRENT_GROUPS: Final = 64  # groups at once; an engine that runs more must assign the numbers of threads differently
+MAX_ARGUMENTS: Final = 4096  # because a payload has room for some hundreds
+_INDIRECT_BYTES: Final = 64  # one cache line, if the whole payload is inline
 # Size, version, dimensions, lanes; local and global size; printf; first id; table of local ids; groups, padding; two unused.
 _IMPLICIT_BLOCK: Final = "<4B3I3QQ3QQ3I4xQQ"
 _PRINTF_FIRST: Final = 4  # the first dword counts the bytes in use, itself included
@@ -81,7 +81,7 @@ class Arguments:
         self.geometry = geometry
         self.world = world
         self.printf: Buffer | None = None
-        self.indirect: Buffer | None = None  # the memory of the payload behind its inline part
+        self.indirect: Buffer | None = None  # the memory of the payload after its inline part
         self._args = self._by_index()
 
     def bind(self) -> None:
@@ -102,7 +102,7 @@ class Arguments:
     def encode(self, entry: PayloadArgument) -> bytes:
         """Return the bytes of one entry of the payload; at most ``entry.size``.
 
-        Raises LaunchError where a launch has no value for entries of its type, or the argument does not fit it.
+        Raises LaunchError if a launch has no value for entries of its type, or the argument does not fit it.
         """
         make = _IMPLICIT.get(entry.arg_type)
         if make is not None:
@@ -132,19 +132,19 @@ class Arguments:
             if missing:
                 which = "argument" if len(missing) == 1 else "arguments"
                 raise LaunchError(
-                    f"kernel '{self.info.name}' lacks {which} {self.info.expected([names[n] for n in missing])}",
+                    f"kernel '{self.info.name}' lacks {which} {self.info.describe_arguments([names[n] for n in missing])}",
                     ARGUMENTS,
                 )
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
-            expected = f"; expected: {self.info.expected(range(count))}" if count else ""
+            expected = f"; expected: {self.info.describe_arguments(range(count))}" if count else ""
             raise LaunchError(
                 f"kernel '{self.info.name}' takes {count} arguments, got {len(given)}{expected}", ARGUMENTS
             )
         return given
 
     def key(self, index: int) -> int | str:
-        """Return the key of an argument in the launch: its index, or its name where the launch has a mapping."""
+        """Return the key of an argument in the launch: its index, or its name if the launch has a mapping."""
         return index if isinstance(self.config.args, tuple) else self.info.argument_name(index)
 
     def _arg(self, index: int) -> Arg:
@@ -162,9 +162,9 @@ class Arguments:
         )
 
     def by_value(self, entry: PayloadArgument) -> bytes:
-        """Return the bytes of an argument by value, or of the part of it that the entry takes.
+        """Return the bytes of an argument by value, or of its part in the entry.
 
-        Raises LaunchError where the argument is a buffer, image or sampler, or a value of another size.
+        Raises LaunchError if the argument is a buffer, image or sampler, or a value of another size.
         """
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ValueArg):
@@ -172,7 +172,7 @@ class Arguments:
         parts, whole = self.info.value_parts(entry)
         natural = self.info.element_of(entry.arg_index)
         if parts > 1 and arg.typed and arg.array.nbytes >= whole:
-            data = arg.array.tobytes()  # a struct whose tail holds nothing but padding
+            data = arg.array.tobytes()  # a struct with only padding at its end
         else:
             data = value_bytes(arg, whole, natural, self.key(entry.arg_index))
         start = max(0, entry.source_offset)
@@ -181,7 +181,7 @@ class Arguments:
     def by_pointer(self, entry: PayloadArgument) -> bytes:
         """Return the address, offset or handle of an argument by pointer, as ``entry.size`` bytes.
 
-        Empty where the binding table has it. Raises LaunchError where the argument is of another kind.
+        Empty if the binding table has it. Raises LaunchError if the argument is of another kind.
         """
         arg = self._arg(entry.arg_index)
         key = self.key(entry.arg_index)
@@ -207,13 +207,13 @@ class Arguments:
     def address(self, entry: PayloadArgument) -> bytes:
         """Return the address of a buffer as 8 bytes; zero for none.
 
-        Raises LaunchError where the argument is not a buffer.
+        Raises LaunchError if the argument is not a buffer.
         """
         surface = self._surface(entry)
         return _number(surface.address if surface is not None else 0, 8)
 
     def _access(self, index: int) -> str:
-        """Return the access of a kernel to an argument by ze_info; empty where it has none."""
+        """Return the access of a kernel to an argument by ze_info; empty if it has none."""
         return next((a.access_type for a in self.info.payload if a.arg_index == index and a.access_type), "")
 
     def _surface(self, entry: PayloadArgument) -> Buffer | None:
@@ -227,14 +227,14 @@ class Arguments:
         return self.world.buffer(self.key(entry.arg_index), arg, entry.image_type, self._access(entry.arg_index))
 
     def image(self, entry: PayloadArgument) -> ImageArg:
-        """Return the image of an entry for its shape. Raises LaunchError where the argument is not an image."""
+        """Return the image of an entry for its shape. Raises LaunchError if the argument is not an image."""
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ImageArg):
             raise self.wrong(entry, "an image")
         return arg
 
     def sampler(self, entry: PayloadArgument) -> SamplerArg:
-        """Return the sampler of an entry for its state. Raises LaunchError where the argument is not a sampler."""
+        """Return the sampler of an entry for its state. Raises LaunchError if the argument is not a sampler."""
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, SamplerArg):
             raise self.wrong(entry, "a sampler")
@@ -243,7 +243,7 @@ class Arguments:
     def private_base(self, entry: PayloadArgument) -> bytes:
         """Reserve private memory for every thread, or for every lane of it, and return its address.
 
-        Raises LaunchError where a group has more threads than the platform has numbers for, or the memory is larger
+        Raises LaunchError if a group has more threads than the platform has numbers for, or the memory is larger
         than a buffer may be.
         """
         # Kernels find their part by the thread's number, which is unique only among threads that run at the same time.
@@ -255,7 +255,7 @@ class Arguments:
             for b in self.info.thread_buffers
             if b.type == "global" and b.usage == "private_space"
         )
-        # A kernel with its private data in scratch space still takes the argument, but does not use it.
+        # A kernel with its private data in scratch space still has the argument, but does not use it.
         if not each:
             return _number(0, entry.size)
         if slots > numbers.codes:
@@ -275,7 +275,7 @@ class Arguments:
         return self.printf.address
 
     def buffer_bytes(self, entry: PayloadArgument) -> int:
-        """Return the size of a buffer in bytes; zero for none. Raises LaunchError where the argument is not a buffer."""
+        """Return the size of a buffer in bytes; zero for none. Raises LaunchError if the argument is not a buffer."""
         surface = self._surface(entry)
         return surface.size if surface is not None else 0
 
@@ -298,7 +298,7 @@ class Arguments:
         return _number(buffer.address, entry.size)
 
     def indirect_data(self, entry: PayloadArgument) -> bytes:
-        """Reserve the memory that holds the payload behind its inline part, and return its address."""
+        """Reserve memory for the payload after its inline part, and return its address."""
         end = max(argument.offset + argument.size for argument in self.info.payload)
         self.indirect = self.world.scratch_space(
             "indirect data", max(_INDIRECT_BYTES, end - self.info.env.inline_data_payload_size)
@@ -308,7 +308,7 @@ class Arguments:
     def base(self, entry: PayloadArgument) -> bytes:
         """Return the address of the program's constant or global data, or the handle of its surface.
 
-        Raises LaunchError where the launch has no such data.
+        Raises LaunchError if the launch has no such data.
         """
         address = self.world.symbols.get(entry.arg_type)
         if address is None:
@@ -324,9 +324,9 @@ class Arguments:
         return _number(address, entry.size)
 
     def inline_sampler_handle(self, entry: PayloadArgument) -> bytes:
-        """Return the bindless handle of a sampler that is written in the source.
+        """Return the bindless handle of a sampler defined in the source.
 
-        Raises LaunchError where the ze_info does not describe the sampler.
+        Raises LaunchError if the ze_info does not describe the sampler.
         """
         state = next((s for s in self.info.inline_samplers if s.sampler_index == entry.sampler_index), None)
         if state is None:

@@ -6,17 +6,15 @@ little endian and own their memory; a run writes into a copy of them unless they
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 MAX_GROUP_REGISTER_BYTES: Final = 1 << 28  # of the threads of a group
 
-# Keys of a LaunchError beside arguments: names that no argument has.
+# Keys of a LaunchError besides arguments; no argument has these names.
 GROUPS: Final = ":groups"
 LOCAL_SIZE: Final = ":local_size"
 ARGUMENTS: Final = ":args"
@@ -45,9 +43,9 @@ class LaunchError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BufferArg:
-    """A buffer with its initial contents, which count as unwritten where ``undefined``.
+    """A buffer with its initial contents, which count as unwritten if ``undefined``.
 
-    ``access``: ``readonly``, ``writeonly``, ``readwrite``, or empty for the ze_info's. ``in_place``: a run writes
+    ``access``: ``readonly``, ``writeonly``, ``readwrite``, or empty for the access in ze_info. ``in_place``: a run writes
     into the array itself, not into a copy.
     """
 
@@ -95,7 +93,10 @@ class ImageArg:
 
 @dataclass(frozen=True, slots=True)
 class SamplerArg:
-    """A sampler: the rules from coordinates to texels. ``address``: none, clamp_to_edge, clamp, repeat, mirrored_repeat."""
+    """A sampler: the rules for reading texels at coordinates.
+
+    ``address``: none, clamp_to_edge, clamp, repeat, mirrored_repeat.
+    """
 
     address: str = "none"
     filter: str = "nearest"
@@ -104,10 +105,10 @@ class SamplerArg:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DataSection:
-    """Data of the program beside its arguments: constants, globals, printed strings.
+    """Data of the program besides its arguments: constants, globals, printed strings.
 
     ``symbols`` are places in ``data``; ``pointers`` are places for the address of a symbol (offset, symbol,
-    bytes). ``base`` is the payload argument that takes the section's address, or empty.
+    bytes). ``base`` is the payload argument for the section's address, or empty.
     """
 
     name: str
@@ -134,14 +135,14 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaunchConfig:
-    """A launch. ``args`` go by OpenCL index (a tuple) or by ``.input`` or surface name (a mapping)."""
+    """A launch. ``args`` is a tuple by OpenCL index, or a mapping by ``.input`` or surface name."""
 
     kernel: str | None = None
     groups: Triple = (1, 1, 1)
     local_size: Triple | None = None
     global_offset: Triple = (0, 0, 0)
     threads: tuple[int, int] | None = None  # media mode
-    global_size: Triple | None = None  # work items of the launch, where the last groups need not be full
+    global_size: Triple | None = None  # work items of the launch, if the last groups may be partial
     args: tuple[Arg, ...] | Mapping[str, Arg] = ()
     symbols: Mapping[str, Array] = field(default_factory=dict)
     sections: tuple[DataSection, ...] = ()

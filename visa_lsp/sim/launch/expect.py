@@ -1,8 +1,8 @@
-"""The comparison of an array with its expectation: where it differs and by how much.
+"""Compares an array with its expectation: the places and the size of differences.
 
 Exact without a tolerance (NaN equals NaN). ``rtol`` and ``atol`` add up as in NumPy; ``ulp`` counts representable
-values between the two; an element is good when any given tolerance admits it. Invariants: the message is one
-line; beside the two arrays, it takes memory for one byte an element and one part of ``_PART`` elements.
+values between the two. An element is good if any given tolerance admits it. Invariants: the message is one line.
+Besides the two arrays, it takes memory for one byte per element and one part of ``_PART`` elements.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class LargestError:
 class Mismatch:
     """The differences of an array from its expectation.
 
-    ``expected`` is flat and in the array's type; unconverted where size or type differ: then ``differs`` is None and
-    nothing was counted. ``differs`` has an entry for each element. The largest errors are those of elements that
-    differ and are finite on both sides; ``unordered`` counts the others. There is no relative error where zero is
-    expected, and no ``ulp`` of integers.
+    ``expected`` is flat and in the array's type. If size or type differ, it is not converted, ``differs`` is None, and
+    nothing is counted. ``differs`` has an entry for each element. The largest errors are those of elements that differ
+    and are finite on both sides; ``unordered`` counts the others. There is no relative error if zero is expected, and
+    no ``ulp`` of integers.
     """
 
     message: str
@@ -125,7 +125,7 @@ class _Errors:
         self.ulp: LargestError | None = None
 
     def add(self, found: Array, wanted: Array, at: Array) -> None:
-        """Take elements that differ, with their flat indexes."""
+        """Add elements that differ, with their flat indexes."""
         self.count += at.size
         self.first += at[: _FIRST - len(self.first)].tolist()
         if found.dtype.kind == "f":
@@ -156,7 +156,7 @@ def ulp_distance(left: Array, right: Array) -> Array:
     """Count the representable values between two arrays of one type; integers differ by their difference."""
     if left.dtype.kind != "f":
         return np.maximum(left, right).astype(np.uint64) - np.minimum(left, right).astype(np.uint64)
-    # NaN is far from everything, itself included, because callers test equality.
+    # NaN is far from everything, including itself, because callers test equality separately.
     distance: np.ndarray[Any, np.dtype[np.uint64]] = np.full(left.shape, np.iinfo(np.uint64).max, np.uint64)
     numbers = ~(np.isnan(left) | np.isnan(right))
     steps = [_rank_floats(side[numbers]) for side in (left, right)]

@@ -1,4 +1,4 @@
-"""The layout of a thread's first register bytes: r0, local ids, and the arguments behind them.
+"""The layout of a thread's first register bytes: r0, local ids, and then the arguments.
 
 Knows offsets and sizes, not arguments' meanings. Measured on the corpus (628 kernels, 6,323 inputs, eleven platforms):
 ``.input`` offsets count from the start of the register file; r0 is one GRF row; local ids follow, per dimension two
@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.sim.launch.config import LOCAL_SIZE, MAX_GROUP_REGISTER_BYTES, LaunchError
+from visa_lsp.sim.launch.config import LOCAL_SIZE, MAX_GROUP_REGISTER_BYTES, Array, LaunchError, Triple
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.launch.config import Array, Triple
 
 MAX_GROUP_ITEMS: Final = 65536
 MAX_PAYLOAD_BYTES: Final = 1 << 16  # of one thread; a real one has 32 KB of registers
@@ -41,8 +40,8 @@ class Geometry:
     local_size: Triple
     global_offset: Triple = (0, 0, 0)
     walk_order: Triple = (0, 1, 2)
-    global_size: Triple | None = None  # where the last groups may be partial
-    enqueued: Triple | None = None  # of a partial group: the size of the full ones
+    global_size: Triple | None = None  # if the last groups may be partial
+    enqueued: Triple | None = None  # in a partial group: the size of the full ones
 
     @property
     def totals(self) -> Triple:
@@ -87,14 +86,14 @@ class Geometry:
         return align(_LOCAL_ID_BYTES * self.simd, self.grf_bytes)
 
     def lanes(self, thread: int) -> int:
-        """Return the mask of lanes that have a work item."""
+        """Return the mask of lanes with a work item."""
         left = self.items - thread * self.simd
         return (1 << max(0, min(self.simd, left))) - 1
 
     def local_ids(self) -> Array:
         """Return the ids as 16-bit words of shape (threads, 3, simd); those of absent lanes are zero.
 
-        Raises LaunchError where a group has more than ``MAX_GROUP_ITEMS`` work items.
+        Raises LaunchError if a group has more than ``MAX_GROUP_ITEMS`` work items.
         """
         if self.items > MAX_GROUP_ITEMS:
             raise LaunchError(
@@ -138,7 +137,7 @@ class LaunchLayout:
     def of(info: KernelInfo, geometry: Geometry, platform: Platform) -> LaunchLayout:
         """Return the layout of a kernel's ze_info, for the SIMD width of the text.
 
-        The two may differ: the compiler prints the text of every width that it tried under one name.
+        The two may differ, because the compiler prints the texts of all attempted widths under one name.
         """
         grf = geometry.grf_bytes
         id_bytes = sum(a.size for a in info.per_thread if a.arg_type == "local_id")
@@ -158,7 +157,7 @@ class LaunchLayout:
         return self.cross_start + offset
 
     def holds(self, kernel: Kernel, info: KernelInfo) -> bool:
-        """Return whether every input of a text lies where this layout has a payload argument, or before them all."""
+        """Return whether every input of a text lies at a payload argument of this layout, or before all of them."""
         header = {"global_id_offset", "local_size"}
         places = [(self.cross(a.offset), self.cross(a.offset) + a.size, a.arg_type) for a in info.payload]
         for entry in kernel.arguments:
@@ -206,16 +205,16 @@ class GroupPayload:
     def put(self, offset: int, data: bytes) -> None:
         """Write the same bytes for every thread, from byte ``offset`` of the registers on.
 
-        Raises LaunchError where they do not lie inside the payload.
+        Raises LaunchError if they do not lie inside the payload.
         """
         if offset < 0 or offset + len(data) > self.size:
             raise LaunchError(f"{len(data)} bytes at offset {offset} lie outside of the payload of {self.size} bytes")
         self._rows[:, offset : offset + len(data)] = np.frombuffer(data, np.uint8)
 
     def put_rows(self, offset: int, rows: Array) -> None:
-        """Write each thread's own bytes: an array (threads, anything).
+        """Write different bytes for each thread: an array (threads, anything).
 
-        ``offset`` is in bytes. Raises LaunchError where they do not lie inside the payload.
+        ``offset`` is in bytes. Raises LaunchError if they do not lie inside the payload.
         """
         raw = np.ascontiguousarray(rows).reshape(self.geometry.threads, -1).view(np.uint8)
         if offset < 0 or offset + raw.shape[1] > self.size:

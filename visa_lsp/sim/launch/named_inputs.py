@@ -2,9 +2,9 @@
 
 These inputs are filled by name: ``local_id_x``, ``local_id_y``, ``local_id_z`` (a word or dword for each lane),
 ``global_id_offset``, ``local_size``, ``enqueued_local_size``, ``group_count``, ``global_size`` (three dwords),
-``work_dimensions``. In a compiler's dump, whose names have no meaning, local ids, the header behind them and the size
-of a group are identified by their place. Invariant: an input that is not filled is an error, except for the buffer
-offsets of a dump.
+``work_dimensions``. In a compiler's dump, whose names have no meaning, local ids, the header after them and the size of
+a group are identified by their place. Invariant: an input that is not filled is an error, except for the buffer offsets
+of a dump.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from visa_lsp.sim.launch.config import (
     Arg,
     BufferArg,
     ImageArg,
+    LaunchConfig,
     LaunchError,
     LocalArg,
     NullArg,
@@ -29,7 +30,7 @@ from visa_lsp.sim.launch.config import (
     ValueArg,
 )
 from visa_lsp.sim.launch.value_bytes import value_bytes
-from visa_lsp.sim.launch.world import argument_sampler
+from visa_lsp.sim.launch.world import World, argument_sampler
 from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Kernel
-    from visa_lsp.sim.launch.config import LaunchConfig
     from visa_lsp.sim.launch.layout import Geometry, GroupPayload
-    from visa_lsp.sim.launch.world import World
 
 _IDS: Final = ("local_id_x", "local_id_y", "local_id_z")
 _BTI: Final = re.compile(r"bti\((\d{1,3})\)")
@@ -93,7 +92,7 @@ class LaunchInputs:
     def fill(self, block: GroupPayload) -> None:
         """Write every input.
 
-        Raises LaunchError where an argument has no input, an input no argument, or one does not fit the other.
+        Raises LaunchError if an argument has no input, an input no argument, or one does not fit the other.
         """
         given = self.config.args
         if not isinstance(given, tuple):
@@ -133,7 +132,7 @@ class LaunchInputs:
     def _in_order(self, block: GroupPayload, rest: list[NamedInput], args: tuple[Arg, ...]) -> None:
         surfaces = sum(isinstance(arg, BufferArg | ImageArg) for arg in args)
         left = rest[len(args) :]
-        # A stateful dump has one dword more for each buffer: the distance from the surface's base, which is zero here.
+        # A stateful dump has one more dword for each buffer: the distance from the surface's base, which is zero here.
         offsets = len(left) <= surfaces and all(i.kind == 0 and i.size == 4 for i in left)
         if len(rest) < len(args) or (left and not offsets):
             names = ", ".join(i.name for i in rest) or "none"

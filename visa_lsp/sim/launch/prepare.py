@@ -1,4 +1,4 @@
-"""The preparation of a launch from a program and a configuration: payloads, surfaces, samplers, shared local memory.
+"""Prepares a launch from a program and a configuration: payloads, surfaces, samplers, shared local memory.
 
 Knows no files and no YAML; ``KernelInfo`` has the facts of ze_info. Invariant: any engine can run a ``PreparedLaunch``,
 and its ``arrays`` are the memory that the kernel writes.
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from msgspec import structs
 
-from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.isa.platforms import PLATFORMS, Platform
 from visa_lsp.program.elements import MAX_SHARED_BYTES
-from visa_lsp.program.model import General
+from visa_lsp.program.model import FileVariable, General, Kernel, Module
 from visa_lsp.sim.dispatch import Dispatch, GroupShape, no_item
 from visa_lsp.sim.launch.args import Arguments
 from visa_lsp.sim.launch.config import (
@@ -23,8 +23,10 @@ from visa_lsp.sim.launch.config import (
     LOCAL_SIZE,
     MAX_GROUP_REGISTER_BYTES,
     PLATFORM,
+    Array,
     LaunchConfig,
     LaunchError,
+    Triple,
 )
 from visa_lsp.sim.launch.layout import Geometry, GroupPayload, LaunchLayout
 from visa_lsp.sim.launch.named_inputs import LaunchInputs
@@ -37,10 +39,7 @@ from visa_lsp.suggest import nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import FileVariable, Kernel, Module
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.launch.config import Array, Triple
     from visa_lsp.sim.memory import Buffer
 
 MAX_THREADS: Final = 1 << 24
@@ -65,9 +64,9 @@ class PreparedLaunch:
 
 
 def choose_kernel(program: Module, name: str | None) -> Kernel:
-    """Return the kernel of a name, or the only one.
+    """Return the kernel of a name, or the only kernel.
 
-    Raises LaunchError where there is no kernel of the name, or, without a name, none or several.
+    Raises LaunchError if there is no such kernel, or several without a name.
     """
     names = [kernel.name for kernel in program.kernels]
     if name is not None:
@@ -85,16 +84,16 @@ def choose_kernel(program: Module, name: str | None) -> Kernel:
 
 
 def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> PreparedLaunch:
-    """Return the order to run ``config`` on ``platform``.
+    """Return the description of a launch of ``config`` on ``platform``.
 
-    ``info`` has the facts of ze_info, if there is one. Raises LaunchError where ze_info, arguments, sizes or platform
+    ``info`` has the facts of ze_info, if there is one. Raises LaunchError if ze_info, arguments, sizes or platform
     do not fit the program, or it needs more memory than the limits allow.
     """
     kernel = choose_kernel(program, config.kernel)
     if info is not None and info.name != kernel.name:
         raise LaunchError(f"the ze_info describes '{info.name}', but the kernel is '{kernel.name}'")
     if len(kernel.arguments) < len(kernel.inputs):
-        kernel = structs.replace(kernel, inputs=kernel.arguments)  # nothing fills reserved registers
+        kernel = structs.replace(kernel, inputs=kernel.arguments)  # because nothing fills reserved registers
     for body in (kernel, *program.functions):
         check_body(body, platform.grf_bytes, program.variables)
     geometry = _geometry(kernel, info, config, platform)
@@ -178,7 +177,7 @@ def _put_ids(info: KernelInfo, block: GroupPayload, layout: LaunchLayout) -> Non
 def _edge(
     info: KernelInfo, arguments: Arguments, layout: LaunchLayout, whole: GroupPayload, edge: Geometry
 ) -> GroupPayload:
-    """Return the payload of a partial group: its own ids and size; the rest is that of full groups."""
+    """Return the payload of a partial group: its ids and sizes; other data are those of full groups."""
     block = whole.of(edge)
     _put_ids(info, block, layout)
     own = Arguments(info, arguments.config, edge, arguments.world, arguments.platform)
@@ -194,7 +193,7 @@ def _partial(geometry: Geometry, edges: Mapping[Triple, GroupPayload]) -> Callab
 
 
 def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> Geometry:
-    # The text's own width counts, because a compiler's dumps hold every width that it tried.
+    # The width of the text counts, because a compiler's dumps have all attempted widths.
     simd = kernel.int_attribute("SimdSize") or (info.env.simd_size if info else _DEFAULT_SIMD)
     if simd not in (1, 8, 16, 32):
         raise LaunchError(f"kernel '{kernel.name}' has SimdSize={simd}; expected 1, 8, 16 or 32")
@@ -217,7 +216,7 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     geometry = Geometry(
         simd, platform.grf_bytes, groups, local, config.global_offset, walk, global_size=config.global_size
     )
-    geometry.local_ids()  # raises for a too large group, before anything is allocated for its threads
+    geometry.local_ids()  # raises for a group that is too large, before memory for its threads is allocated
     if groups[0] * groups[1] * groups[2] * geometry.threads > MAX_THREADS:
         raise LaunchError(
             f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads exceed the limit of {MAX_THREADS} threads",
@@ -227,7 +226,7 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
 
 
 def _check_platform(kernel: Kernel, info: KernelInfo, geometry: Geometry, platform: Platform) -> None:
-    """Refuse a text whose inputs are laid out for registers of another size."""
+    """Raise LaunchError for a text whose inputs are laid out for registers of another size."""
     own = platform.grf_bytes
     others = [p for p in PLATFORMS if p.grf_bytes != own]
     other = (

@@ -5,21 +5,16 @@ Knows numbers only. Invariant: the bytes of a value have the size of the paramet
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from visa_lsp.program.elements import GivenNumbers, chosen_element, misfit
-from visa_lsp.sim.launch.config import LaunchError
-
-if TYPE_CHECKING:
-    from visa_lsp.sim.launch.config import ValueArg
+from visa_lsp.sim.launch.config import LaunchError, ValueArg
 
 
 def value_bytes(arg: ValueArg, size: int, natural: str, key: int | str) -> bytes:
-    """Return the ``size`` bytes of a value; one without a dtype takes ``natural``, or the type that its size suggests.
+    """Return the ``size`` bytes of a value; a value without a dtype has the type ``natural``, or one of its size.
 
-    Raises LaunchError where the value has another size, does not fit its type, or is a float instead of an integer.
+    Raises LaunchError if the value has another size, does not fit its type, or is a float instead of an integer.
     """
     array = arg.array
     whole = array.dtype.kind != "f" or bool(np.all(array == np.trunc(array)))

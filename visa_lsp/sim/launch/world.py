@@ -1,7 +1,7 @@
 """The memory of one launch: buffers, images, samplers, SLM and symbols, each argument placed once.
 
-Knows memory, not payloads. Invariant: arrays of the configuration are copied, so that a configuration can run again,
-except for those that are ``in_place``; the same array given twice is then one buffer.
+Knows memory, not payloads. Invariant: arrays of the configuration are copied, so that a configuration can run again.
+Arrays ``in_place`` are not copied; the same array given twice is then one buffer.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ class World:
         return self._locals[key]
 
     def scratch_space(self, name: str, size: int, *, private: bool = False) -> Buffer:
-        """Place ``size`` bytes of memory beside the arguments: private data, a printf buffer.
+        """Place ``size`` bytes of additional memory: private data, a printf buffer.
 
-        Raises LaunchError where they are more than ``MAX_BUFFER_BYTES``.
+        Raises LaunchError if they are more than ``MAX_BUFFER_BYTES``.
         """
         if size > MAX_BUFFER_BYTES:
             raise LaunchError(
@@ -122,7 +122,7 @@ class World:
     def add_sections(self, sections: tuple[DataSection, ...]) -> None:
         """Place the program's data, then apply its relocations.
 
-        Raises LaunchError where a relocation names no known symbol, or lies outside of its section.
+        Raises LaunchError if a relocation names no known symbol, or lies outside of its section.
         """
         placed = [(s, self.memory.add(Buffer(s.name, bytearray(s.data)))) for s in sections if s.data]
         for section, buffer in placed:
@@ -142,7 +142,7 @@ class World:
 
 
 def inline_sampler(sampler: InlineSampler) -> Sampler:
-    """Return the state of a sampler that is written in the source."""
+    """Return the state of a sampler defined in the source."""
     address = _SAMPLER_ADDRESSES.get(sampler.addrmode, sampler.addrmode)
     return Sampler(address, sampler.filtermode, sampler.normalized)
 

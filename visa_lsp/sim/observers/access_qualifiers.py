@@ -1,24 +1,19 @@
-"""The checker of ``access``: reads of buffers that may only be written, writes of buffers that may only be read.
+"""The checker of ``access``: reads of write-only buffers, and writes to read-only buffers.
 
-Compilers store a part of a vector by loading all of it and storing it back, so that a load from a ``writeonly`` buffer
-is not a finding by itself: it waits for the stores of its lane. Where they cover the loaded bytes and leave some of
-them unchanged, the value was not used. Invariant: at most ``MAX_WAITING_LOADS`` loads wait; ``limits`` reports the loss
-of others.
+Compilers store a part of a vector by loading all of it and storing it back. So a load from a ``writeonly`` buffer waits
+for the stores of its lane. If these cover the loaded bytes and leave some of them unchanged, the load is not a finding.
+Invariant: at most ``MAX_WAITING_LOADS`` loads wait; ``limits`` reports the loss of others.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.faults import Fault, FaultKind, thread_fault
 from visa_lsp.sim.memory import Buffer, Memory
-from visa_lsp.sim.observers.hooks import Checker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.sim.observers.hooks import MemoryAccess
+from visa_lsp.sim.observers.hooks import Checker, MemoryAccess
 
 MAX_WAITING_LOADS: Final = 1 << 14
 _READONLY: Final = "readonly"
@@ -26,7 +21,7 @@ _WRITEONLY: Final = "writeonly"
 
 
 class _LaneLoad:
-    """The load of one lane of one message: places that are not stored yet, and whether one was stored back unchanged."""
+    """The load of one lane of one message: the places without a store yet, and whether one was stored back unchanged."""
 
     __slots__ = ("fault", "kept", "left")
 
@@ -37,7 +32,7 @@ class _LaneLoad:
 
 
 class AccessChecker(Checker):
-    """Accesses that an argument does not allow."""
+    """Finds accesses that an argument does not allow."""
 
     kinds = frozenset({FaultKind.ACCESS})
 
@@ -61,7 +56,7 @@ class AccessChecker(Checker):
         self._by_place.clear()
 
     def limits(self) -> tuple[str, ...]:
-        """Return a sentence where loads were forgotten."""
+        """Return a sentence if loads were dropped."""
         return (
             (f"access: more than {MAX_WAITING_LOADS} loads waited for their stores; some were forgotten",)
             if self._forgot
@@ -69,7 +64,7 @@ class AccessChecker(Checker):
         )
 
     def on_read(self, access: MemoryAccess) -> None:
-        """Keep a load from a ``writeonly`` buffer."""
+        """Record a load from a ``writeonly`` buffer."""
         for row, buffer, offset in self._find_accesses(access, _WRITEONLY):
             self._wait(access, row, buffer, offset)
 

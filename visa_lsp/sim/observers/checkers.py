@@ -5,7 +5,8 @@ Joins the modules of the checkers; knows nothing else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from visa_lsp.sim.observers.access_qualifiers import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
@@ -18,9 +19,6 @@ from visa_lsp.sim.observers.hooks import (
 )
 from visa_lsp.sim.observers.races import ItemRaceChecker, RaceChecker
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
 CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
     "bounds": BoundsChecker,
     "uninitialised": UninitialisedChecker,
@@ -31,11 +29,11 @@ CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
     "access": AccessChecker,
     "item-races": ItemRaceChecker,
 }
-OPTIONAL_CHECKERS: Final = frozenset({"item-races"})  # not part of ``all``: they report more than this run depends on
+OPTIONAL_CHECKERS: Final = frozenset({"item-races"})  # not in ``all``: reports problems without effect in this run
 
 
 def select_watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
-    """Return the kinds without those that only checkers outside of the list ``names`` find."""
+    """Return the kinds that checkers in the list ``names`` can find."""
     watched = {kind.value for checker in checkers(names) for kind in checker.kinds}
     known = {kind.value for make in CHECKERS.values() for kind in make().kinds}
     return tuple(dict.fromkeys(kind for kind in kinds if kind in watched or kind not in known))

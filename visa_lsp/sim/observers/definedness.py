@@ -1,9 +1,9 @@
-"""The checker of uninitialised values: it follows them through registers, shared and private memory.
+"""The checker of uninitialised values: follows them through registers, shared and private memory.
 
-Copying and computing with an undefined value is not a finding; using it as an address, deciding a branch by it, or
-storing it into a buffer that other threads see is one. The finding has the place of the first read, and names the place
-of the use. Shared local, scratch and private memory are undefined at first (seed 001); buffers of the launch are
-defined. Invariant: changes no register.
+Copying an undefined value and computing with it are not findings. Its use as an address, for a branch, or in a store to
+a buffer that other threads see is a finding. The finding has the place of the first read, and names the place of the
+use. Shared local, scratch and private memory are undefined at first (seed 001); buffers of the launch are defined.
+Invariant: changes no register.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from visa_lsp.sim.observers.definedness_plan import (
     places_of,
     plan_of,
 )
-from visa_lsp.sim.observers.hooks import Checker
+from visa_lsp.sim.observers.hooks import Checker, MemoryAccess
 from visa_lsp.sim.observers.origins import Origins
 from visa_lsp.sim.observers.shadow import MAX_PAGES, PAGE, UNWRITTEN, RegisterShadow
 from visa_lsp.sim.operands import lane_mask, mask_bits
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -45,7 +44,7 @@ _SENT: Final = "is sent"
 
 
 class UninitialisedChecker(Checker):
-    """Reads of variables and memory that were never written, where the value has an effect."""
+    """Finds reads of unwritten variables and memory whose value has an effect."""
 
     wants_instructions = True
     kinds = frozenset({FaultKind.UNINITIALISED})
@@ -57,12 +56,12 @@ class UninitialisedChecker(Checker):
         self._memory = MemoryFollower(self._origins)
 
     def on_group(self, number: tuple[int, int, int]) -> None:
-        """Forget the shared local memory of the group before."""
+        """Drop the shared local memory of the previous group."""
         del number
         self._memory.group()
 
     def on_read(self, access: MemoryAccess) -> None:
-        """Keep the origins of the loaded bytes."""
+        """Record the origins of the loaded bytes."""
         self._memory.read(access)
 
     def on_write(self, access: MemoryAccess) -> None:
@@ -70,7 +69,7 @@ class UninitialisedChecker(Checker):
         self._memory.write(access)
 
     def limits(self) -> tuple[str, ...]:
-        """Return a sentence where memory was beyond the limit of pages."""
+        """Return a sentence if memory exceeded the limit of pages."""
         if not self._memory.full:
             return ()
         return (
@@ -78,7 +77,7 @@ class UninitialisedChecker(Checker):
         )
 
     def concerns(self, code: Code, pc: int) -> bool:
-        """Return whether an instruction touches variables."""
+        """Return whether an instruction accesses variables."""
         if code.kernel.instructions[pc].row.opens_label:
             return False
         plan = self._plans[id(code), pc] = plan_of(code, pc)
@@ -113,7 +112,7 @@ class UninitialisedChecker(Checker):
             self._slowly(thread, plan, shadow, active, unsure)
 
     def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
-        """Set the origins of a load's destination, or of what a function returned."""
+        """Set the origins of the destination of a load, or of the result of a function."""
         del pc
         if frame.shadow is not None:
             self._memory.end(frame.shadow)
@@ -178,7 +177,7 @@ class UninitialisedChecker(Checker):
         frame = thread.frame
         lanes = plan.lanes
         result: Array = np.zeros(lanes, np.uint16)
-        bytewise: list[tuple[Array, Array, Array]] = []  # of each source: origins, undefined bits, value
+        bytewise: list[tuple[Array, Array, Array]] = []  # origins, undefined bits and value of each source
         for source in plan.sources:
             chosen = active
             if plan.selects and plan.chosen is not None and source.touch.field in ("src0", "src1"):
@@ -266,7 +265,7 @@ class UninitialisedChecker(Checker):
         bits = 0
         for var in plan.preds_read:
             bits |= shadow.pred_bits[var]
-        if plan.logic:  # a defined 0 decides an and, a defined 1 an or
+        if plan.logic:  # a defined 0 determines an and, a defined 1 an or
             for var in plan.preds_read:
                 value = frame.preds[var] if plan.logic == "or" else ~frame.preds[var]
                 bits &= ~(value & ~shadow.pred_bits[var])
@@ -285,13 +284,13 @@ class UninitialisedChecker(Checker):
     def _cells(
         self, thread: Thread, shadow: RegisterShadow, source: RegisterOperand, plan: DefinednessPlan, active: int
     ) -> Array:
-        """Return the origins of an operand's cells; bytes that were never written get this place as their origin."""
+        """Return the origins of an operand's cells; this place becomes the origin of unwritten bytes."""
         places = places_of(source, thread.frame)
         cells = shadow.get(places) if source.places is not None else shadow.find(places)
         if not cells.any():
             return cells
         low, high = limits_of(thread.frame, source)
-        cells[(places[:, 0] < low) | (places[:, -1] >= high)] = 0  # the bounds checker reports those
+        cells[(places[:, 0] < low) | (places[:, -1] >= high)] = 0  # because the bounds checker reports those
         rows = cells.shape[0]
         if rows % plan.lanes == 0 and plan.lanes > 1:
             cells[~np.tile(lane_mask(active, plan.lanes), rows // plan.lanes)] = 0
@@ -311,7 +310,7 @@ class UninitialisedChecker(Checker):
         *,
         is_address: bool = True,
     ) -> Array:
-        """Return the origins of address elements, per lane; report them where ``is_address``."""
+        """Return the origins of address elements, per lane; report them if ``is_address``."""
         cells = shadow.addresses[start : start + count].copy()
         out = np.zeros(lanes, np.uint16)
         if not cells.any():
@@ -337,7 +336,7 @@ class UninitialisedChecker(Checker):
 def _find_undefined(plan: DefinednessPlan, sources: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
     """Return the origins and the undefined bits of an instruction's result, from those of its sources.
 
-    A defined 0 decides an ``and`` alone, a defined 1 an ``or``.
+    A defined 0 alone determines an ``and``, a defined 1 an ``or``.
     """
     origins, masks, bits = sources[0]
     other: Array | None = plan.constant
@@ -353,14 +352,14 @@ def _find_undefined(plan: DefinednessPlan, sources: list[tuple[Array, Array, Arr
 
 
 def _put_predicate(shadow: RegisterShadow, places: Array, undefined: int, origin: int) -> None:
-    """Mark the undefined bytes and bits of a number that holds a predicate."""
+    """Mark the undefined bytes and bits of a number with the bits of a predicate."""
     masks = np.array([undefined >> 8 * k & 255 for k in range(places.size)], np.uint8)
     shadow.put(places, np.where(masks != 0, origin, 0))
     shadow.put_partial(places, masks)
 
 
 def _unsure(plan: DefinednessPlan, frame: Frame, shadow: RegisterShadow, mask: int) -> int:
-    """Return the lanes for which an undefined predicate bit decides."""
+    """Return the lanes that depend on an undefined predicate bit."""
     assert plan.pred is not None
     undefined = shadow.pred_bits[plan.pred.var] >> plan.at & plan.full
     value = frame.preds[plan.pred.var] >> plan.at & plan.full

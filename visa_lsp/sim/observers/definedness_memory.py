@@ -1,7 +1,7 @@
 """Undefined values in memory that a launch does not fill: shared local, scratch, private memory, undefined buffers.
 
-Handles the accesses of one message at a time. Loaded origins are set in the message's destination after it; stored
-origins are kept here, or reported where other threads see the memory. Knows instructions by their plans only.
+Handles the accesses of one message at a time. After a message, loaded origins are set in its destination. Stored
+origins are kept here, or reported if other threads see the memory. Knows instructions by their plans only.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from visa_lsp.sim.memory import Buffer, Memory
-from visa_lsp.sim.observers.origins import STORED
+from visa_lsp.sim.observers.origins import STORED, Origins
 from visa_lsp.sim.observers.shadow import MAX_PAGES, UNWRITTEN, MemoryShadow, RegisterShadow
 
 if TYPE_CHECKING:
     from visa_lsp.sim.observers.definedness_plan import DefinednessPlan
     from visa_lsp.sim.observers.hooks import MemoryAccess
-    from visa_lsp.sim.observers.origins import Origins
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -27,8 +26,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class _LoadOrigins:
     """The origins that one access of a message loaded: ``rows`` of ``size`` bytes for ``lanes``."""
 
-    number: int  # of the access in its message
-    start: int  # bytes that the message moved before
+    number: int  # number of the access in its message
+    start: int  # bytes that the message has moved before
     rows: Array
     lanes: Array
     cells: Array
@@ -48,7 +47,7 @@ class MemoryFollower:
         self._plan: DefinednessPlan | None = None
         self._data: list[Array] = []
         self._loaded: list[_LoadOrigins] = []
-        self._partly: set[int] = set()  # lanes for which the message loads something defined
+        self._partly: set[int] = set()  # lanes with a defined loaded byte
         self._number = 0
         self._cursor = 0
 
@@ -62,7 +61,7 @@ class MemoryFollower:
 
     @property
     def full(self) -> bool:
-        """True if some memory is beyond the limit of pages."""
+        """True if some memory exceeds the limit of pages."""
         return self._pages[0] <= 0
 
     def begin(self, plan: DefinednessPlan, data: list[Array]) -> None:
@@ -91,7 +90,7 @@ class MemoryFollower:
         self._cursor += access.at.size * access.size
 
     def write(self, access: MemoryAccess) -> None:
-        """Keep stored origins in the shadow of memory that only the group sees, and report those stored elsewhere."""
+        """Store origins in the shadow of memory that only the group sees; report origins stored elsewhere."""
         plan = self._plan
         if plan is None or not access.at.size:
             return
@@ -108,7 +107,7 @@ class MemoryFollower:
         self._number += 1
         self._cursor += access.at.size * access.size
         if carried is not None and access.space is not None:
-            # A cell with some defined bytes may be padding, so that only wholly undefined cells are reported.
+            # Only completely undefined cells are reported, because a partly defined cell may contain padding.
             whole = carried[outside & (carried != 0).all(axis=1)]
             for number in np.unique(whole).tolist():
                 self._origins.report(access.thread, number, STORED)
@@ -125,7 +124,7 @@ class MemoryFollower:
             self._loaded.append(_LoadOrigins(self._number, self._cursor, rows, lanes, cells, fresh, access.size))
 
     def _find_stored_origins(self, plan: DefinednessPlan, access: MemoryAccess) -> Array | None:
-        """Return the origins of the bytes of each row of a store; None where all are defined."""
+        """Return the origins of the bytes of each row of a store; None if all are defined."""
         if not any(cells.any() for cells in self._data):
             return None
         out = np.zeros((access.at.size, access.size), np.uint16)

@@ -1,7 +1,7 @@
 """The plan of one instruction for the checker of undefined values, computed once from its row and operands.
 
-Records how values travel (lane to lane, byte by byte, in groups of four lanes, as a whole), which operands are
-addresses and which are data. Invariant: a plan depends on the program only, never on a run.
+Records how values move (lane to lane, byte by byte, in groups of four lanes, as a whole), and whether operands are
+addresses or data. Invariant: a plan depends on the program only, never on a run.
 """
 
 from __future__ import annotations
@@ -18,31 +18,21 @@ from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import REPLACING
 from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import (
-    Address,
-    General,
-    Immediate,
-    Indirect,
-    Predicate,
-    PredicateOperand,
-    State,
-)
+from visa_lsp.program.model import Address, General, Immediate, Indirect, Inst, Predicate, PredicateOperand, State
 from visa_lsp.sim.effects import blocks, images, lsc, sampling, scattered
 from visa_lsp.sim.messages import update_of
-from visa_lsp.sim.operands import Site, predicate_bits
+from visa_lsp.sim.operands import Enable, Site, Touch, predicate_bits
 from visa_lsp.sim.values import immediate
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.operands import Enable, Touch
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class InstructionKind(Enum):
-    """The role of an instruction for undefined values."""
+    """The kind of an instruction with respect to undefined values."""
 
     VALUE = "computes"
     BRANCH = "branches"
@@ -51,7 +41,7 @@ class InstructionKind(Enum):
 
 
 class Travel(Enum):
-    """The part of the result that an undefined source makes undefined."""
+    """The part of the result that is undefined if a source is."""
 
     LANE = "its lane"
     BYTE = "its byte of its lane"
@@ -75,18 +65,18 @@ _DATA: Final = frozenset({"src", "src0", "src1", "data"})
 class RegisterOperand:
     """A register operand that is read or written.
 
-    ``places`` has a row of byte offsets per cell; None where they are known only at run time.
+    ``places`` has a row of byte offsets per cell; None if known only at run time.
     """
 
     touch: Touch
     places: Array | None
-    address: bool = False  # of a message: part of its address
-    inverted: bool = False  # its bits are read with (~)
+    address: bool = False  # part of the address of a message
+    inverted: bool = False  # read with the modifier (~)
 
 
 @dataclass(slots=True)
 class DefinednessPlan:
-    """An instruction for the checker."""
+    """The plan of an instruction for the checker."""
 
     kind: InstructionKind
     travel: Travel
@@ -95,7 +85,7 @@ class DefinednessPlan:
     at: int
     no_mask: bool
     selects: bool
-    steady: bool  # one check suffices while nothing becomes undefined
+    steady: bool  # whether one check suffices while no value becomes undefined
     pred: Predicate | None = None
     chosen: Enable | None = None
     sources: list[RegisterOperand] = field(default_factory=list)
@@ -105,18 +95,18 @@ class DefinednessPlan:
     preds_written: list[int] = field(default_factory=list)
     addresses_read: list[tuple[int, int, bool]] = field(default_factory=list)  # start, count, whether it is an address
     address_written: tuple[int, int] | None = None
-    cells_read: list[tuple[bool, int]] = field(default_factory=list)  # sampler?, cell: used by a message
+    cells_read: list[tuple[bool, int]] = field(default_factory=list)  # (is a sampler, cell) of states used by a message
     state_read: tuple[bool, int] | None = None
     state_written: tuple[bool, int] | None = None
-    logic: str = ""  # and, or: on predicates
-    decisive: int | None = None  # the byte whose bits decide the result alone: zeros of an and, ones of an or
-    constant: Array | None = None  # the bytes of a lane of the other source, where that is an immediate
+    logic: str = ""  # whether it is an and or or of predicates
+    decisive: int | None = None  # the value of bits that determine the result alone: zeros of an and, ones of an or
+    constant: Array | None = None  # the bytes of a lane of the other source, if that is an immediate
     together: bool = False  # one message stores all rows of the data
-    replaces: bool = False  # an atomic that stores regardless of the old value
+    replaces: bool = False  # whether it is an atomic that stores independently of the old value
 
     @property
     def matters(self) -> bool:
-        """True if the instruction touches anything that could be undefined."""
+        """True if the instruction accesses anything that could be undefined."""
         return bool(
             self.sources or self.targets or self.preds_read or self.preds_written or self.addresses_read
             or self.address_written or self.cells_read or self.state_written or self.state_read or self.pred
@@ -133,7 +123,7 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
         site.lanes, site.full = (
             touches[0].lanes,
             (1 << touches[0].lanes) - 1,
-        )  # plain gather keeps its lanes in an operand
+        )  # plain gather has its lanes in an operand
     pred = inst.get("pred")
     plan = DefinednessPlan(kind, Travel.LANE, site.lanes, site.full, site.control.mask_offset, site.control.no_mask,
                 inst.row.predicate_use is PredicateUse.CHOOSES, kind is InstructionKind.VALUE)  # fmt: skip
@@ -145,7 +135,7 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
         source = RegisterOperand(touch, touch.places.clip(0, code.layout.size - 1) if touch.indirect is None else None)
         if touch.write:
             plan.targets.append(source)
-        elif not same:  # the result does not depend on the value: compilers find the active lanes in this way
+        elif not same:  # the result does not depend on the value; compilers find the active lanes in this way
             source.address = kind is InstructionKind.BRANCH or (
                 kind is InstructionKind.MESSAGE and _is_address(inst, touch.field)
             )
@@ -204,7 +194,7 @@ def _operands(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
                 else:
                     plan.state_read = cell
             case Space.GENERAL:
-                pass  # the simulator has noted exactly which bytes it touches
+                pass  # because the simulator has recorded the exact bytes
 
 
 def _travel(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
@@ -238,7 +228,7 @@ def _same_width(plan: DefinednessPlan, inst: Inst, site: Site) -> bool:
     kinds = [site.operand_type(s) for s in sources if not isinstance(s, Immediate)]
     if any(k.is_float != into.is_float for k in kinds):
         return False
-    narrower = inst.row.has(Trait.COPIES) and not into.is_float  # integers keep their low bytes
+    narrower = inst.row.has(Trait.COPIES) and not into.is_float  # because integers keep their low bytes
     return all(k.size == into.size or (narrower and k.size > into.size) for k in kinds) and all(
         t.touch.size == into.size for t in plan.targets
     )
@@ -268,7 +258,7 @@ def limits_of(frame: Frame, source: RegisterOperand) -> tuple[int, int]:
     if var < 0:
         return 0, frame.regs.size
     low = layout.offset(var)
-    # A message fills whole registers, and a variable has its last register to itself.
+    # A message fills whole registers, and no other variable uses the last register of a variable.
     size = layout.byte_size(var)
     return low, low + (-(-size // layout.grf_bytes) * layout.grf_bytes if source.touch.raw else size)
 

@@ -1,22 +1,21 @@
 """The observer of extents: the end of the accesses to each buffer, from which the size of a buffer is derived.
 
-Knows memory, no argument. Invariant: bytes outside of a buffer do not count.
+Knows memory, not arguments. Invariant: bytes outside of a buffer do not count.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.observers.races import split
 
 if TYPE_CHECKING:
     from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 
 class ExtentObserver(Observer):
-    """The end of the last byte that is read or written of each buffer."""
+    """Records the end of the last accessed byte of each buffer."""
 
     def __init__(self) -> None:
         self._ends: dict[int, int] = {}
@@ -29,15 +28,15 @@ class ExtentObserver(Observer):
         return not self._loaded.isdisjoint(self._stored)
 
     def end(self, buffer: Buffer) -> int:
-        """Return the end offset of the accesses to a buffer, 0 where there are none."""
+        """Return the end offset of the accesses to a buffer; 0 if there are none."""
         return self._ends.get(id(buffer.whole), 0)
 
     def on_read(self, access: MemoryAccess) -> None:
-        """Keep the end of a load."""
+        """Record the end of a load."""
         self._keep(access, self._loaded)
 
     def on_write(self, access: MemoryAccess) -> None:
-        """Keep the end of a store; atomics load and store in one step."""
+        """Record the end of a store; atomics load and store in one step."""
         self._keep(access, set() if access.kind == "atomic" else self._stored)
 
     def _keep(self, access: MemoryAccess, known: set[int]) -> None:

@@ -3,24 +3,20 @@
 A party is a hardware thread, or one lane of it. Its clock counts its own releases: arrivals at barriers and fences. An
 arrival merges the party's clocks into the round of its barrier, and leaving that round merges them into the party. An
 atomic after a fence releases the clocks of the fence to its place in memory; an atomic at the same place acquires them
-(seed 001 "Memory Model"). Beside the order itself each party has clocks, for shared local and for global memory, of
-what was fenced before it was ordered. Groups run one after another here, but only such places order them; places of
+(seed 001 "Memory Model"). Besides the order itself, each party has clocks of the accesses that a fence preceded, for
+shared local and for global memory. Groups run one after another here, but only acquired places order them; places of
 shared local memory end with their group. Memory is bounded: beyond the limits everything counts as ordered, and
 ``gave_up`` is set.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.group import GLOBAL, SHARED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from visa_lsp.sim.group import Barrier
+from visa_lsp.sim.group import GLOBAL, SHARED, Barrier
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Place = tuple[int, int]  # a buffer and an offset in it
@@ -28,14 +24,14 @@ Place = tuple[int, int]  # a buffer and an offset in it
 EVERYTHING: Final = (SHARED, GLOBAL)
 
 MAX_ATOMIC_PLACES: Final = 1 << 17  # some 80 MiB
-MAX_GROUP_PARTIES: Final = 4096  # of a group: their clocks take 192 MiB
-MAX_SNAPSHOT_BYTES: Final = 1 << 28  # of released snapshots
+MAX_GROUP_PARTIES: Final = 4096  # parties of a group, whose clocks take 192 MiB
+MAX_SNAPSHOT_BYTES: Final = 1 << 28  # bytes of released snapshots
 _KEPT_ROUNDS: Final = 4
-_MAX_GIVERS: Final = 32  # beyond it, snapshots are merged into one array
+_MAX_GIVERS: Final = 32  # number of snapshots after which they are merged into one array
 
 
 class _Snapshot:
-    """The clocks of a party at a fence: those of the last round that it left, which many share, and the differences."""
+    """The clocks of a party at a fence: those of the last round that it left, which many parties share, and the differences."""
 
     __slots__ = ("at", "base", "counted", "values")
 
@@ -60,7 +56,7 @@ class _Snapshot:
 
 
 class _Past:
-    """The places that a party has acquired from, and its earlier nodes: immutable once it is shared."""
+    """The places acquired by a party, and its earlier nodes; immutable after it is shared."""
 
     __slots__ = ("before", "places", "shared")
 
@@ -84,11 +80,11 @@ class _Given:
         self.past: _Past | None = None
 
     def add(self, party: int, snapshot: _Snapshot) -> int:
-        """Add a snapshot; return the bytes that it takes."""
+        """Add a snapshot; return its number of bytes."""
         if self.joined is not None:
             snapshot.join(self.joined)
             return 0
-        self.givers[party] = snapshot  # a later snapshot of a party covers its earlier ones
+        self.givers[party] = snapshot  # because a later snapshot of a party covers its earlier ones
         if len(self.givers) <= _MAX_GIVERS:
             if snapshot.counted:
                 return 0
@@ -108,7 +104,7 @@ class _Given:
             snapshot.join(into)
 
     def clock(self, party: int) -> int:
-        """Return the released clock of a party of the givers' group."""
+        """Return the released clock of a party of the releasing group."""
         if self.joined is not None:
             return int(self.joined[0, party]) if party < self.joined.shape[1] else 0
         return max((s.clock(party) for s in self.givers.values() if party < s.base.shape[1]), default=0)
@@ -128,13 +124,13 @@ class _Reach:
 
 
 class Clocks:
-    """The clocks of the running group, and what earlier groups have released. A thread is ``lanes`` parties."""
+    """The clocks of the running group, and the releases of earlier groups. A thread is ``lanes`` parties."""
 
     def __init__(self, lanes: int = 1) -> None:
         self.gave_up = False
         self.lanes = lanes
         self._group = -1
-        self.partial = False  # whether some accesses of the group were not fenced before a barrier
+        self.partial = False  # whether a barrier followed unfenced accesses of the group
         self._known: Array = np.zeros((0, 3, 0), np.int32)
         self._zeros: Array = np.zeros((3, 0), np.int32)
         self._rounds: dict[int, dict[int, tuple[Array, _Past]]] = {}
@@ -142,8 +138,8 @@ class Clocks:
         self._bases: dict[int, Array] = {}  # thread -> the round that it left last
         self._fences: dict[int, int] = {}  # thread -> bits of the memories fenced since its last barrier
         self._fenced: dict[int, _Snapshot] = {}
-        self._old: set[int] = set()  # parties whose fence is older than a barrier of the whole group
-        self._own: dict[Place, _Given] = {}  # of this group's shared local memory
+        self._old: set[int] = set()  # parties with a fence before the last barrier of the whole group
+        self._own: dict[Place, _Given] = {}  # places of this group's shared local memory
         self._given: dict[Place, dict[int, _Given]] = {}  # place -> group
         self._pasts: dict[int, _Past] = {}
         self._reaches: dict[int, _Reach] = {}
@@ -194,11 +190,11 @@ class Clocks:
         return slice(start, start + self.lanes)
 
     def party(self, thread: int, lane: int = 0) -> int:
-        """Return the number of a lane, or of the whole thread where that is the party."""
+        """Return the number of a lane, or of the whole thread if that is the party."""
         return int(self._rows(thread).start) + (lane if self.lanes > 1 else 0)
 
     def of(self, thread: int, threads: int) -> Array:
-        """Return the clocks of a thread: per party of its group, the number of its releases that happened before."""
+        """Return the clocks of a thread: for each party of its group, the number of releases that happened before."""
         return np.asarray(self.table(thread, threads)[self.party(thread), 0])
 
     def clock(self, thread: int, threads: int, lane: int = 0) -> int:
@@ -210,8 +206,8 @@ class Clocks:
     def arrive(self, thread: int, threads: int, barrier: Barrier, *, orders_shared: bool = False) -> None:
         """Merge the clocks of a thread into the open round of a barrier.
 
-        A barrier without any fence before it orders shared local memory, and so does every one where ``orders_shared``;
-        a thread that fences global memory alone has chosen that explicitly.
+        A barrier without any fence before it orders shared local memory, as does every barrier if ``orders_shared``.
+        After a fence of global memory only, shared local memory is not ordered.
         """
         table = self.table(thread, threads)
         rows = self._rows(thread)
@@ -243,7 +239,7 @@ class Clocks:
     def fence(
         self, thread: int, threads: int, memories: tuple[int, ...] = EVERYTHING, lanes: Iterable[int] = (0,)
     ) -> None:
-        """Fence the accesses of a thread to ``memories``: its atomics may release them, its barriers order them."""
+        """Fence the accesses of a thread to ``memories``: later atomics may release them, barriers order them."""
         table = self.table(thread, threads)
         for memory in memories:
             self._fences[thread] = self._fences.get(thread, 0) | 1 << memory
@@ -259,13 +255,16 @@ class Clocks:
     def atomic(
         self, thread: int, threads: int, places: Iterable[Place], *, lane: int = 0, shared: bool = False
     ) -> None:
-        """Acquire the clocks of ``places``, then release the own. ``shared``: they are in the group's shared local memory."""
+        """Acquire the clocks of ``places``, then release those of the party.
+
+        ``shared``: the places are in shared local memory.
+        """
         if not self._given and not self._own and not self._fenced:
             return
         table = self.table(thread, threads)
         party = self.party(thread, lane)
         fenced = self._fenced.get(party)
-        # Behind a barrier of the whole group all its parties know what was fenced before it.
+        # After a barrier of the whole group all its parties know the accesses that were fenced before it.
         useless = shared and party in self._old
         for place in places:
             if shared:
@@ -312,14 +311,14 @@ class Clocks:
                 given = groups[self._group] = _Given()
             self._bytes += given.add(party, fenced)
             past = self._pasts.get(party)
-            if past:  # it has just acquired from this place, so that it covers the old value
+            if past:  # it has just acquired this place, so that it covers the old value
                 past.shared = True
                 given.past = past
         if self._bytes + self._own_bytes > MAX_SNAPSHOT_BYTES or self._count + len(self._own) > MAX_ATOMIC_PLACES:
             self.gave_up = True
 
     def is_ordered(self, group: int, other: int, clock: int, party: int) -> bool:
-        """Return whether an access of another group's party happened before what ``party`` does now."""
+        """Return whether an access by a party of another group happened before the present access of ``party``."""
         if self.gave_up:
             return True
         start = self._pasts.get(party)
@@ -337,14 +336,14 @@ class Clocks:
         return found >= clock
 
     def _follow(self, start: _Past, reach: _Reach) -> None:
-        """Collect what was released to all acquired places, and to those that their givers had acquired."""
+        """Collect the releases to all acquired places, directly and through other parties."""
         reach.clocks.clear()
         todo = [start]
         while todo:
             past = todo.pop()
             if id(past) in reach.pasts:
                 continue
-            if past.shared:  # it is immutable
+            if past.shared:  # because it is immutable
                 reach.pasts.add(id(past))
             todo.extend(past.before.values())
             for place in past.places - reach.places:

@@ -17,7 +17,7 @@ import numpy as np
 from visa_lsp.isa.lane import Lane
 from visa_lsp.program.model import AddressOf
 from visa_lsp.sim.faults import Fault, FaultKind, thread_fault
-from visa_lsp.sim.memory import Image
+from visa_lsp.sim.memory import Image, Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.memory import Space
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -33,7 +32,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryAccess:
-    """A message to memory: ``size`` bytes at each of ``at``, for ``lanes``; ``space`` None where nothing is bound.
+    """A message to memory: ``size`` bytes at each of ``at``, for ``lanes``; ``space`` is None if nothing is bound.
 
     ``kind`` is ``read``, ``write`` or ``atomic``; ``surface`` the value of the surface variable (None: an address).
     """
@@ -46,13 +45,13 @@ class MemoryAccess:
     lanes: Array
     surface: int | None = None
     values: Array | None = None  # rows of bytes that a plain write stores
-    alignment: int = 1  # that the message requires of its addresses
+    alignment: int = 1  # alignment of addresses required by the message
     changes: Array | None = None  # of an atomic: mask of the accesses that change memory
-    compared: Array | None = None  # of a compare-exchange: rows of bytes that memory is compared with
+    compared: Array | None = None  # of a compare-exchange: rows of bytes to compare with memory
 
     @property
     def outside(self) -> Array | None:
-        """The mask of accesses that lie outside; None when none does."""
+        """The mask of accesses outside of the space; None if there are none."""
         if self.space is None:
             return np.ones(self.at.size, bool)
         inside = self.space.inside(self.at, self.size)
@@ -66,7 +65,7 @@ class Observer:
     kinds: frozenset[FaultKind] = frozenset()
 
     def unfit(self, dispatch: Dispatch) -> str:
-        """Return the reason why this observer cannot watch a run; empty where it can."""
+        """Return the reason why this observer cannot watch a run; empty if there is none."""
         del dispatch
         return ""
 
@@ -74,15 +73,15 @@ class Observer:
         """Receive the start of a group."""
 
     def concerns(self, code: Code, pc: int) -> bool:
-        """Return whether an instruction is of interest (called once, only where ``wants_instructions``)."""
+        """Return whether an instruction is of interest (called once, only if ``wants_instructions``)."""
         del code, pc
         return True
 
     def before_instruction(self, thread: Thread, pc: int) -> None:
-        """Receive an instruction that a thread is about to execute (only where ``wants_instructions``)."""
+        """Receive an instruction that a thread is about to execute (only if ``wants_instructions``)."""
 
     def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
-        """Receive an executed instruction (only where ``wants_instructions``); the thread may be in another frame now."""
+        """Receive an executed instruction (only if ``wants_instructions``); the thread may be in another frame now."""
 
     def on_read(self, access: MemoryAccess) -> None:
         """Receive the reads of a message."""
@@ -103,7 +102,7 @@ class Observer:
         """Receive a fence of memories: ``SHARED``, ``GLOBAL`` of ``group``."""
 
     def on_end(self) -> None:
-        """Receive the end of the run; findings that waited for it are taken afterwards."""
+        """Receive the end of the run; waiting findings are collected afterwards."""
 
     def limits(self) -> tuple[str, ...]:
         """Return sentences about what the observer could not check; called after the run."""
@@ -118,7 +117,7 @@ class Observer:
 
 
 class Checker(Observer):
-    """An observer with findings of its own."""
+    """An observer that makes findings."""
 
     def __init__(self) -> None:
         self._found: list[Fault] = []
@@ -141,7 +140,7 @@ class Checker(Observer):
         lanes: Iterable[int] = (),
         **more: Any,
     ) -> None:
-        """Keep a finding; ``lane`` and ``lanes`` are counted as the instruction counts them, from its mask offset on."""
+        """Add a finding; ``lane`` and ``lanes`` are those of the instruction, counted from its mask offset."""
         code, pc = thread.frame.code, thread.frame.pc
         if lane is not None:
             lane = code.lane(pc, lane)
@@ -152,7 +151,7 @@ class Checker(Observer):
 
 
 class BoundsChecker(Checker):
-    """Accesses outside a surface, shared local memory or every buffer; operands that leave their registers."""
+    """Finds accesses outside of a surface, shared local memory or every buffer, and operands that leave their registers."""
 
     kinds = frozenset({FaultKind.OUT_OF_BOUNDS, FaultKind.REGION})
 
@@ -185,7 +184,7 @@ class BoundsChecker(Checker):
         )
 
     def _look_at_block(self, access: MemoryAccess, outside: Array, verb: str) -> None:
-        """Report a block for the whole thread; a note where the outer bytes are unused, because compilers load too much."""
+        """Report a block for the whole thread; only a note if the outer bytes are unused, because compilers load too much."""
         first, count = int(np.flatnonzero(outside)[0]), int(outside.sum()) * access.size
         whole = bool(outside.all())
         note = verb == "reads" and not whole and not _is_used(access, outside)
@@ -203,17 +202,17 @@ class BoundsChecker(Checker):
 
 
 def _is_used(access: MemoryAccess, outside: Array) -> bool:
-    """Return whether an instruction of the body may read the registers that a block fills from ``outside``."""
+    """Return whether an instruction of the body may read the registers that are filled from ``outside``."""
     frame = access.thread.frame
     code, pc = frame.code, frame.pc
     written = [touch.places.reshape(-1) for touch in code.touches.get(pc, []) if touch.write]
     if len(written) != 1 or written[0].size != outside.size * access.size:
-        return True  # the register of each byte is unknown
+        return True  # because the register of each byte is unknown
     unused = set(written[0][np.repeat(outside, access.size)].tolist())
     loaded = {code.layout.root(touch.var) for touch in code.touches[pc] if touch.write}
     for inst in code.kernel.instructions:
         if any(isinstance(value, AddressOf) and code.layout.root(value.var) in loaded for value in inst.values):
-            return True  # an address register may select it
+            return True  # because an address register may select it
     for number in range(_first_reachable(code, pc + 1), len(code.kernel.instructions)):
         code.op(number)
         for touch in code.touches.get(number, []):
@@ -236,7 +235,7 @@ def _first_reachable(code: Code, pc: int) -> int:
 
 
 def _others(access: MemoryAccess, lanes: int) -> str:
-    """Return the words that count the other lanes; empty where a message moves a block for the whole thread."""
+    """Return words for the number of other lanes; empty for a block of the whole thread."""
     frame = access.thread.frame
     count = lanes - 1 if frame.code.lane(frame.pc, 0) is not None else 0
     return f", as {'does' if count == 1 else 'do'} {count} more {'lane' if count == 1 else 'lanes'}" if count else ""
@@ -250,18 +249,18 @@ def _place(access: MemoryAccess, at: int, size: int = 0) -> str:
     buffer, offset = space.locate(at)
     if buffer is None:
         return f"{size} bytes at address {at:#x}, where there is no buffer"
-    if isinstance(buffer, Image) and offset == buffer.size:  # stands for every texel outside
+    if isinstance(buffer, Image) and offset == buffer.size:  # represents every texel outside
         return f"a texel outside of {buffer.name}, which has {buffer.size_text()}"
     return f"{buffer.span_text(offset, size)}, which has {buffer.size_text()}"
 
 
 class BarrierChecker(Checker):
-    """Barriers that a thread reaches with some of its lanes missing."""
+    """Finds barriers that a thread reaches without some of its lanes."""
 
     kinds = frozenset({FaultKind.BARRIER})
 
     def on_barrier(self, thread: Thread) -> None:
-        """Compare the active lanes with those that the thread started with."""
+        """Compare the active lanes with those at the start of the thread."""
         frame = thread.frame
         missing = thread.dispatch_mask & ~frame.emask
         if missing and thread.dispatch_mask:
@@ -286,7 +285,7 @@ class BarrierChecker(Checker):
 
 
 class AlignmentChecker(Checker):
-    """Addresses that are not aligned as the message requires."""
+    """Finds addresses without the alignment required by the message."""
 
     kinds = frozenset({FaultKind.MISALIGNED})
 
@@ -301,7 +300,7 @@ class AlignmentChecker(Checker):
     def _look(self, access: MemoryAccess, verb: str) -> None:
         frame = access.thread.frame
         row = frame.code.kernel.instructions[frame.pc].row
-        # The load/store controller allows any address for one element a lane; the type of such an element does not.
+        # The load/store controller allows any address for one element per lane, but the type of the element does not.
         typed = access.alignment <= 1 and row.family == "lsc" and access.size in (2, 4, 8)
         alignment = access.size if typed else access.alignment
         if alignment <= 1 or access.space is None:
@@ -325,7 +324,7 @@ class AlignmentChecker(Checker):
 
 
 class DivisionChecker(Checker):
-    """Integer divisions by zero: notes, because their result is defined as all ones."""
+    """Finds integer divisions by zero; these are notes, because their result is defined as all ones."""
 
     wants_instructions = True
     kinds = frozenset({FaultKind.DIVISION})

@@ -1,4 +1,4 @@
-"""The places that read uninitialised values, and their findings: one for each place, where the value has an effect.
+"""The places that read uninitialised values, and one finding for each place whose value has an effect.
 
 The shadows of registers and memory hold the number of a place, assigned when it first reads a value that was never
 written. Invariant: a place is reported at most once.
@@ -37,13 +37,15 @@ class _Origin:
     kernel: str
     pc: int
     line: int
-    lanes: tuple[int, ...]  # of the thread; none where the whole thread is meant
+    lanes: tuple[int, ...]  # lanes of the thread; empty for the whole thread
     reported: bool = False
-    quiet: bool = False  # the load was defined in part: this may be padding, and storing it is not a finding
+    quiet: bool = (
+        False  # whether the load was defined in part; then this may be padding, and a store of it is not a finding
+    )
 
 
 class Origins:
-    """All places of a run; findings go to ``found``."""
+    """All places of a run; findings are passed to ``found``."""
 
     def __init__(self, found: list[Fault]) -> None:
         self._found = found
@@ -72,7 +74,7 @@ class Origins:
             type_ = kernel.variable_type(found)
             if (
                 var < 0 and type_ is not None
-            ):  # an address register selects it, so that the text does not show the element
+            ):  # because the text does not show an element selected by an address register
                 elements = sorted({int(n) // type_.size for n in byte})
                 numbers = str(elements[0]) if len(elements) == 1 else f"{elements[0]} to {elements[-1]}"
                 element = f" (element{'' if len(elements) == 1 else 's'} {numbers})"
@@ -106,7 +108,7 @@ class Origins:
         return self._new(access.thread, key, f"{span} {'was' if access.size == 1 else 'were'} never written", "", lanes)
 
     def of_predicate(self, thread: Thread, shadow: RegisterShadow, var: int) -> int:
-        """Return the origin of a predicate variable, or the one that its bits were computed from."""
+        """Return the origin of a predicate variable, or the origin from which its bits were computed."""
         if shadow.pred_origin[var] != UNWRITTEN:
             return shadow.pred_origin[var]
         kernel = thread.frame.code.kernel
@@ -150,7 +152,7 @@ class Origins:
         return number
 
     def quiet(self, number: int) -> int:
-        """Return the quiet twin of a place, for values beside defined ones, such as the padding of a structure."""
+        """Return the quiet variant of a place, for values next to defined ones, such as the padding of a structure."""
         known = self._quiet.get(number)
         if known is None:
             origin = self._origins[number - UNWRITTEN - 1]

@@ -1,8 +1,8 @@
 """The observer behind ``run --profile``: active lanes of instructions, splits of branches, memory accesses of messages.
 
-Counts only, no time: cache lines are 64 bytes of addresses that a message touches, whether or not a cache holds them.
-The model of shared local memory has 16 banks of 4 bytes; a bank serves one dword at a time, to any number of lanes. A
-message that the machine executes in several accesses, such as one of four channels, is one message here.
+Only counts, no times. A cache line is a touched block of 64 bytes of addresses, independent of any cache.
+The model of shared local memory has 16 banks of 4 bytes; a bank reads one dword at a time, for any number of lanes. A
+message executed in several accesses, such as one of four channels, counts as one message.
 """
 
 from __future__ import annotations
@@ -19,17 +19,15 @@ from visa_lsp.flow.steps import number_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import FlowClass, PredicateUse
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import Predicate
+from visa_lsp.program.model import Inst, Kernel, Predicate
 from visa_lsp.sim.memory import Buffer, Image
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.operands import predicate_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -43,9 +41,9 @@ _NO_CODE: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NO
 class MessageCounts:
     """The memory accesses of one instruction. ``distinct`` bytes are counted once per message, for all lanes together.
 
-    ``broadcasts``: messages whose two or more lanes all access the same place. ``conflicts``: of shared local memory,
-    the rounds of its banks beyond the minimum for so many dwords. ``same_place``: lanes of an atomic that share an
-    address with another lane of the message, without the first one each.
+    ``broadcasts``: messages with several lanes that all access the same place. ``conflicts``: rounds of the banks of
+    shared local memory beyond the minimum for the dwords. ``same_place``: lanes of an atomic with the address of an
+    earlier lane of the message.
     """
 
     kind: str
@@ -62,7 +60,7 @@ class MessageCounts:
 
     @property
     def coalescing(self) -> float:
-        """The accessed share of the touched cache lines: 1 where every byte of them was accessed."""
+        """The accessed share of the touched cache lines; 1 if every byte of them was accessed."""
         return self.distinct / (self.cache_lines * CACHE_LINE) if self.cache_lines else 1.0
 
 
@@ -100,11 +98,11 @@ class Profiler(Observer):
         self._bodies: dict[int, BodyProfile] = {}
         self._notes: dict[tuple[int, int], Callable[[Frame], None]] = {}
         self._unused: dict[int, frozenset[int]] = {}
-        self._accesses: list[MemoryAccess] = []  # of the instruction that is being executed
+        self._accesses: list[MemoryAccess] = []  # accesses of the instruction that is being executed
 
     @property
     def bodies(self) -> list[BodyProfile]:
-        """The profiles of the bodies that were reached."""
+        """The profiles of the reached bodies."""
         return list(self._bodies.values())
 
     def concerns(self, code: Code, pc: int) -> bool:
@@ -123,11 +121,11 @@ class Profiler(Observer):
         self._notes[id(frame.code), pc](frame)
 
     def on_read(self, access: MemoryAccess) -> None:
-        """Keep an access until its message is complete."""
+        """Store an access until its message is complete."""
         self._accesses.append(access)
 
     def on_write(self, access: MemoryAccess) -> None:
-        """Keep an access until its message is complete."""
+        """Store an access until its message is complete."""
         self._accesses.append(access)
 
     def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
@@ -222,7 +220,7 @@ def pieces(starts: Array, ends: Array, size: int) -> Array:
 
 
 def bank_conflicts(starts: Array, ends: Array) -> int:
-    """Return the rounds of the banks of shared local memory beyond the minimum for so many dwords."""
+    """Return the rounds of the banks of shared local memory beyond the minimum for the number of dwords."""
     dwords = pieces(starts, ends, BANK_BYTES)
     rounds = int(np.bincount(dwords % BANKS).max(initial=0))
     return rounds - -(-dwords.size // BANKS)

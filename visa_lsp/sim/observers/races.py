@@ -1,4 +1,4 @@
-"""The checkers of data races: two parties access the same bytes unordered, at least one writes, and not both atomically.
+"""The checkers of data races: unordered accesses of two parties to the same bytes.
 
 A party is a hardware thread (``races``), or one work item (``item-races``): lanes of a thread run in step, which orders
 them at this SIMD width only. ``happens_before`` computes the order from barriers of all kinds, and from fences with
@@ -6,9 +6,9 @@ atomics. Accesses that a barrier orders without a fence of that memory before it
 writer, up to two readers and up to two atomics are kept, by pages allocated on first touch, so that the size of a
 buffer does not matter. Beyond ``MAX_TABLES`` tables the oldest pages are forgotten, beyond ``MAX_ACCESSES`` accesses
 all; ``limits`` reports both. A write that changes nothing races only with one that does: compilers let all threads
-store the same value. An atomic that changes nothing only reads. A plain load that a compare-exchange of its party
-checks afterwards, at the same place and with the loaded value, is a guess: racing with other compare-exchanges it is a
-note. Lanes of one message that store different values at one place are a race too. Invariant: a party is named by
+store the same value. The first write of a byte of shared local memory changes it. An atomic that changes nothing only
+reads. A plain load that a compare-exchange of its party checks afterwards, at the same place and with the loaded value,
+is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store different values at one place are a race too. Invariant: a party is named by
 group, thread, instruction and source line.
 """
 
@@ -22,31 +22,29 @@ import numpy as np
 from visa_lsp.isa.lsc_codes import COMPARING
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.faults import Fault, FaultKind, WorkItem, thread_fault
-from visa_lsp.sim.group import GLOBAL, SHARED
+from visa_lsp.sim.group import GLOBAL, SHARED, Barrier
 from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.messages import update_of
 from visa_lsp.sim.observers.happens_before import Clocks
-from visa_lsp.sim.observers.hooks import Checker
+from visa_lsp.sim.observers.hooks import Checker, MemoryAccess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.program.model import Inst
-    from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 PAGE_BITS: Final = 14
 PAGE: Final = 1 << PAGE_BITS
-MAX_TABLES: Final = 6144  # 384 MiB: a table has a number of four bytes for each byte of a page
+MAX_TABLES: Final = 6144  # 384 MiB, because a table has a number of four bytes for each byte of a page
 MAX_PAGES: Final = MAX_TABLES // 3  # 32 MiB, without atomics
 MAX_ACCESSES: Final = 1 << 21  # 56 MiB
 MAX_GUESSED_PLACES: Final = 1 << 16
 _NO_PARTY: Final = -1
 _GROUP, _THREAD, _CLOCK, _HOW, _CODE, _PC, _ALL = range(7)
-# How a party accesses memory. Silent: it stores the value already there. Tried: an atomic that changes nothing. Guess: see above.
+# The kinds of accesses. Silent: a store of the present value. Tried: an atomic that changes nothing. Guess: see above.
 _PLAIN, _ATOMIC, _SILENT, _READ, _TRIED, _GUESS = range(6)
 _GUESSED_BYTES: Final = 8
 
@@ -89,7 +87,7 @@ class _Page:
 
 @dataclass(slots=True, eq=False)
 class _Part:
-    """The bytes of a message that lie in one page: places in it, and the number of the access that each belongs to."""
+    """The bytes of a message in one page: the places in it, and the number of the access of each."""
 
     buffer: Buffer
     page: _Page
@@ -103,7 +101,7 @@ class _Part:
 
 
 class RaceChecker(Checker):
-    """Races on shared local memory and on buffers."""
+    """Finds races on shared local memory and on buffers."""
 
     kinds = frozenset({FaultKind.RACE})
     items = False  # whether lanes are parties
@@ -111,7 +109,7 @@ class RaceChecker(Checker):
     def __init__(self) -> None:
         super().__init__()
         self._pages: dict[tuple[int, int], _Page] = {}
-        self._buffers: dict[int, Buffer] = {}  # kept alive, so that their ids stay theirs
+        self._buffers: dict[int, Buffer] = {}  # kept alive, so that their ids are not reused
         self._tables = 0
         self._clocks = Clocks()
         self._codes: list[Code] = []
@@ -125,10 +123,10 @@ class RaceChecker(Checker):
         self._joined: dict[
             tuple[int, int, int], int
         ] = {}  # (party, buffer, offset) -> another party that stores the same value there
-        self._waiting: dict[tuple[int, int, int], list[Fault]] = {}  # races of loads that may turn out to be guesses
+        self._waiting: dict[tuple[int, int, int], list[Fault]] = {}  # races of loads that may prove to be guesses
 
     def on_group(self, number: tuple[int, int, int]) -> None:
-        """Forget the shared local memory of the group before."""
+        """Drop the shared local memory of the previous group."""
         del number
         self._end_group()
         self._group += 1
@@ -152,7 +150,7 @@ class RaceChecker(Checker):
             self._tables = sum(page.tables for page in self._pages.values())
 
     def limits(self) -> tuple[str, ...]:
-        """Return sentences about forgotten accesses and a full order."""
+        """Return sentences about dropped accesses and a full order."""
         lines = []
         name = "item-races" if self.items else "races"
         if self._forgot:
@@ -193,7 +191,7 @@ class RaceChecker(Checker):
     # ---- accesses
 
     def on_read(self, access: MemoryAccess) -> None:
-        """Compare a load with the writers of its bytes, and keep it."""
+        """Compare a load with the writers of its bytes, and record it."""
         if access.space is None or not access.at.size:
             return
         mine = self._party(access, _READ)
@@ -208,7 +206,7 @@ class RaceChecker(Checker):
         if page.atomic is not None and page.other_atomic is not None and not tried:
             for table in (page.atomic, page.other_atomic):
                 self._compare(access, part, me, table[at], "reads bytes written by", _EXCHANGED)
-        # Two readers of different parties are enough for any writer to meet one that is not itself.
+        # Two readers of different parties suffice, because any writer then finds one that is not itself.
         first, how = page.reader[at], self._parties[_HOW]
         if self._one(first, me):
             return
@@ -225,7 +223,7 @@ class RaceChecker(Checker):
         _keep(page.reader, page.second, at, me, np.where(free, me, first))
 
     def on_write(self, access: MemoryAccess) -> None:
-        """Compare a store with the readers and writers of its bytes, and keep it."""
+        """Compare a store with the readers and writers of its bytes, and record it."""
         if access.space is None or not access.at.size:
             return
         if access.kind == "atomic":
@@ -248,7 +246,7 @@ class RaceChecker(Checker):
             part.page.writer[part.at] = me
 
     def _compare_plain(self, access: MemoryAccess, part: _Part, me: Any, writers: Array, readers: Array) -> None:
-        """Compare with the plain accesses of the bytes."""
+        """Compare an atomic with the plain accesses of its bytes, and record it."""
         for table, verb, hows in (
             (part.page.writer, "writes bytes written by", writers),
             (part.page.reader, "writes bytes read by", readers),
@@ -274,7 +272,7 @@ class RaceChecker(Checker):
             _keep(first, second, part.at, me, np.where(free, me, known))
         if access.compared is not None:
             self._check_guesses(access, access.compared, wrote)
-        self._order(access)  # the order that it takes holds for later accesses, not for the atomic itself
+        self._order(access)  # because the acquired order applies to later accesses, not to the atomic itself
 
     def _atomics(self, page: _Page) -> tuple[Array, Array]:
         self._tables -= page.tables
@@ -283,7 +281,7 @@ class RaceChecker(Checker):
         return found
 
     def _silent(self, access: MemoryAccess, part: _Part) -> None:
-        """Keep a write that changes nothing, unless it would replace another writer."""
+        """Record a write that changes nothing, unless it would replace another writer."""
         me = _chosen(self._party(access, _SILENT), part.rows)
         page, at = part.page, part.at
         writers = page.writer[at]
@@ -293,7 +291,7 @@ class RaceChecker(Checker):
         )
         kept = free & ~(mine & (writers != _NO_PARTY))
         page.writer[at[kept]] = _chosen(me, kept)
-        # Where another party stores the same value unordered, a later read gets the own value as well.
+        # If another party stores the same value without an order, a later read may also get the party's own value.
         for n in np.flatnonzero(~kept & (writers != _NO_PARTY) & ~mine).tolist():
             if len(self._joined) >= MAX_GUESSED_PLACES:
                 del self._joined[next(iter(self._joined))]
@@ -353,7 +351,7 @@ class RaceChecker(Checker):
         return self._guessing
 
     def _remember(self, access: MemoryAccess, mine: Any) -> None:
-        """Keep the bytes of a load, which may turn out to be a guess."""
+        """Record the bytes of a load, which may prove to be a guess."""
         if access.space is None or access.size > _GUESSED_BYTES:
             return
         for buffer, offsets, rows in split(access.space, access.at, access.size):
@@ -370,10 +368,10 @@ class RaceChecker(Checker):
         return int(self._parties[_THREAD, int(number)])
 
     def _check_guesses(self, access: MemoryAccess, compared: Array, mine: Any) -> None:
-        """Mark as guesses the loads of the own party whose values a compare-exchange compares with."""
+        """Mark as guesses the party's loads whose values a compare-exchange compares with."""
         if access.space is None:
             return
-        first: dict[tuple[int, int, int], bytes | None] = {}  # only the next exchange after a load checks it
+        first: dict[tuple[int, int, int], bytes | None] = {}  # because only the next exchange after a load checks it
         for buffer, offsets, rows in split(access.space, access.at, access.size):
             for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
                 owner = self._owner(mine, row)
@@ -423,7 +421,7 @@ class RaceChecker(Checker):
         return np.minimum(lanes, simd - 1), False
 
     def _party(self, access: MemoryAccess, how: int) -> Any:
-        """Return the number of an access's party; where lanes are parties, one for each access."""
+        """Return the number of an access's party; if lanes are parties, one for each access."""
         thread = access.thread
         frame = thread.frame
         clocks = self._clocks_of(thread)
@@ -490,12 +488,12 @@ class RaceChecker(Checker):
         return np.asarray(~(same & (self._own(others, me) | ordered)))
 
     def _read_known_clocks(self, others: Array, me: Any, thread: Thread, row: int) -> Array:
-        """Return the clocks of other parties of the group that ``me`` knows: a row of the clocks' table."""
+        """Return the clocks of other parties of the group that ``me`` knows: a row of the table."""
         column = self._parties
         table = self._clocks.table(thread.number, _threads(thread))
         mine, theirs = column[_THREAD, me], column[_THREAD, others]
         if self.items:
-            # One lane stands for what all lanes do together; a neighbour of it knows what all lanes know of it.
+            # One lane represents all lanes together; a neighbour lane knows what all lanes know of it.
             mine = np.where((mine == theirs) & ((column[_ALL, others] | column[_ALL, me]) == 1), theirs ^ 1, mine)
         last = len(table) - 1
         return np.asarray(table[np.minimum(mine, last), row, np.minimum(theirs, last)])
@@ -507,7 +505,7 @@ class RaceChecker(Checker):
             return np.asarray(column[_THREAD, others] == column[_THREAD, me])
         lanes = self._clocks.lanes
         own = (column[_THREAD, others] == column[_THREAD, me]) & (column[_ALL, others] == 0) & (column[_ALL, me] == 0)
-        # All lanes store one value, so that each lane reads its own. What all lanes load, each loads for itself.
+        # Lanes that store one value each read their own. A load of all lanes counts as one by each lane.
         thread = column[_THREAD, others] // lanes == column[_THREAD, me] // lanes
         stored = (column[_ALL, others] == 1) & _STORED[column[_HOW, others]]
         reads = _LOOKED[column[_HOW, me]]
@@ -552,7 +550,7 @@ class RaceChecker(Checker):
         return True
 
     def _note_unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
-        """Note accesses that a barrier orders without a fence of that memory before it; return whether there are any."""
+        """Add a note for accesses that a barrier orders without a fence of that memory; return whether there are any."""
         column, thread = self._parties, access.thread
         memory = SHARED if _is_shared(thread, part.buffer) else GLOBAL
         seen = column[_CLOCK, others] <= self._read_known_clocks(others, me, thread, memory)
@@ -612,7 +610,7 @@ class RaceChecker(Checker):
     # ---- places
 
     def _split_by_page(self, access: MemoryAccess) -> Iterator[tuple[_Part, Array | None]]:
-        """Yield the bytes of a message page by page, with a mask of those that it changes (None: unknown, all)."""
+        """Yield the bytes of a message page by page, with a mask of the changed ones (None: unknown, all)."""
         if access.space is None or not access.at.size:
             return
         for buffer, offsets, rows in split(access.space, access.at, access.size):
@@ -638,7 +636,11 @@ class RaceChecker(Checker):
                     each[here],
                     lanes[here],
                 )
-                yield part, changed[here] if changed is not None else None
+                moved = changed[here] if changed is not None else None
+                if moved is not None and access.values is not None and _is_shared(access.thread, buffer):
+                    # Undefined until a first store, whatever its value is; the simulator's zeros are one possibility.
+                    moved = moved | (part.page.writer[part.at] == _NO_PARTY)
+                yield part, moved
 
     def _page(self, buffer: Buffer, number: int) -> _Page:
         key = (id(buffer), number)
@@ -675,14 +677,14 @@ def _chosen(party: Any, where: Array) -> Any:
 
 
 def _keep(first: Array, second: Array, at: Array, me: Any, found: Array) -> None:
-    """Keep parties in two tables; the second takes those that lose their place in the first."""
+    """Store parties in two tables; parties displaced from the first are moved to the second."""
     first[at] = found
     lost = first[at] != me
     second[at[lost]] = _chosen(me, lost)
 
 
 def _span(access: MemoryAccess, part: _Part, bad: Array) -> tuple[int, int]:
-    """Return offset and size of the access that the bytes ``bad`` belong to; of a block for the whole thread the first run."""
+    """Return offset and size of the access with the bytes ``bad``; for a block of the whole thread, of the first run."""
     rows = np.unique(part.rows[bad])
     at = access.at[rows] - (part.buffer.address if isinstance(access.space, Memory) else 0)
     frame = access.thread.frame

@@ -1,8 +1,8 @@
 """The recorder of a run for backward slices: a row for each executed instruction, its written values, its memory accesses.
 
-A row has the place, the activation, the enabled lanes and the bytes of the destination after the instruction; what is
-static per place is in its ``PlaceRecord``. Invariant: rows are in the order of execution, and memory is bounded: beyond
-``MAX_ROWS`` rows or ``MAX_VALUE_BYTES`` bytes nothing more is recorded, and ``is_full`` says so.
+A row has the place, the activation, the enabled lanes and the bytes of the destination after the instruction; static
+facts of a place are in its ``PlaceRecord``. Invariant: rows are in the order of execution, and memory is bounded: after
+``MAX_ROWS`` rows or ``MAX_VALUE_BYTES`` bytes recording stops, and ``is_full`` is set.
 """
 
 from __future__ import annotations
@@ -14,24 +14,21 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa.lane import Effect, Lane
-from visa_lsp.program.model import General, Immediate, Indirect
-from visa_lsp.sim.observers.definedness_plan import InstructionKind, RegisterOperand, plan_of
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.program.model import General, Immediate, Indirect, Inst
+from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, RegisterOperand, plan_of
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.observers.races import split
 from visa_lsp.sim.operands import Site
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.definedness_plan import DefinednessPlan
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-MAX_ROWS: Final = 2_000_000  # 20 bytes each, beside their values
+MAX_ROWS: Final = 2_000_000  # 20 bytes each, in addition to their values
 MAX_VALUE_BYTES: Final = 256 << 20
 _WORD: Final = 4
 
@@ -41,9 +38,9 @@ class PlaceRecord:
     """The static part of the rows of one instruction.
 
     ``low`` to ``high`` are the recorded register bytes; ``addresses`` the recorded address elements (start, count).
-    ``by_lane``: its cells belong to lanes, not to the bytes of a block. ``dynamic``: operands whose bytes are known only
-    at run time. ``has_modes``: it computes with floats, by the rounding and denormal modes of ``%cr0``. ``sources`` and
-    ``targets`` include the predefined variables, which are always defined.
+    ``by_lane``: its cells belong to lanes, not to the bytes of a block. ``dynamic``: operands with bytes known only at
+    run time. ``has_modes``: it depends on the rounding and denormal modes in ``%cr0``. ``sources`` and ``targets``
+    include the predefined variables, which are always defined.
     """
 
     inst: Inst
@@ -66,7 +63,7 @@ class PlaceRecord:
 
 @dataclass(slots=True, eq=False)
 class BodyActivation:
-    """An activation of a body by a thread: ``call`` is the row of the call, ``calls`` the activations that it made.
+    """An activation of a body by a thread: ``call`` is the row of the call, ``calls`` are its own calls.
 
     ``inputs`` are the register bytes of a kernel's inputs at its start, from byte ``first`` on. ``is_late``: the recording
     begins in its middle.
@@ -76,7 +73,7 @@ class BodyActivation:
     code: Code
     group: tuple[int, int, int]
     thread: int
-    ordinal: int  # among the activations of this body by this thread
+    ordinal: int  # its number among the activations of this body by this thread
     first: int
     inputs: bytes
     caller: BodyActivation | None = None
@@ -105,7 +102,7 @@ class RecordedAccess:
 
 
 class StepRecorder(Observer):
-    """A recorder of everything that the interpreter executes."""
+    """Records everything that the interpreter executes."""
 
     wants_instructions = True
 
@@ -128,7 +125,7 @@ class StepRecorder(Observer):
         self._owner: BodyActivation | None = None
         self._has_begun = False
         self._at_run_time: list[Array] = []
-        self._running: dict[int, BodyActivation] = {}  # by the identity of the frame
+        self._running: dict[int, BodyActivation] = {}  # activations by identity of the frame
 
     def on_group(self, number: tuple[int, int, int]) -> None:
         """Start a group: its threads have new activations, and have passed no barrier."""
@@ -138,7 +135,7 @@ class StepRecorder(Observer):
         self._running.clear()
 
     def concerns(self, code: Code, pc: int) -> bool:
-        """Return whether an instruction is recorded: all but labels and source marks."""
+        """Return whether an instruction is recorded: all except labels and source marks."""
         inst = code.kernel.instructions[pc]
         if inst.row.opens_label or inst.row.marks_source:
             return False
@@ -154,7 +151,7 @@ class StepRecorder(Observer):
         self._epochs[thread.number] = self._epochs.get(thread.number, 0) + 1
 
     def before_instruction(self, thread: Thread, pc: int) -> None:
-        """Keep the enabled lanes and the places of indirect operands before an instruction."""
+        """Record the enabled lanes and the places of indirect operands before an instruction."""
         frame = thread.frame
         place = self.places[id(frame.code)][pc]
         plan = place.plan
@@ -210,11 +207,11 @@ class StepRecorder(Observer):
             self.is_full = True
 
     def on_read(self, access: MemoryAccess) -> None:
-        """Keep a load until its instruction is executed."""
+        """Store a load until its instruction is executed."""
         self._wait(access)
 
     def on_write(self, access: MemoryAccess) -> None:
-        """Keep a store or an atomic until its instruction is executed."""
+        """Store a write or an atomic until its instruction is executed."""
         self._wait(access)
 
     def _wait(self, access: MemoryAccess) -> None:
@@ -239,7 +236,7 @@ class StepRecorder(Observer):
         self._pending.clear()
 
     def activation_of(self, frame: Frame) -> BodyActivation | None:
-        """Return the activation that a frame holds now; None where nothing of it is recorded."""
+        """Return the present activation of a frame; None if nothing of it is recorded."""
         return self._running.get(id(frame))
 
     def _activation(self, thread: Thread, frame: Frame) -> BodyActivation:
@@ -259,7 +256,7 @@ class StepRecorder(Observer):
 
 
 def _inputs(code: Code) -> tuple[int, int]:
-    """Return the register bytes that hold the inputs of a kernel."""
+    """Return the register bytes with the inputs of a kernel."""
     at = [(code.layout.offset(item.id), item.size) for item in code.kernel.inputs if item.kind & 7 == 0]
     return min((start for start, _ in at), default=0), max((start + size for start, size in at), default=0)
 

@@ -1,6 +1,6 @@
 """Shadows of registers and memory: per byte a number that identifies the origin of its value.
 
-0 is defined, ``UNWRITTEN`` was never written; other numbers are the checker's, one for each place that read an
+0 means defined, ``UNWRITTEN`` never written; the checker assigns another number to each place that read an
 uninitialised value. Memory is kept by pages, allocated when they are first touched. Knows no instruction.
 """
 
@@ -21,7 +21,7 @@ UNWRITTEN: Final = 1
 _ALL: Final = 0xFFFFFFFF
 PAGE: Final = 4096
 MAX_PAGES: Final = 1 << 13  # of 8 KiB each: 32 MiB of shared, scratch and private memory
-# %arg, %retval, %sp and %fp hold nothing until a program writes them (seed 001 "Subroutine and Function Calls").
+# %arg, %retval, %sp and %fp are undefined until a program writes them (seed 001 "Subroutine and Function Calls").
 _EMPTY: Final = (8, 9, 10, 11)
 
 
@@ -44,9 +44,9 @@ class RegisterShadow:
         self.surfaces = [0 if i < predefined.FIRST_SURFACE else UNWRITTEN for i in range(layout.surface_cells)]
         self.samplers = [UNWRITTEN] * (layout.sampler_cells - 1) + [0]
         self.epoch = 0
-        # Undefined bits of bytes that are undefined in part; those of other undefined bytes are all eight.
+        # The undefined bits of partly undefined bytes; all eight bits of other undefined bytes are undefined.
         self.partial: dict[int, int] = {}
-        self.seen: dict[int, tuple[int, int]] = {}  # instruction -> epoch, lanes that need no further look
+        self.seen: dict[int, tuple[int, int]] = {}  # instruction -> epoch, lanes that are already checked
         if caller is not None:
             return
         for item in kernel.inputs:
@@ -110,7 +110,7 @@ class MemoryShadow:
 
     def __init__(self, budget: list[int]) -> None:
         self._pages: dict[int, Array] = {}
-        self._budget = budget  # pages left, shared by all memories of a run
+        self._budget = budget  # remaining pages, shared by all memories of a run
 
     def get(self, at: Array) -> Array:
         """Return the origins of the bytes at offsets."""

@@ -1,7 +1,7 @@
 """The observer of stores to chosen elements of one buffer or image, and the first store that differs between two runs.
 
-Knows memory, no argument and no report. Invariant: the value of a store is that of the element after the instruction,
-so that atomics and lanes at one place count with their final value.
+Knows memory, but no arguments and no reports. Invariant: the value of a store is that of the element after the
+instruction, so that atomics, and lanes at one place, count with their final value.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.memory import Memory
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Thread
-    from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -29,7 +27,7 @@ MAX_STORES: Final = 200_000
 class ElementStore:
     """A store: its thread and place, ``line`` from 0 or -1, and the bytes of the element after it. ``order`` counts stores.
 
-    ``lane`` is None where an instruction stores for the whole thread.
+    ``lane`` is None if an instruction stores for the whole thread.
     """
 
     order: int
@@ -56,7 +54,7 @@ class StoreRecorder(Observer):
         self.stores: dict[int, list[ElementStore]] = {int(element): [] for element in elements}
 
     def on_write(self, access: MemoryAccess) -> None:
-        """Note the elements and lanes that a message is about to write."""
+        """Record the elements and lanes that a message is about to write."""
         space, buffer = access.space, self._buffer
         at = access.at.astype(np.int64)
         if isinstance(space, Memory):
@@ -70,7 +68,7 @@ class StoreRecorder(Observer):
             self._waiting += [(int(element), lane) for element in self._elements[starts[row] : ends[row]]]
 
     def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
-        """Keep the values of the elements after the instruction."""
+        """Record the values of the elements after the instruction."""
         if not self._waiting:
             return
         inst = frame.code.kernel.instructions[pc]
@@ -84,9 +82,9 @@ class StoreRecorder(Observer):
 
 
 def first_difference(a: StoreRecorder, b: StoreRecorder) -> tuple[int, ElementStore | None, ElementStore | None] | None:
-    """Return the element, and the store of each run, where the stores to an element first differ; None where they never do.
+    """Return the first element with different stores, and the first differing store of each run; None if all stores are equal.
 
-    A run with fewer stores there has None. Of several elements the one with the earliest store in ``a`` counts.
+    A run with fewer stores has None. Of several elements, the one with the earliest store in ``a`` counts.
     """
     found = []
     for element, left in a.stores.items():

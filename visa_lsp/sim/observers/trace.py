@@ -1,8 +1,8 @@
 """The observer behind ``run --trace``: one line for each instruction that chosen threads execute, with its values.
 
 Passes text to a function, prints nothing itself. A line has group, thread, place, source line, active lanes, the
-instruction, and the new values of its destination; an instruction without one shows its sources. Invariant: only
-lanes that the instruction wrote are shown.
+instruction, and the new values of its destination, or without a destination its sources. Invariant: only lanes that the
+instruction wrote are shown.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.program.model import Address, General, Indirect, PredicateOperand
-from visa_lsp.program.operand_text import instruction
+from visa_lsp.program.operand_text import OperandNames, instruction
 from visa_lsp.program.text_form import names_of
 from visa_lsp.sim.observers.hooks import Observer
-from visa_lsp.sim.operands import Site
+from visa_lsp.sim.operands import Site, Touch
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.operands import Touch
     from visa_lsp.sim.registers import Frame
 
 Who = tuple[tuple[int, int, int], int]
@@ -46,7 +44,7 @@ class Tracer(Observer):
         self._mask = 0
 
     def unfit(self, dispatch: Dispatch) -> str:
-        """Return the reason where a chosen thread does not exist."""
+        """Return the reason if a chosen thread does not exist."""
         for (x, y, z), thread in sorted(self._who):
             word = f"{x},{thread}" if not (y or z) else f"{x}:{y}:{z},{thread}"
             if any(at >= count for at, count in zip((x, y, z), dispatch.groups, strict=True)):
@@ -58,7 +56,7 @@ class Tracer(Observer):
         return ""
 
     def before_instruction(self, thread: Thread, pc: int) -> None:
-        """Keep the active lanes before an instruction."""
+        """Record the active lanes before an instruction."""
         del pc
         self._mask = thread.frame.emask
 

@@ -6,22 +6,19 @@ doubt that names the argument or input and the ``--say`` that settles it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.zeinfo.emit.image_surfaces import TWINS, Surfaces, surfaces
 from visa_lsp.zeinfo.emit.roles import name_sizes, offset_owners, orders, roles_of
-from visa_lsp.zeinfo.emit.slots import ArgumentHint, Doubt, EmitError
+from visa_lsp.zeinfo.emit.slots import ArgumentHint, Doubt, EmitError, InputSlot, Payload
 from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.input_use import THREAD_NUMBERS, InputUse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.emit.entries import Entries
-    from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
     from visa_lsp.zeinfo.emit.user_answers import Answers
 
 _IMAGE_FACTS: Final = {2: ("image_height", "image_width"), 3: ("image_height", "image_width", "image_depth")}
@@ -119,7 +116,7 @@ class DumpArguments:
         many = before + max(0, last + 1 - before - buffers) if untyped else before
         numbers = [*range(before), *range(before + buffers, buffers + many)]
         found = [f"image_{(table[n].coordinates if n in table else 0) or 2}d" for n in numbers]
-        # Of an image the code may take no more than its size.
+        # The code may use only the size of an image.
         asked = [s for s in self.roles.facts if self.flow.root(s.id) in self.flow.computed]
         return found or (["image_2d"] if asked else [])
 
@@ -187,7 +184,7 @@ class DumpArguments:
             raise self._fail(f"argument {indexes[len(plain)]} has no .input: the payload has no further value")
         structs = list(indexes[len(plain) :]) if not self._has_hints else self._structs(indexes, many)
         for index, slot in zip((i for i in indexes if i not in structs), plain, strict=True):
-            # OpenCL gives a vector of three the room of four.
+            # In OpenCL a vector of three has the size of four.
             self.out.value(index, [slot], slot.size // 3 * 4 if slot.elements == 3 else 0)
         if not structs and pieces:
             raise self._fail(f"{pieces[0].title} belongs to no argument", pieces[0])
@@ -213,7 +210,7 @@ class DumpArguments:
                 )
 
     def _structs(self, indexes: Sequence[int], many: int) -> list[int]:
-        """Return the values that are structs: the others fit the plain inputs, in order."""
+        """Return the values that are structs, so that the others fit the plain inputs, in order."""
         plain = self.roles.values
         choices = [
             [indexes[i] for i in places]
@@ -268,7 +265,7 @@ class DumpArguments:
             slot = handles.pop(0) if handles else None
             self.out.sampler(index, slot, slot.name if slot else f"arg{index}")
         self._inline_samplers()
-        # Handles are in the order of the payload; the code takes them in that of the source.
+        # Handles are in the order of the payload; the code reads them in the order of the source.
         handles.sort(key=lambda slot: slot.id)
         for index in images:
             type_ = self._type(index)
@@ -300,7 +297,7 @@ class DumpArguments:
             address, filter_, normalized = state or ("clamp_edge", "nearest", False)
             self.out.inline_sampler(slot, address, filter_, normalized=normalized)
 
-    # What the runtime adds.
+    # Values added by the runtime.
 
     def _bases(self) -> None:
         bases = list(self.roles.bases)
@@ -377,7 +374,7 @@ _KINDS: Final = ("local", "buffer", "value", "image", "sampler")
 
 
 def _constants_of(order: Sequence[int]) -> int:
-    """Return the number of pointers at the payload's end that must be ``__constant`` for this order of the source."""
+    """Return the number of pointers at the end of the payload that must be ``__constant`` for this order of the source."""
     count = len(order)
     return next(m for m in range(count + 1) if [p for p in order if p < count - m] == list(range(count - m)))
 

@@ -1,10 +1,9 @@
-"""``emit``: a valid ze_info document for kernels that were written by hand, or dumped without one.
+"""``emit``: a valid ze_info document for handwritten kernels, or for dumps without one.
 
-The places of arguments are read from the ``.input``s, the machine's requirements from attributes and code, and the kind
-of an argument from its name, its type, or a hint per argument (a launch file's). In a text written by hand the names
-that mean something
-are those that ``run`` fills by itself; a compiler's dump is read by ``dump``. Invariant: a payload that ze_info cannot
-describe is an ``EmitError`` with the input at fault, and whatever is guessed is a ``Doubt``.
+The places of arguments are those of the ``.input``s; requirements follow from attributes and code. The kind of an
+argument follows from its name, its type, or a hint per argument (from a launch file). In a handwritten text, the names
+with a meaning are those that ``run`` fills itself; ``dump`` handles a compiler's dump. Invariant: a payload that
+ze_info cannot describe is an ``EmitError`` with the input at fault, and every guess is a ``Doubt``.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["ArgumentHint", "Doubt", "EmitError", "Emitted", "emit", "emit_with_doubts"]
 
 VERSION: Final = "1.20"
-_NEWER: Final = "1.73"  # of the compilers that write the keys below
+_NEWER: Final = "1.73"  # version of the compilers that write the keys below
 _NEWER_KINDS: Final = frozenset({"const_base", "global_base", "inline_sampler"})
 _DEFAULT_SIMD: Final = 16
 _DEFAULT_GRFS: Final = 128
@@ -63,7 +62,7 @@ def emit_with_doubts(
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
     said: Answers | None = None,
 ) -> Emitted:
-    """Return the same with its doubts. ``said`` settles doubts; raises ``SayError`` if it names an unknown input."""
+    """Return the document of kernels with its doubts. ``said`` settles doubts. Raises SayError if it names an unknown input."""
     if said is not None:
         names = {s.name for k in kernels if k.is_kernel for s in slots_of(k)}
         unknown = next((name for name in said.inputs if name not in names), None)
@@ -80,7 +79,7 @@ def emit_with_doubts(
 
 
 class _Kernel:
-    """The making of one kernel's entry."""
+    """Builds the entry of one kernel."""
 
     def __init__(
         self,
@@ -152,14 +151,14 @@ class _Kernel:
         }
 
     def _slm(self) -> int:
-        """Return the bytes of shared local memory beside those of arguments."""
+        """Return the bytes of shared local memory, without those of arguments."""
         said = self.said.sizes.get("slm")
         told = 1024 * (self.kernel.int_attribute("SLMSize") or 0)
         if said is not None or told or self.uses.slm is None:
             return said if said is not None else told
         pointers = {e.id for e in self.kernel.arguments if self._is_local(e.offset)}
         if not pointers:
-            return _DEFAULT_SLM_BYTES  # all that a group can have: a larger number is harmless
+            return _DEFAULT_SLM_BYTES  # the maximum of a group, because a larger number is harmless
         flow = InputUse(self.kernel)
         roots = {flow.root(id_) for id_ in pointers}
         if roots <= flow.read and all(origins & roots for origins in flow.slm):

@@ -23,12 +23,12 @@ _SLM_ALIGNMENT: Final = 16
 
 
 def type_bytes(name: str) -> int:
-    """Return bytes of an element of a type."""
+    """Return the number of bytes of an element of a type."""
     return _BYTES.get(name, 8)
 
 
 class Entries:
-    """The lists of one kernel, as they grow."""
+    """The growing lists of one kernel."""
 
     def __init__(self, layout: PayloadLayout) -> None:
         self.layout = layout
@@ -40,7 +40,7 @@ class Entries:
 
     @property
     def next(self) -> int:
-        """The lowest number that no argument has yet."""
+        """The lowest unused number of an argument."""
         return next(i for i in range(len(self._arguments) + 1) if i not in self._arguments)
 
     @property
@@ -60,7 +60,7 @@ class Entries:
         self.payload.append({"arg_type": kind, "offset": self.layout.offset(place), "size": size, **more})
 
     def value(self, index: int, slots: Sequence[InputSlot], room: int = 0) -> None:
-        """Add a value of one input, or a vector of an input for each element; ``room`` if it takes more than its elements."""
+        """Add a value of one input, or a vector with an input per element; ``room`` is its size if larger than the elements."""
         first = slots[0]
         size = slots[-1].end - first.offset
         elements = len(slots) if len(slots) > 1 else first.elements
@@ -85,7 +85,7 @@ class Entries:
         )  # fmt: skip
 
     def buffer(self, index: int, slot: InputSlot, bti: int | None, *, address: bool, constant: bool = False) -> None:
-        """Add a buffer whose address is in the payload, and that is surface ``bti`` too; ``address`` if the code uses it."""
+        """Add a buffer with its address in the payload, which is also surface ``bti``; ``address``: the code uses the address."""
         space = "constant" if constant else "global"
         self.info(index, slot.name, "uchar*;8", f"__{space}")
         if bti is not None:
@@ -99,7 +99,7 @@ class Entries:
         )  # fmt: skip
 
     def surface(self, index: int, bti: int, image_type: str, name: str) -> None:
-        """Add a buffer, or an image if it has a type, that is in the binding table only."""
+        """Add a buffer, or with a type an image, that is only in the binding table."""
         self.info(index, name, "image2d_t;8" if image_type else "uchar*;8", "__global")
         self._stateful(index, bti, "image" if image_type else "global", image_type)
 

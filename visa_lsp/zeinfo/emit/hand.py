@@ -1,4 +1,4 @@
-"""``emit`` for a text that was written by hand, in which names and types give the meaning of inputs.
+"""``emit`` for a handwritten text, in which names and types determine the meaning of inputs.
 
 Knows the names that the runtime fills, and hints in order or by name. Invariant: every input gets an entry, or the kernel
 is refused with the input at fault.
@@ -6,17 +6,14 @@ is refused with the input at fault.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError
+from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError, InputSlot, Payload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.emit.entries import Entries
-    from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
     from visa_lsp.zeinfo.emit.user_answers import Answers
     from visa_lsp.zeinfo.facts import Uses
 
@@ -115,7 +112,7 @@ class HandArguments:
             raise self._fail(f"{rest[0].title} belongs to no argument", rest[0])
 
     def _add_argument(self, rest: list[InputSlot], hint: ArgumentHint) -> None:
-        """Add an argument of one input, or a vector by value of an input for each element."""
+        """Add an argument of one input, or a vector by value with an input per element."""
         first = rest.pop(0)
         if hint.kind != "value" or hint.count == 1 or first.elements >= hint.count:
             self._argument(first, hint.kind)
@@ -126,7 +123,7 @@ class HandArguments:
         self.out.value(self.out.next, parts)
 
     def _argument(self, slot: InputSlot, kind: str, image_type: str = "") -> None:
-        """Add an argument whose value, address or handle is in the payload."""
+        """Add an argument with its value, address or handle in the payload."""
         index = self.out.next
         if slot.kind == 0 and kind == "value":
             self.out.value(index, [slot])

@@ -45,7 +45,7 @@ def surfaces(flow: InputUse, buffers: int, types: Mapping[int, str], access: Map
     found = []
     for many in range(len(arguments) + 1):
         before = len(arguments) - many
-        # The last images are tried first; with very many, not every choice is.
+        # The last images are tried first, and only a limited number of choices.
         for written in islice(combinations(reversed(arguments), many), _MAX_CHOICES):
             if any((a in written) != (word != "readonly") for a, word in access.items() if a in types):
                 continue

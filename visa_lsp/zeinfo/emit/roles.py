@@ -6,13 +6,12 @@ Measured on 900 kernels of two compilers (ze_info 1.20 and 1.73, seven devices),
   by value, base addresses (private memory, constants, globals, printf), buffer offsets, ``work_dimensions``, ``group_count``,
   ``global_size``, ``local_size``, ``enqueued_local_size``, facts of images, samplers' snap flags, handles of samplers and images;
 * pointers are ``uq`` and, in shared local memory, ``ud``; values are never of these types;
-* variables are numbered as they are made: arguments that the code takes, in the order of the source, between the two aliases
-  of ``%r0``; then what the runtime adds (sizes, local ids, base addresses, pieces of structs, an offset for each buffer in the
-  order of the source); at the end arguments that the code does not take, such as the address of a buffer that it reaches
-  through the binding table only;
-* the binding table has images first, then buffers in the order of the payload.
+* variables are numbered in the order of creation: used arguments, in the order of the source, between the two aliases
+of ``%r0``; then values added by the runtime (sizes, local ids, base addresses, pieces of structs, an offset for each
+buffer in the order of the source); at the end unused arguments, such as the address of a buffer that the code accesses
+through the binding table only; * the binding table has images first, then buffers in the order of the payload.
 
-Knows inputs and what the code does with them, no ze_info. Invariant: a role that these rules leave open has a doubt.
+Knows inputs and their use in the code, no ze_info. Invariant: a role that these rules leave open has a doubt.
 """
 
 from __future__ import annotations
@@ -23,16 +22,14 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec import field as member
 
-from visa_lsp.zeinfo.input_use import FIRST_DECLARED, R0
-from visa_lsp.zeinfo.payload_layout import CANDIDATES
+from visa_lsp.zeinfo.input_use import FIRST_DECLARED, R0, InputUse
+from visa_lsp.zeinfo.payload_layout import CANDIDATES, Registers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
-    from visa_lsp.zeinfo.input_use import InputUse
-    from visa_lsp.zeinfo.payload_layout import Registers
 
 _SIZES: Final = ("group_count", "global_size", "local_size", "enqueued_local_size")
 _MAX_ORDERED_POINTERS: Final = 14
@@ -72,7 +69,7 @@ def boundary(kernel: Kernel) -> int | None:
 
 
 def registers_of_dump(kernel: Kernel) -> Registers | None:
-    """Return the registers of a dump, whose first variables have the size of one; None for other texts."""
+    """Return the size of a register in a dump, which is that of its first variables; None for other texts."""
     if boundary(kernel) is None:
         return None
     grf = kernel.variables[0].byte_size
@@ -84,7 +81,7 @@ def registers_of_dump(kernel: Kernel) -> Registers | None:
 
 
 def roles_of(payload: Payload, flow: InputUse, end: int) -> Roles:
-    """Give each input behind the local ids its role; ``end`` is the number that ends the arguments."""
+    """Assign a role to each input after the local ids; ``end`` is the first number after the arguments."""
     return _PayloadReader(payload, flow, end).read()
 
 
@@ -96,13 +93,13 @@ class _PayloadReader:
         self.flow = flow
         self.end = end
         self.roles = Roles()
-        # Arguments that the code does not take are numbered behind some value that it computes.
+        # Unused arguments are numbered after some computed value.
         made = [*flow.read, *(s.id for s in payload.ids)]
         last = max((v for v in made if v >= FIRST_DECLARED), default=end)
         self.first_made = min((v for v in flow.targets if v > end), default=last)
 
     def is_taken(self, slot: InputSlot) -> bool:
-        """Return whether the code takes the input."""
+        """Return whether the code uses the input."""
         return self.flow.root(slot.id) in self.flow.read
 
     def is_explicit(self, slot: InputSlot) -> bool:
@@ -137,7 +134,7 @@ class _PayloadReader:
         return self.roles
 
     def _header(self, slots: list[InputSlot]) -> list[InputSlot]:
-        """Take the inputs that the runtime fills first, grid start and group size; return the rest."""
+        """Remove the first inputs filled by the runtime, grid start and group size; return the rest."""
         start = self.payload.layout.cross_start
         add = self.roles.implicit.append
         for kind in _FIRST:
@@ -150,7 +147,7 @@ class _PayloadReader:
                 add(("global_id_offset", first, start, _TRIPLE_BYTES))
                 add(("local_size", first, start + _TRIPLE_BYTES, _TRIPLE_BYTES))
                 slots = slots[1:]
-                # Today's compiler puts this directly behind the header, not behind the arguments.
+                # Today's compiler puts this directly after the header, not after the arguments.
                 if self._is_size(slots, 0, start + _WIDE_HEADER_BYTES) and not self._is_size(slots, 1):
                     add(("enqueued_local_size", slots[0], slots[0].offset, _TRIPLE_BYTES))
                     slots = slots[1:]
@@ -192,7 +189,7 @@ class _PayloadReader:
         return any(self.flow.root(slot.id) in self.flow.of(h) for h in handles)
 
     def _is_piece(self, slot: InputSlot, rest: Sequence[InputSlot]) -> bool:
-        """Return whether a dword is part of a struct: it precedes base addresses, and is numbered before offsets."""
+        """Return whether a dword is part of a struct, because it precedes base addresses and is numbered before offsets."""
         if any(not self.is_explicit(s) and s.is_scalar("uq", 8) for s in rest):
             return True
         if self.flow.root(slot.id) not in self.flow.computed or any(self._is_handle(s) for s in rest):
@@ -223,10 +220,10 @@ class _PayloadReader:
 def orders(
     roles: Roles, kernel: Kernel, flow: InputUse, constants: Sequence[int] | None, images: int
 ) -> list[list[int]]:
-    """Return the orders that the pointers may have in the source, the likeliest first: each lists numbers into ``roles.pointers``.
+    """Return the possible orders of the pointers in the source, the likeliest first; each lists numbers into ``roles.pointers``.
 
-    The last pointers of the payload may be ``__constant``, and then have any places among the ``__global`` ones, which
-    keep their order. ``constants`` are the arguments among the pointers that are known to be ``__constant``.
+    The last pointers of the payload may be ``__constant``, and then be anywhere among the ``__global`` ones, which keep
+    their order. ``constants`` are the arguments known to be ``__constant``.
     """
     count = len(roles.pointers)
     if count <= 1 or (constants is not None and not constants):

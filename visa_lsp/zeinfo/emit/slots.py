@@ -12,11 +12,10 @@ from msgspec import Struct
 from msgspec import field as member
 
 from visa_lsp.zeinfo.facts import input_name
-from visa_lsp.zeinfo.payload_layout import PayloadLayout, id_block
+from visa_lsp.zeinfo.payload_layout import PayloadLayout, Registers, id_block
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
-    from visa_lsp.zeinfo.payload_layout import Registers
 
 LOCAL_IDS: Final = ("local_id_x", "local_id_y", "local_id_z")
 
@@ -52,7 +51,7 @@ class Doubt(Struct, frozen=True):
 
 
 class InputSlot(Struct, frozen=True):
-    """An input that is to be explained; ``id`` is its variable's, ``kind`` 0 general, 1 sampler, 2 surface."""
+    """An input to explain; ``id`` is that of its variable, ``kind`` is 0 for general, 1 for sampler, 2 for surface."""
 
     index: int
     name: str
@@ -65,7 +64,7 @@ class InputSlot(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """The byte behind the last."""
+        """The end: the byte after the last."""
         return self.offset + self.size
 
     @property
@@ -79,7 +78,7 @@ class InputSlot(Struct, frozen=True):
 
 
 class Payload(Struct):
-    """The inputs of a kernel: local ids apart, the others in the order of their places."""
+    """The inputs of a kernel: local ids separately, the others in the order of their places."""
 
     ids: list[InputSlot] = member(default_factory=list)
     rest: list[InputSlot] = member(default_factory=list)
@@ -104,10 +103,10 @@ def slots_of(kernel: Kernel) -> list[InputSlot]:
 
 
 def payload_of(kernel: Kernel, platform: Registers, simd: int) -> Payload:
-    """Take the local ids off the front of the inputs, and lay out the rest behind them.
+    """Separate the local ids at the beginning of the inputs, and lay out the rest after them.
 
-    Offsets and sizes are in bytes, ``simd`` is in lanes. Raises EmitError where local ids are not where ze_info has
-    them, or an input lies before the cross-thread payload.
+    Offsets and sizes are in bytes, ``simd`` is in lanes. Raises EmitError if local ids are at another place than in
+    ze_info, or an input lies before the cross-thread payload.
     """
     slots = slots_of(kernel)
     grf = platform.bytes
@@ -116,7 +115,7 @@ def payload_of(kernel: Kernel, platform: Registers, simd: int) -> Payload:
     ids = list(named)
     if not named:
         at = grf
-        for slot in slots:  # a dump has them directly behind r0, in one or two inputs for each dimension
+        for slot in slots:  # in a dump they follow r0 directly, in one or two inputs for each dimension
             if slot.offset != at or slot.type not in ("w", "uw"):
                 break
             ids.append(slot)

@@ -1,8 +1,8 @@
 """Structs by value in a compiler's dump, reassembled from a sequence of scalars.
 
-Measured: each member has a dword of its own or more, in the order of the source; padding after the last member is a
-member too, so that the members of a struct reach its end. Knows sizes and alignment only. Invariant: a split is ``sure`` if
-it is the only way in which members of their natural alignment fill the structs.
+Measured: each member has its own dword or several, in the order of the source; padding after the last member is a
+member too, so that the members of a struct extend to its end. Knows sizes and alignment only. Invariant: a split is
+``sure`` if it is the only way to fill the structs with naturally aligned members.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _splits(pieces: Sequence[InputSlot], sizes: Sequence[int]) -> Iterator[list[
 
 
 def _place_members(pieces: Sequence[InputSlot], size: int) -> Parts | None:
-    """Place members by their natural alignment, else runs of one type as vectors, else as far as they reach."""
+    """Place members by their natural alignment, else runs of one type as vectors, else one after another."""
     plain, end = _lay(pieces, vectors=False)
     if end == size:
         return Parts(plain, sure=True)

@@ -7,22 +7,20 @@
     sampler(0)=repeat linear normalized     the state of a sampler that is written in the source
     private=512  slm=2048                   bytes of private memory of a lane; of shared local memory
 
-Knows these words only. Invariant: what is not understood is a ``SayError`` in words.
+Knows these words only. Invariant: unknown words raise a ``SayError`` with a message.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from msgspec import Struct
 from msgspec import field as member
 
 from visa_lsp.suggest import nearest
 from visa_lsp.zeinfo.closed_words import WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _ENTRY: Final = re.compile(r"([a-z_]+)(?:\((\d{1,3})\))?")
 _SAMPLER: Final = re.compile(r"sampler\((\d{1,3})\)")
@@ -31,7 +29,7 @@ _MAX_BYTES: Final = 1 << 30
 
 
 class SayError(Exception):
-    """Words that are not understood."""
+    """Unknown words in an answer."""
 
 
 class Answers(Struct):
@@ -53,7 +51,7 @@ class Answers(Struct):
         return self.inputs.get(name, ("", None))[0]
 
     def entry(self, name: str) -> tuple[str, int | None] | None:
-        """Return the same with the argument that it belongs to."""
+        """Return the kind that the answers give an input, and its argument."""
         return self.inputs.get(name)
 
     def sampler(self, number: int) -> tuple[str, str, bool] | None:
@@ -62,7 +60,7 @@ class Answers(Struct):
 
 
 def read_answers(words: Iterable[str]) -> Answers:
-    """Read the words of the command line. Raises SayError, which quotes the words, where they are not understood."""
+    """Parse the words of the command line. Raises SayError, which quotes the words, if they are unknown."""
     said = Answers()
     for entry in words:
         name, equals, value = (part.strip() for part in entry.partition("="))

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from visa_lsp.app.launch.expectation_words import finite, numbers
-from visa_lsp.launchfile.values import point_words
+from visa_lsp.launchfile.values import SweepPoint, point_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.app.compare_runs.points import Differing
     from visa_lsp.app.compare_runs.search import ComparedRuns
-    from visa_lsp.launchfile.values import SweepPoint
     from visa_lsp.sim.launch.config import Array
     from visa_lsp.sim.observers.stores import ElementStore
 

@@ -15,26 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from visa_lsp.debug.cells import text_of
+from visa_lsp.debug.cells import FrameCells, text_of
 from visa_lsp.debug.goals import key_of
 from visa_lsp.debug.lane_expressions import read as _read
-from visa_lsp.debug.scopes import rows_of
+from visa_lsp.debug.scopes import Row, rows_of
 from visa_lsp.program.model import Address, General, Indirect, PredicateOperand
 from visa_lsp.sim.observers.hooks import Observer
 from visa_lsp.sim.observers.trace import Tracer
-from visa_lsp.sim.operands import Site
+from visa_lsp.sim.operands import Site, Touch
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.debug.breakpoints import ThreadKey
-    from visa_lsp.debug.cells import FrameCells
     from visa_lsp.debug.debugger import Debugger
-    from visa_lsp.debug.scopes import Row
     from visa_lsp.debug.stops import Activation
     from visa_lsp.sim.interp import Thread
-    from visa_lsp.sim.operands import Touch
     from visa_lsp.sim.registers import Frame
 
 read = functools.lru_cache(1 << 14)(_read)
