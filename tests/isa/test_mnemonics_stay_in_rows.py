@@ -70,6 +70,7 @@ OTHERS = (
     ("embed", {"call"}, "a node of the grammar of Python, and a word of LLVM IR"),
     ("lsp", {"label", "line"}, "keys of the protocol"),
     ("app", {"line", "select"}, "keys of settings and reports"),
+    ("cli", {"select"}, "a key of settings"),
     ("__init__.py", {"load"}, "a function for users"),
     ("api", {"line"}, "the title of a column"),
     ("launchfile", {"file"}, "a key of launch files"),

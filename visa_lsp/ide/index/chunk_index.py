@@ -1,6 +1,6 @@
-"""The declarations and mentions of a chunk, each found when it is first needed.
+"""The declarations and mentions of a chunk of a text, each computed on first use.
 
-Invariant: a chunk never changes, so facts about it hold in every snapshot that contains it.
+Invariant: a chunk never changes, so its index holds for every snapshot with the chunk.
 """
 
 from __future__ import annotations
