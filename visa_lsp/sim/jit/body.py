@@ -7,6 +7,7 @@ executed together counts its steps once.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
@@ -14,13 +15,14 @@ from llvmlite import ir
 from visa_lsp.isa.lane import Effect, Lane, effect_of
 from visa_lsp.isa.model import Trait
 from visa_lsp.isa.predefined import FIRST_SURFACE
-from visa_lsp.program.model import Combine, Predicate, PredicateOperand, State
+from visa_lsp.program.model import Combine, General, Indirect, Predicate, PredicateOperand, State
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import check_instrumentation, state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, RunMode
 from visa_lsp.sim.jit.emitter import Emitter, Local, Uncompiled
 from visa_lsp.sim.jit.lanes import emit_lane
+from visa_lsp.sim.jit.memory_access import may_leave
 from visa_lsp.sim.jit.messages import MESSAGES
 from visa_lsp.sim.jit.modes import branches, changes_modes
 from visa_lsp.sim.jit.moves import MOVES
@@ -45,7 +47,8 @@ _MOVING: Final = frozenset(["switchjmp", "call", "fcall", "ifcall", "if", "else"
 _LEAVING: Final = _MOVING | {"barrier", "sbarrier_wait", "nbarrier_wait"}
 MAX_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
 BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
-_FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
+_SCRATCH_CELL: Final = 5
+_FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, _SCRATCH_CELL: SCRATCH_SURFACE}
 
 
 class BodyPlan:
@@ -90,11 +93,15 @@ class BodyPlan:
         for pc, inst in enumerate(self.instructions):
             if inst.row.has(Trait.MOVES_STATE):
                 site, dst = Site(self.code, inst, pc), inst.get("dst")
-                if isinstance(dst, State) and not dst.sampler and site.lanes == 1:
-                    found.add(site.state_cell(dst))
-                else:
-                    found.update(range(self.layout.surfaces))
+                if isinstance(dst, State):
+                    found.update(self.layout.state_cells(site, dst))
         return frozenset(found)
+
+    @property
+    def reaches_scratch(self) -> bool:
+        """True if an instruction may touch the scratch space of its thread."""
+        named = (inst.get("surface") for inst in self.instructions)
+        return any(name == _SCRATCH_CELL or isinstance(name, General) for name in named)
 
     @property
     def given_surfaces(self) -> frozenset[int]:
@@ -327,17 +334,13 @@ class _BodyWriter:
         written = len(block.instructions)
         known = dict(e.known_surfaces)
         site = Site(self.code, inst, pc)
-        meaning = inst.row.meaning
         try:
-            if isinstance(meaning, Lane):
-                emit_lane(e, site, meaning.expr)
-                return
-            if isinstance(meaning, Effect):
-                emit = MOVES.get(meaning.name) or MESSAGES.get(meaning.name)
-                if emit is not None:
-                    emit(e, site)
-                    return
-                if EFFECTS.get(meaning.name) is nothing:
+            with (
+                may_leave(e)
+                if any(isinstance(value, Indirect) for value in inst.values)
+                else nullcontext() as e.outside
+            ):
+                if _emit(e, site):
                     return
         except (Uncompiled, KernelFault):
             del e.function.blocks[blocks:]
@@ -423,6 +426,20 @@ class _BodyWriter:
         e.set(e.emask, active)
         e.set(e.call_mask, e.builder.and_(e.get(e.call_mask), left))
         e.builder.cbranch(e.builder.icmp_unsigned("!=", active, ir.Constant(I32, 0)), self._to(pc + 1), self.dispatch)
+
+
+def _emit(e: Emitter, site: Site) -> bool:
+    """Write an instruction, and return whether it has a compiled form. Raises Uncompiled where its operands have none."""
+    meaning = site.inst.row.meaning
+    if isinstance(meaning, Lane):
+        emit_lane(e, site, meaning.expr)
+        return True
+    if not isinstance(meaning, Effect):
+        return False
+    emit = MOVES.get(meaning.name) or MESSAGES.get(meaning.name)
+    if emit is not None:
+        emit(e, site)
+    return emit is not None or EFFECTS.get(meaning.name) is nothing
 
 
 def _label(inst: Inst) -> int:

@@ -92,6 +92,7 @@ class Emitter(Writer):
             self._keep(layout.surfaces_at + 8 * n, looked_at=True, own=local and n in local.surfaces)
             for n in range(layout.surfaces)
         ]
+        self.scratch = self._keep(state.SCRATCH, own=self._threads and plan.reaches_scratch, new=True, looked_at=True)
         self.reads, self.writes = (self._sum(self.address(self.launch, at)) for at in (state.READS, state.WRITES))
         self._counts = {start: self._sum(self._count_place(start)) for start in plan.counted}
         if self._threads:  # of a thread among those that run one after another
@@ -105,6 +106,7 @@ class Emitter(Writer):
         self.given_surfaces = plan.given_surfaces  # surface variables that hold a surface of the launch
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.reaches_shared = False  # an instruction may touch the memory of the group
+        self.outside: Node = None  # where an instruction goes that the interpreter has to do
         self.pc = 0
         self.held = plan.held
         # Arrays for the held pieces, because LLVM promotes arrays to better values than vectors.

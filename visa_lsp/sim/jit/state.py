@@ -13,7 +13,9 @@ import numpy as np
 from visa_lsp.isa.predefined import FIRST_PREDICATE
 
 if TYPE_CHECKING:
+    from visa_lsp.program.model import State
     from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.operands import Site
     from visa_lsp.sim.registers import Frame
 
 # Byte offsets of the numbers that every block has, each of eight bytes.
@@ -21,6 +23,7 @@ PC: Final = 0
 EMASK: Final = 8
 CALL_MASK: Final = 16
 STEPS: Final = 24
+SCRATCH: Final = 32  # the host's address of the thread's scratch space; 0 before the interpreter has made it
 SLM: Final = 48
 SLM_SIZE: Final = 56
 STATUS: Final = 64  # of a thread among others: READY, WAITING, ENDED
@@ -102,12 +105,18 @@ class StateLayout:
         self.joins = sorted(code.joins)
         self.slots = {pc: number for number, pc in enumerate(self.joins)}
         self.predicates = len(kernel.predicates) + FIRST_PREDICATE
-        self.surfaces = code.layout.surface_cells
+        self._first_sampler = code.layout.surface_cells
+        self.surfaces = code.layout.surface_cells + code.layout.sampler_cells  # and samplers, behind them
         self.predicates_at = _FIRST
         self.waits_at = self.predicates_at + -(-4 * self.predicates // 8) * 8
         self.waiting_at = self.waits_at + -(-4 * len(self.joins) // 8) * 8  # a bit for each join at which lanes wait
         self.surfaces_at = self.waiting_at + 8 * -(-len(self.joins) // 64)
         self.size = -(-(self.surfaces_at + 8 * self.surfaces) // 64) * 64
+
+    def state_cells(self, site: Site, operand: State) -> range:
+        """Return the numbers of a state operand's values among those of surfaces and samplers."""
+        first = self._first_sampler * operand.sampler + site.state_cell(operand)
+        return range(first, min(first + site.lanes, self.surfaces if operand.sampler else self._first_sampler))
 
 
 class StateBlock:
@@ -152,9 +161,12 @@ class StateBlock:
         frame.pc = int(self.words[PC // 8])
         frame.emask = int(self.words[EMASK // 8])
         frame.preds[:] = self._predicates.tolist()
-        frame.surfaces[:] = self._surfaces.tolist()
+        cells = self._surfaces.tolist()
+        frame.surfaces[:], frame.samplers[:] = cells[: len(frame.surfaces)], cells[len(frame.surfaces) :]
 
     def take_masks(self, frame: Frame) -> None:
         """Bring what such an instruction may have changed into the block."""
         self._predicates[:] = frame.preds
-        self._surfaces[:] = frame.surfaces
+        self._surfaces[:] = frame.surfaces + frame.samplers
+        scratch = frame.thread.scratch if frame.thread is not None else None
+        self.words[SCRATCH // 8] = 0 if scratch is None else scratch.data.ctypes.data
