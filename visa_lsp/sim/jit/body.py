@@ -21,6 +21,7 @@ from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import check_instrumentation, state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, RunMode
 from visa_lsp.sim.jit.emitter import Emitter, Local, Uncompiled
+from visa_lsp.sim.jit.images import IMAGES
 from visa_lsp.sim.jit.lanes import emit_lane
 from visa_lsp.sim.jit.memory_access import may_leave
 from visa_lsp.sim.jit.messages import MESSAGES
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.program.model import Inst
     from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.jit.code_cache import Bindings
     from visa_lsp.sim.jit.modes import ModePlan
     from visa_lsp.sim.jit.writer import Node
 
@@ -54,11 +56,11 @@ _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, _SCRATCH_CELL: SCRA
 class BodyPlan:
     """The plan of one body: stretches and entries. ``written`` makes its function."""
 
-    def __init__(self, code: Code, modes: ModePlan, surfaces: tuple[int, ...], mode: RunMode = PLAIN) -> None:
+    def __init__(self, code: Code, modes: ModePlan, bindings: Bindings, mode: RunMode = PLAIN) -> None:
         self.code = code
         self.mode = mode
         self.modes = modes
-        self.surfaces = surfaces
+        self.bindings = bindings
         self.layout = StateLayout(code)
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
@@ -94,7 +96,7 @@ class BodyPlan:
             if inst.row.has(Trait.MOVES_STATE):
                 site, dst = Site(self.code, inst, pc), inst.get("dst")
                 if isinstance(dst, State):
-                    found.update(self.layout.state_cells(site, dst))
+                    found.update(self.layout.state_cells(site, dst, site.lanes))
         return frozenset(found)
 
     @property
@@ -436,7 +438,7 @@ def _emit(e: Emitter, site: Site) -> bool:
         return True
     if not isinstance(meaning, Effect):
         return False
-    emit = MOVES.get(meaning.name) or MESSAGES.get(meaning.name)
+    emit = (MOVES | MESSAGES | IMAGES).get(meaning.name)
     if emit is not None:
         emit(e, site)
     return emit is not None or EFFECTS.get(meaning.name) is nothing

@@ -12,6 +12,8 @@ from threading import Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
+from visa_lsp.sim.images import as_image
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.bodies import CompiledBody
     from visa_lsp.sim.jit.modes import Modes
+    from visa_lsp.sim.memory import ImageForm, Sampler
 
 MAX_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some six seconds
 WAIT_SECONDS: Final = 0.02  # for code that is being made, between slices of the interpreter of some 2 ms
@@ -78,6 +81,23 @@ class RunMode(NamedTuple):
 
 
 PLAIN: Final = RunMode()
+
+
+class Bindings(NamedTuple):
+    """What of a launch is written into its code: numbers of surfaces with forms of images, samplers, names of symbols."""
+
+    surfaces: tuple[int, ...] = ()
+    forms: tuple[ImageForm, ...] = ()
+    samplers: tuple[tuple[int, Sampler], ...] = ()
+    symbols: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(dispatch: Dispatch) -> Bindings:
+        """Return those of a dispatch; a plain buffer has the form of a line of dwords."""
+        surfaces, samplers = sorted(dispatch.surfaces.items()), sorted(dispatch.samplers.items())
+        forms = tuple(as_image(buffer).form for _, buffer in surfaces)
+        symbols = tuple(sorted({*dispatch.symbols, *dispatch.functions}))
+        return Bindings(tuple(number for number, _ in surfaces), forms, tuple(samplers), symbols)
 
 
 class Making:
@@ -140,7 +160,7 @@ class Makings:
         """Return the compiled code of the dispatches that share their code with one."""
         full = (1 << dispatch.simd) - 1
         key = (
-            id(dispatch.kernel), dispatch.platform.name, tuple(sorted(dispatch.surfaces)), dispatch.slm_bytes,
+            id(dispatch.kernel), dispatch.platform.name, Bindings.of(dispatch), dispatch.slm_bytes,
             tuple(dispatch.file_variables), dispatch.partial is None,
             all(dispatch.lanes(n) == full for n in range(dispatch.threads_per_group)),
         )  # fmt: skip

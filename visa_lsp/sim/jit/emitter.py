@@ -102,7 +102,10 @@ class Emitter(Writer):
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
         self._callback.attributes.add("cold")
         self.modes: Modes
-        self.surface_values = plan.surfaces  # what surface variables may stand for, in the order of the launch's table
+        self.bindings = plan.bindings
+        self.surface_values = (
+            plan.bindings.surfaces
+        )  # what surface variables may stand for, in the order of the launch's table
         self.given_surfaces = plan.given_surfaces  # surface variables that hold a surface of the launch
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.reaches_shared = False  # an instruction may touch the memory of the group

@@ -15,9 +15,10 @@ import numpy as np
 
 from visa_lsp.sim.effects.flow import resume
 from visa_lsp.sim.group import ThreadGroup
+from visa_lsp.sim.images import as_image
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Thread
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.code_cache import PLAIN, Making, RunMode, is_large
+from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, Making, RunMode, is_large
 from visa_lsp.sim.jit.definedness_proof import proves_definedness
 from visa_lsp.sim.jit.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.machine import Machine
@@ -57,10 +58,12 @@ class CompiledMachine(Machine):
         self.blocks: dict[int, state.StateBlock] = {}  # of frames, by their identity
         self._plans: dict[int, ModePlan | None] = {}
         self._steps: dict[tuple[int, Modes], int] = {}
-        self._surfaces = tuple(sorted(dispatch.surfaces))
+        self.bindings = Bindings.of(dispatch)
         self.launch = np.zeros(state.LAUNCH_BYTES // 8, np.int64)
         self.address = int(self.launch.ctypes.data)
-        surfaces = [dispatch.surfaces[value] for value in self._surfaces]
+        surfaces = [dispatch.surfaces[value] for value in self.bindings.surfaces]
+        self._symbols = np.array([self.symbol_address(name) or 0 for name in self.bindings.symbols], np.uint64)
+        self.launch[state.SYMBOLS // 8] = self._symbols.ctypes.data
         flat = dispatch.memory.buffers
         self._tables = (
             (surfaces, self._table_of(surfaces, [0] * len(surfaces))),
@@ -90,10 +93,13 @@ class CompiledMachine(Machine):
 
     def _table_of(self, buffers: Sequence[Buffer], addresses: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
         rows = [
-            (first, buffer.size, address(buffer), self.marks_address(buffer), _FORBIDDEN.get(buffer.access, 0), 0)
+            (
+                first, buffer.size, address(buffer), self.marks_address(buffer), _FORBIDDEN.get(buffer.access, 0), 0,
+                (image := as_image(buffer)).width, image.height, image.depth, image.pitch,
+            )
             for buffer, first in zip(buffers, addresses, strict=True)
-        ]
-        return np.array([*rows, (0,) * 6], np.uint64).view(np.int64)
+        ]  # fmt: skip
+        return np.array([*rows, (0,) * (state.ENTRY // 8)], np.uint64).view(np.int64)
 
     def marks_address(self, buffer: Buffer) -> int:
         """Return the address of a buffer's marks, where checkers watch."""
@@ -160,7 +166,7 @@ class CompiledMachine(Machine):
                 else:
                     plan = self._plan(code) if modes == NEW_THREAD else None
                     found = made[known] = CompiledBody(
-                        code, plan or ModePlan.constant(code, modes), self._surfaces, self.compiling, self.mode,
+                        code, plan or ModePlan.constant(code, modes), self.bindings, self.compiling, self.mode,
                         self.making.store,
                     )  # fmt: skip
             self.bodies[key] = found

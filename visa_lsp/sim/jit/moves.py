@@ -15,7 +15,7 @@ from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predi
 from visa_lsp.sim import values
 from visa_lsp.sim.effects.moves import same_bits
 from visa_lsp.sim.effects.wide import high_half
-from visa_lsp.sim.jit import numbers
+from visa_lsp.sim.jit import numbers, state
 from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.lanes import emit_lane, set_predicate
 from visa_lsp.sim.jit.numbers import LANES, STORAGE
@@ -211,7 +211,7 @@ def _addr_add(e: Emitter, site: Site) -> None:
 
 
 def _state_cells(e: Emitter, site: Site, operand: State) -> range:
-    cells = e.layout.state_cells(site, operand)
+    cells = e.layout.state_cells(site, operand, site.lanes)
     if len(cells) < site.lanes:
         raise Uncompiled
     return cells
@@ -241,6 +241,16 @@ def _movs(e: Emitter, site: Site) -> None:
     for lane, value in enumerate(found):
         lanes = e.builder.insert_element(lanes, value, ir.Constant(I32, lane))
     numbers.write(e, site, dst, numbers.resize(e, lanes, 32, signed=False), None)
+
+
+def _faddr(e: Emitter, site: Site) -> None:
+    """Store the address of a function or of a symbol of the program."""
+    name, dst = site.code.kernel.string(site.integer("name")), site.inst.get("dst")
+    kind = STORAGE[site.operand_type(dst)]
+    if name not in e.bindings.symbols or not isinstance(kind, ir.IntType):
+        raise Uncompiled
+    at = e.constant(e.table(state.SYMBOLS), 8 * e.bindings.symbols.index(name))
+    numbers.write(e, site, dst, numbers.resize(e, e.spread(at, 1), kind.width, signed=False), None)
 
 
 # ---- more than one result, or a function in a field: the rules are those of ``sim.effects.wide``
@@ -310,6 +320,7 @@ MOVES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
     "setp": _setp,
     "addr_add": _addr_add,
     "movs": _movs,
+    "faddr": _faddr,
     "addc": partial(_carry, extra="carry", subtract=False),
     "subb": partial(_carry, extra="borrow", subtract=True),
     "madw": _madw,

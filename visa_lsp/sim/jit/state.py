@@ -74,12 +74,15 @@ END: Final = 248
 GROUP_IDS: Final = (256, 264, 272)
 REGISTERS_STRIDE: Final = 280
 BLOCKS_STRIDE: Final = 288
-LAUNCH_BYTES: Final = 296
+SYMBOLS: Final = 296  # the address of their addresses
+LAUNCH_BYTES: Final = 304
 
 # The tables of memory have an entry for each surface or buffer: its first address (0 for surfaces), its size, the host's address,
-# that of its marks, what is forbidden, and whether it was written. Behind the last buffer is an empty entry.
-ENTRY: Final = 48
+# that of its marks, what is forbidden, whether it was written, and as an image its width, height, depth, and pitch in bytes.
+# Behind the last buffer is an empty entry.
+ENTRY: Final = 80
 WRITTEN: Final = 40
+IMAGE: Final = 48
 # What is forbidden.
 READONLY: Final = 1
 WRITEONLY: Final = 2
@@ -113,10 +116,10 @@ class StateLayout:
         self.surfaces_at = self.waiting_at + 8 * -(-len(self.joins) // 64)
         self.size = -(-(self.surfaces_at + 8 * self.surfaces) // 64) * 64
 
-    def state_cells(self, site: Site, operand: State) -> range:
+    def state_cells(self, site: Site, operand: State, count: int) -> range:
         """Return the numbers of a state operand's values among those of surfaces and samplers."""
         first = self._first_sampler * operand.sampler + site.state_cell(operand)
-        return range(first, min(first + site.lanes, self.surfaces if operand.sampler else self._first_sampler))
+        return range(first, min(first + count, self.surfaces if operand.sampler else self._first_sampler))
 
 
 class StateBlock:
