@@ -77,7 +77,8 @@ def parameter_operands(site: Site, kind: str) -> dict[str, tuple[RawOperand, str
     return found
 
 
-def payload_kind(site: Site, floats: bool) -> str:
+def payload_kind(site: Site, *, floats: bool) -> str:
+    """Return the type of a payload's parameters: halves where its first variable has elements of 16 bits."""
     payload = site.inst.get("payload")
     first = payload[0] if isinstance(payload, tuple) and payload else None
     type_ = site.code.kernel.variable_type(first.var) if isinstance(first, RawOperand) else None

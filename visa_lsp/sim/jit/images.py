@@ -6,9 +6,8 @@ sampler variables stand for is tested when it runs. Sizes are numbers of the lau
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
 from itertools import product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -25,11 +24,29 @@ from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
 from visa_lsp.sim.jit.memory_access import may_leave
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
-from visa_lsp.sim.jit.writer import F16, F32, F64, I1, I16, I32, I64, Node, bytes_of, constants, integer, splat, vector
+from visa_lsp.sim.jit.writer import (
+    F16,
+    F32,
+    F64,
+    I1,
+    I8,
+    I16,
+    I32,
+    I64,
+    PTR,
+    Node,
+    bytes_of,
+    constants,
+    integer,
+    splat,
+    vector,
+)
 from visa_lsp.sim.messages import STATE_BYTES
 from visa_lsp.sim.registers import FIRST_HANDLE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from visa_lsp.sim.jit.emitter import Emitter
     from visa_lsp.sim.memory import ImageForm, Sampler
     from visa_lsp.sim.operands import Site
@@ -174,13 +191,22 @@ def _numbers(
 
 @contextmanager
 def _by_form(
-    e: Emitter, site: Site, emit: Callable[[_Chosen], Node], *, typed: bool = False, sampled: bool = False
+    e: Emitter,
+    site: Site,
+    emit: Callable[[_Chosen], Node],
+    *,
+    typed: bool = False,
+    sampled: bool = False,
+    plain: bool = True,
 ) -> Iterator[Node]:
-    """Emit a message for each image that its surface may be, and give the result; others are the interpreter's."""
+    """Emit a message for each image that its surface may be, and give the result; others are the interpreter's.
+
+    A ``typed`` message names no binding table index by a register; one that is not ``plain`` takes no buffers.
+    """
     builder, bindings = e.builder, e.bindings
-    known: dict[int, object] = dict(zip(bindings.surfaces, bindings.forms, strict=True))
-    if typed and isinstance(site.inst.get("surface"), General):
-        known = {number: form for number, form in known.items() if number >= FIRST_HANDLE}
+    known = dict(zip(bindings.surfaces, bindings.forms, strict=True))
+    least = FIRST_HANDLE if typed and isinstance(site.inst.get("surface"), General) else 0
+    known = {n: form for n, form in known.items() if n >= least and (plain or form.dims > 1)}
     surface, forms = _numbers(e, site, "surface", known)
     sampler, states = _numbers(e, site, "sampler", dict(bindings.samplers)) if sampled else (None, [(None, [])])
     if not 0 < len(forms) * len(states) <= _MAX_FORMS:
@@ -286,14 +312,14 @@ def _result_bytes(site: Site) -> int:
     return kind.size
 
 
-def _moved(e: Emitter, site: Site, lanes: int) -> tuple[int, int, int]:
+def _moved(e: Emitter, site: Site) -> tuple[int, int, int]:
     offset = scalar(e, site, "aoffimmi")
     return sampling.texel_offset(0 if offset is None else int(offset.constant))
 
 
 def _sample(e: Emitter, site: Site, *, older: bool) -> None:
     given = _coordinates(e, site, floats=True, older=older)
-    lanes, offset = site.lanes, _moved(e, site, site.lanes)
+    lanes, offset = site.lanes, _moved(e, site)
 
     def body(sampler: Sampler, image: _Image, *own: Node) -> list[Node]:
         o = LaneOperations(e, lanes)
@@ -325,7 +351,7 @@ def _texel_numbers(e: Emitter, form: ImageForm, own: Sequence[Node]) -> tuple[La
 
 def _load(e: Emitter, site: Site, *, older: bool) -> None:
     given = _coordinates(e, site, floats=False, older=older)
-    lanes, offset = site.lanes, _moved(e, site, site.lanes)
+    lanes, offset = site.lanes, _moved(e, site)
 
     def body(image: _Image, *own: Node) -> list[Node]:
         o = LaneOperations(e, lanes)
@@ -403,13 +429,14 @@ def _typed_message(e: Emitter, site: Site, *, write: bool) -> None:
     _typed(e, site, given, channels(site), "src" if write else "dst", write=write, alpha=not write)
 
 
-def _lsc_typed(e: Emitter, site: Site, *, write: bool) -> None:
-    if site.integer("addrtype", codes.ADDRTYPE_FLAT) not in (
-        codes.ADDRTYPE_BTI,
-        codes.ADDRTYPE_BSS,
-        codes.ADDRTYPE_SURF,
-    ):
+def _need_surface(site: Site) -> None:
+    """Raise Uncompiled where a message of the load/store controller names no surface."""
+    if site.integer("addrtype", codes.ADDRTYPE_FLAT) in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG, codes.ADDRTYPE_SS):
         raise Uncompiled
+
+
+def _lsc_typed(e: Emitter, site: Site, *, write: bool) -> None:
+    _need_surface(site)
     kind = integer(8 * codes.ADDRSIZE_BYTES.get(site.integer("addrsize"), 4))
     given = []
     for name in ("u", "v", "r"):
@@ -417,6 +444,67 @@ def _lsc_typed(e: Emitter, site: Site, *, write: bool) -> None:
         given.append(e.builder.add(wide, splat(I64, site.integer(f"{name}off"), site.lanes)))
     mask = site.integer("chmask")
     _typed(e, site, given, [c for c in range(4) if mask >> c & 1] or [0], "src1" if write else "dst", write=write)
+
+
+# ---- blocks of bytes, for the thread
+
+
+def _block(e: Emitter, site: Site, data: str, names: Sequence[str], *, write: bool, edge: bool = False) -> None:
+    """Move a rectangle of bytes; outside of the image reads give those at its ``edge`` or zero, and writes are dropped."""
+    width, height, b = site.integer("width"), site.integer("height"), e.builder
+    pitch, zero, one = max(4, 1 << (width - 1).bit_length()), ir.Constant(I64, 0), ir.Constant(I64, 1)
+    size = (height - 1) * pitch + width
+    start = raw_start(site, site.raw(data), size)
+    if e.mode.watched or start < 0 or site.inst.get("pred") is not None:
+        raise Uncompiled
+    cells, given = e.at(start, size), (b.trunc(scalar(e, site, name) or zero, I32) for name in names)
+    moved = (ir.Constant(I64, site.integer(name)) for name in ("immx", "immy"))
+    x, y = (b.add(b.sext(at, I64), by) for at, by in zip(given, moved, strict=True))
+
+    def clamp(at: Node, count: Node, least: Node, most: Node) -> Node:
+        found = b.select(b.icmp_signed(">=", at, count), most, at)
+        return b.select(b.icmp_signed("<", at, zero), least, found)
+
+    def emit(chosen: _Chosen) -> Node:
+        texel, places = chosen.form.texel_bytes, (8, 16, *range(state.IMAGE, state.ENTRY, 8))
+        if texel & texel - 1:
+            raise Uncompiled
+        room, host, texels, lines, _, line = (e.word(chosen.row, at) for at in places)
+        row_bytes, host = b.mul(texels, ir.Constant(I64, texel)), b.inttoptr(host, PTR)
+
+        def byte(row: Node, column: Node) -> None:
+            at_x, at_y = b.add(x, column), b.add(y, row)
+            if edge:
+                within = b.and_(at_x, ir.Constant(I64, texel - 1))
+                last = b.add(b.sub(row_bytes, ir.Constant(I64, texel)), within)
+                at_x, at_y = clamp(at_x, row_bytes, within, last), clamp(at_y, lines, zero, b.sub(lines, one))
+            at = b.add(b.mul(at_y, line), at_x)
+            inside = (b.icmp_unsigned("<", *pair) for pair in ((at_x, row_bytes), (at_y, lines), (at, room)))
+            cell = b.gep(cells, [b.add(b.mul(row, ir.Constant(I64, pitch)), column)], source_etype=I8)
+            memory = b.gep(host, [at], source_etype=I8)
+            if not write:
+                b.store(ir.Constant(I8, 0), cell)
+            with b.if_then(reduce(b.and_, inside)):
+                source, to = (cell, memory) if write else (memory, cell)
+                b.store(b.load(source, typ=I8), to)
+                e.add_to(e.writes if write else e.reads, one)
+                if write:
+                    e.put_word(chosen.row, state.WRITTEN, one)
+
+        e.loop(zero, ir.Constant(I64, height), lambda row: e.loop(zero, ir.Constant(I64, width), partial(byte, row)))
+        return zero
+
+    with _by_form(e, site, emit, typed=not edge, plain=False):
+        pass
+
+
+def _media(e: Emitter, site: Site, *, write: bool) -> None:
+    _block(e, site, "src" if write else "dst", ("x", "y"), write=write, edge=not write)
+
+
+def _lsc_block(e: Emitter, site: Site, *, write: bool) -> None:
+    _need_surface(site)
+    _block(e, site, "data" if write else "dst", ("src0", "src1"), write=write)
 
 
 IMAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
@@ -429,4 +517,8 @@ IMAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
     "scatter4_typed": partial(_typed_message, write=True),
     "lsc_typed_load": partial(_lsc_typed, write=False),
     "lsc_typed_store": partial(_lsc_typed, write=True),
+    "media_ld": partial(_media, write=False),
+    "media_st": partial(_media, write=True),
+    "lsc_typed_load_block2d": partial(_lsc_block, write=False),
+    "lsc_typed_store_block2d": partial(_lsc_block, write=True),
 }
