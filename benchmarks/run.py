@@ -343,11 +343,16 @@ def main() -> None:
     parser.add_argument("--kernel", action="append", choices=[job.kernel for job in jobs()])
     parser.add_argument("--quick", action="store_true", help="skip Oclgrind")
     parser.add_argument(
-        "--left", action="store_true", help="only print the instructions that the interpreter carries out"
-    )
+        "--left", nargs="?", const="TGLLP", metavar="PLATFORM",
+        help="only print the instructions that the interpreter carries out, for kernels of a platform",
+    )  # fmt: skip
+    parser.add_argument("--slm", action="store_true", help="only print the memory for 10,000 groups of 16 MiB")
     asked = parser.parse_args()
     if asked.left:
-        print_left("TGLLP")
+        print_left(asked.left)
+        return
+    if asked.slm:
+        print_slm()
         return
     if missing := [tool for tool in ("ocloc", "oclgrind") if shutil.which(tool) is None]:
         sys.exit(f"not installed: {', '.join(missing)} (Debian: intel-opencl-icd oclgrind pocl-opencl-icd)")

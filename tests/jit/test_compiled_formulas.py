@@ -15,11 +15,11 @@ from tiers import first
 import visa_lsp
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.lower import assemble
+from visa_lsp.sim.analyses.modes import ModePlan, Modes
 from visa_lsp.sim.interp import Code
 from visa_lsp.sim.jit import native
 from visa_lsp.sim.jit.bodies import CompiledBody
 from visa_lsp.sim.jit.code_cache import Bindings, Stopwatch
-from visa_lsp.sim.jit.modes import ModePlan, Modes
 from visa_lsp.sim.lane_formulas import FORMULAS
 
 GROUPS = 60

@@ -14,9 +14,9 @@ from visa_lsp.sim.jit.body import BEGIN, BodyPlan
 from visa_lsp.sim.jit.code_cache import PLAIN, RunMode
 
 if TYPE_CHECKING:
+    from visa_lsp.sim.analyses.modes import ModePlan
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.code_cache import Bindings, ObjectStore, Stopwatch
-    from visa_lsp.sim.jit.modes import ModePlan
 
 
 class CompiledBody:

@@ -14,8 +14,9 @@ from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane, effect_of
 from visa_lsp.isa.model import Trait
-from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.model import Combine, General, Indirect, Predicate, PredicateOperand, State
+from visa_lsp.sim.analyses.modes import branches, changes_modes
+from visa_lsp.sim.analyses.register_promotion import Held, find_held
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import check_instrumentation, state
@@ -25,9 +26,7 @@ from visa_lsp.sim.jit.images import IMAGES
 from visa_lsp.sim.jit.lanes import emit_lane
 from visa_lsp.sim.jit.memory_access import may_leave
 from visa_lsp.sim.jit.messages import MESSAGES
-from visa_lsp.sim.jit.modes import branches, changes_modes
 from visa_lsp.sim.jit.moves import MOVES
-from visa_lsp.sim.jit.register_promotion import Held, find_held
 from visa_lsp.sim.jit.state import StateLayout
 from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, integer
 from visa_lsp.sim.observers.definedness_plan import InstructionKind, kind_of
@@ -38,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Inst
+    from visa_lsp.sim.analyses.modes import ModePlan
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.code_cache import Bindings
-    from visa_lsp.sim.jit.modes import ModePlan
     from visa_lsp.sim.jit.writer import Node
 
 # Effects that move lanes or make the thread wait, and have no compiled form: the interpreter is entered and left.
@@ -160,7 +159,7 @@ class _BodyWriter:
         self.body = body
         self.code = body.code
         self.e = Emitter(module, name, body)
-        self._fixed = {} if _touches_fixed(body) else _FIRST_CELLS
+        self._fixed = {cell: value for cell, value in _FIRST_CELLS.items() if cell not in body.written_surfaces}
         self.blocks = dict(zip(body.starts, self.e.blocks(*(f"at{pc}" for pc in body.starts)), strict=True))
         joins = [pc for pc in body.layout.joins if pc in self.blocks]
         self.places = dict(zip(joins, self.e.blocks(*(f"join{pc}" for pc in joins)), strict=True))
@@ -453,11 +452,3 @@ def _label(inst: Inst) -> int:
 def _jumps(inst: Inst) -> bool:
     """Return whether compiled code goes to a label here."""
     return branches(inst) and not inst.row.flow.returns
-
-
-def _touches_fixed(body: BodyPlan) -> bool:
-    """Return whether some instruction sets a predefined surface variable."""
-    return any(
-        isinstance(dst := inst.get("dst"), State) and not dst.sampler and dst.var < FIRST_SURFACE
-        for inst in body.instructions
-    )

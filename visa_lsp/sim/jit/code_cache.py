@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.bodies import CompiledBody
-    from visa_lsp.sim.jit.modes import Modes
     from visa_lsp.sim.memory import ImageForm, Sampler
 
 MAX_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some six seconds

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from visa_lsp.program.model import Value
+    from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.jit.body import BodyPlan
-    from visa_lsp.sim.jit.modes import Modes
     from visa_lsp.sim.operands import Site
 
 CALLBACK: Final = "visa_lsp_interpret"  # the symbol of the function that executes one instruction
@@ -102,10 +102,7 @@ class Emitter(Writer):
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
         self._callback.attributes.add("cold")
         self.modes: Modes
-        self.bindings = plan.bindings
-        self.surface_values = (
-            plan.bindings.surfaces
-        )  # what surface variables may stand for, in the order of the launch's table
+        self.bindings = plan.bindings  # surfaces are in the order of the table of the launch
         self.given_surfaces = plan.given_surfaces  # surface variables that hold a surface of the launch
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.reaches_shared = False  # an instruction may touch the memory of the group

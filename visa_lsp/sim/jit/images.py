@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from llvmlite import ir
 
@@ -24,23 +24,7 @@ from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
 from visa_lsp.sim.jit.memory_access import may_leave
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
-from visa_lsp.sim.jit.writer import (
-    F16,
-    F32,
-    F64,
-    I1,
-    I8,
-    I16,
-    I32,
-    I64,
-    PTR,
-    Node,
-    bytes_of,
-    constants,
-    integer,
-    splat,
-    vector,
-)
+from visa_lsp.sim.jit.writer import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Node, integer, splat, vector
 from visa_lsp.sim.messages import STATE_BYTES
 from visa_lsp.sim.registers import FIRST_HANDLE
 
@@ -51,23 +35,20 @@ if TYPE_CHECKING:
     from visa_lsp.sim.memory import ImageForm, Sampler
     from visa_lsp.sim.operands import Site
 
+_NO_SURFACE: Final = (
+    codes.ADDRTYPE_FLAT,
+    codes.ADDRTYPE_ARG,
+    codes.ADDRTYPE_SS,
+)  # or one that only the interpreter finds
 _MAX_FORMS: Final = 16  # that a surface variable of unknown value is compared with
 _CHANNEL_TYPES: Final = {"u1": ty.UB, "i1": ty.B, "u2": ty.UW, "i2": ty.W, "u4": ty.UD, "i4": ty.D}
 
 
-class _Chosen(NamedTuple):
-    """An image whose form is known, and its row in the launch's table; how it is sampled."""
-
-    form: ImageForm
-    row: Node
-    sampler: Sampler | None
-
-
 class _Image:
-    """An image within the function of a message."""
+    """An image in the function of a message, by its row in the launch's table."""
 
     def __init__(self, e: Emitter, form: ImageForm, row: Node, lanes: int) -> None:
-        self.e, self.form, self.lanes = e, form, lanes
+        self.e, self.form, self.row, self.lanes = e, form, row, lanes
         self.size, self.host = e.word(row, 8), e.word(row, 16)
         words = (e.word(row, state.IMAGE + 8 * k) for k in range(4))
         self.width, self.height, self.depth, self.pitch = (LaneNumbers(e, e.spread(word, lanes)) for word in words)
@@ -122,7 +103,7 @@ class _Image:
         kind = self.form.channel_type
         return float((1 << 8 * kind.itemsize - (kind.kind == "i")) - 1)
 
-    def write(self, coordinates: Sequence[LaneNumbers], bits: Node, row: Node, values: dict[int, Node]) -> Node:
+    def write(self, coordinates: Sequence[LaneNumbers], bits: Node, values: dict[int, Node]) -> Node:
         """Store channels, given as dwords, into the texels of lanes whose bit is on; those outside are dropped."""
         e, builder, size = self.e, self.e.builder, self.form.channel_type.itemsize
         places, _, there = self.places(*coordinates)
@@ -136,7 +117,7 @@ class _Image:
 
         with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
             e.each_lane(bits, put)
-            e.put_word(row, state.WRITTEN, 1)
+            e.put_word(self.row, state.WRITTEN, 1)
         return ir.Constant(I1, 0)
 
     def _channel(self, value: Node) -> Node:
@@ -163,6 +144,8 @@ class _Image:
 def _state_value(e: Emitter, site: Site, name: str) -> tuple[Node, int | None]:
     """Return the value of a surface or sampler field, and the number that it is known to be."""
     operand = site.inst.get(name)
+    if site.has("addrtype") and site.integer("addrtype", codes.ADDRTYPE_FLAT) in _NO_SURFACE:
+        raise Uncompiled
     if isinstance(operand, RawOperand):
         return e.builder.extract_element(raw_lanes(e, site, operand, I64, 1), ir.Constant(I32, 0)), None
     if isinstance(operand, General | Immediate):
@@ -173,17 +156,15 @@ def _state_value(e: Emitter, site: Site, name: str) -> tuple[Node, int | None]:
     return e.surface(cell), e.known_surfaces.get(cell)
 
 
-def _numbers(
-    e: Emitter, site: Site, name: str, numbers: dict[int, object]
-) -> tuple[Node, list[tuple[object, list[int]]]]:
+def _meanings(e: Emitter, site: Site, name: str, meanings: dict[int, Any]) -> tuple[Node, list[tuple[Any, list[int]]]]:
     """Return the value of a field, and its meanings that differ with the numbers that stand for each."""
     value, known = _state_value(e, site, name)
     if name == "sampler":
         tagged = e.builder.icmp_signed(">=", value, ir.Constant(I64, FIRST_HANDLE))
         value = e.builder.select(tagged, e.builder.and_(value, ir.Constant(I64, ~sampling.HANDLE_TAGS)), value)
         known = known & ~sampling.HANDLE_TAGS if known is not None and known >= FIRST_HANDLE else known
-    found: dict[object, list[int]] = {}
-    for number, meaning in numbers.items():
+    found: dict[Any, list[int]] = {}
+    for number, meaning in meanings.items():
         if known is None or number == known:
             found.setdefault(meaning, []).append(number)
     return value, list(found.items())
@@ -193,22 +174,16 @@ def _numbers(
 def _by_form(
     e: Emitter,
     site: Site,
-    emit: Callable[[_Chosen], Node],
+    emit: Callable[[ImageForm, Node, Sampler | None], Node],
     *,
-    typed: bool = False,
     sampled: bool = False,
     plain: bool = True,
 ) -> Iterator[Node]:
-    """Emit a message for each image that its surface may be, and give the result; others are the interpreter's.
-
-    A ``typed`` message names no binding table index by a register; one that is not ``plain`` takes no buffers.
-    """
+    """Emit a message for each image that its surface may be, ``plain`` buffers, too; give the result. Others are the interpreter's."""
     builder, bindings = e.builder, e.bindings
-    known = dict(zip(bindings.surfaces, bindings.forms, strict=True))
-    least = FIRST_HANDLE if typed and isinstance(site.inst.get("surface"), General) else 0
-    known = {n: form for n, form in known.items() if n >= least and (plain or form.dims > 1)}
-    surface, forms = _numbers(e, site, "surface", known)
-    sampler, states = _numbers(e, site, "sampler", dict(bindings.samplers)) if sampled else (None, [(None, [])])
+    known = {n: form for n, form in zip(bindings.surfaces, bindings.forms, strict=True) if plain or form.dims > 1}
+    surface, forms = _meanings(e, site, "surface", known)
+    sampler, states = _meanings(e, site, "sampler", dict(bindings.samplers)) if sampled else (None, [(None, [])])
     if not 0 < len(forms) * len(states) <= _MAX_FORMS:
         raise Uncompiled
 
@@ -224,11 +199,12 @@ def _by_form(
             here, other = e.blocks("image", "other_image")
             builder.cbranch(builder.and_(one_of(surface, surfaces), one_of(sampler, handles)), here, other)
             builder.position_at_end(here)
-            rows = [e.address(e.table(state.SURFACES), state.ENTRY * bindings.surfaces.index(n)) for n in surfaces]
-            row = rows[0]
-            for number, another in zip(surfaces[1:], rows[1:], strict=True):
-                row = builder.select(one_of(surface, [number]), another, row)
-            results.append((emit(_Chosen(form, row, state_)), builder.block))  # type: ignore[arg-type]
+            at: Node = ir.Constant(I64, 0)
+            for number in surfaces:
+                place = ir.Constant(I64, state.ENTRY * bindings.surfaces.index(number))
+                at = builder.select(one_of(surface, [number]), place, at)
+            row = builder.gep(e.table(state.SURFACES), [at], source_etype=I8)
+            results.append((emit(form, row, state_), builder.block))
             builder.branch(done)
             builder.position_at_end(other)
         builder.branch(outside)
@@ -240,51 +216,49 @@ def _by_form(
 
 
 def _outlined(
-    e: Emitter, chosen: _Chosen, name: str, arguments: Sequence[Node], body: Callable[..., list[Node]], size: int = 4
+    e: Emitter,
+    form: ImageForm,
+    row: Node,
+    name: object,
+    given: Sequence[Node],
+    body: Callable[..., list[Node]],
+    size: int = 4,
 ) -> Node:
-    """Return the channels, one behind the other, in elements of ``size`` bytes, by a function that ``body`` writes."""
-    lanes: int = arguments[0].type.count
+    """Return an array of channels in elements of ``size`` bytes, by a function that ``body`` writes."""
+    lanes: int = given[0].type.count
+    kind = vector(integer(8 * size), lanes)
 
     def write(row: Node, *own: Node) -> Node:
-        whole = None
-        for channel in body(_Image(e, chosen.form, row, lanes), *own):
+        found: Node = ir.Constant(ir.ArrayType(kind, 4), ir.Undefined)
+        for number, channel in enumerate(body(_Image(e, form, row, lanes), *own)):
             value = channel
-            if size == 2 and value.type.element is F32:
-                value = e.builder.fptrunc(value, vector(F16, lanes))
-            if not isinstance(value.type.element, ir.IntType):
-                value = e.builder.bitcast(value, vector(integer(8 * size), lanes))
-            value = numbers.resize(e, value, 8 * size, signed=False)
-            if whole is None:
-                whole = value
-                continue
-            behind = constants(I32, range(whole.type.count + lanes))
-            if whole.type.count > lanes:  # of one length, to be put together
-                fill = constants(I32, [min(k, lanes) for k in range(whole.type.count)])
-                value = e.builder.shuffle_vector(value, ir.Constant(value.type, None), fill)
-            whole = e.builder.shuffle_vector(whole, value, behind)
-        return whole
+            if value.type.element is F32:
+                value = value if size == 4 else e.builder.fptrunc(value, vector(F16, lanes))
+                value = e.builder.bitcast(value, kind)
+            found = e.builder.insert_value(found, numbers.resize(e, value, 8 * size, signed=False), number)
+        return found
 
-    form = "_".join(map(str, (name, *chosen.form, chosen.sampler, lanes, size)))
-    return e.outline(form, vector(integer(8 * size), 4 * lanes), [chosen.row, *arguments], write)
+    return e.outline(f"{name}_{form}_{given[0].type}_{size}", ir.ArrayType(kind, 4), [row, *given], write)
 
 
 def _put_channels(e: Emitter, site: Site, found: Node, chosen: Sequence[int]) -> None:
     """Put channels into the registers of the destination, for the lanes that are on."""
-    lanes, kind, operand = site.lanes, found.type.element, site.raw("dst")
-    row = max(lanes * bytes_of(kind), site.grf)
-    start = raw_start(site, operand, (len(chosen) - 1) * row + lanes * bytes_of(kind))
+    lanes, operand, size = site.lanes, site.raw("dst"), found.type.element.element.width // 8
+    row = max(lanes * size, site.grf)
+    start = raw_start(site, operand, (len(chosen) - 1) * row + lanes * size)
     enabled = e.lanes(e.enable(site), lanes)
     for number, channel in enumerate(chosen if start >= 0 else ()):
-        own = constants(I32, range(channel * lanes, (channel + 1) * lanes))
-        value = e.builder.shuffle_vector(found, ir.Constant(found.type, None), own)
-        e.store_lanes(start + number * row, range(lanes), value, enabled)
+        e.store_lanes(start + number * row, range(lanes), e.builder.extract_value(found, channel), enabled)
 
 
 # ---- messages of the sampler
 
 
-def _coordinates(e: Emitter, site: Site, *, floats: bool, older: bool) -> dict[str, Node]:
-    """Return the parameters of a message, those that it may lack too. Raises Uncompiled for what has no compiled form."""
+def _coordinates(e: Emitter, site: Site, *, floats: bool, older: bool) -> tuple[list[Node], tuple[int, int, int]]:
+    """Return u, v, r, of loads level and sample, too, and the offsets along the first; zeros for what is not given.
+
+    Raises Uncompiled for what has no compiled form.
+    """
     if site.has("aoffimmi") and not isinstance(site.inst.get("aoffimmi"), Immediate | int):
         raise Uncompiled
     if any(site.integer(n) & 0x100 for n in ("op", "op42", "op64")):
@@ -297,12 +271,13 @@ def _coordinates(e: Emitter, site: Site, *, floats: bool, older: bool) -> dict[s
     if known.keys() & {"offu", "offv", sampling.OFFSETS, "ref"}:
         raise Uncompiled
     kinds = {"<f4": F32, "<f2": F16, "<i4": I32, "<i2": I16}
-    found = {}
+    found = []
     for name in ("u", "v", "r", *(() if floats else ("lod", "si"))):
         operand, kind = known.get(name, (RawOperand(0, 0), "<f4" if floats else "<i4"))
         bits = raw_lanes(e, site, operand, integer(8 * int(kind[2])), site.lanes)
-        found[name] = e.builder.bitcast(bits, vector(kinds[kind], site.lanes)) if floats else bits
-    return found
+        found.append(e.builder.bitcast(bits, vector(kinds[kind], site.lanes)) if floats else bits)
+    offset = scalar(e, site, "aoffimmi")
+    return found, sampling.texel_offset(0 if offset is None else int(offset.constant))
 
 
 def _result_bytes(site: Site) -> int:
@@ -312,32 +287,23 @@ def _result_bytes(site: Site) -> int:
     return kind.size
 
 
-def _moved(e: Emitter, site: Site) -> tuple[int, int, int]:
-    offset = scalar(e, site, "aoffimmi")
-    return sampling.texel_offset(0 if offset is None else int(offset.constant))
-
-
 def _sample(e: Emitter, site: Site, *, older: bool) -> None:
-    given = _coordinates(e, site, floats=True, older=older)
-    lanes, offset = site.lanes, _moved(e, site)
+    (given, offset), lanes = _coordinates(e, site, floats=True, older=older), site.lanes
 
     def body(sampler: Sampler, image: _Image, *own: Node) -> list[Node]:
         o = LaneOperations(e, lanes)
-        wide = [LaneNumbers(e, e.builder.fpext(one, vector(F64, lanes))) for one in own]
+        u, v, r = (LaneNumbers(e, e.builder.fpext(one, vector(F64, lanes))) for one in own)
         sizes = image.width, image.height, image.depth
 
         def texels(x: LaneNumbers, y: LaneNumbers, z: LaneNumbers) -> list[LaneNumbers]:
             return [LaneNumbers(e, channel) for channel in image.read(x, y, z)]
 
-        u, v, r = wide
         return [c.node for c in filter_texels(o, image.form, sizes, sampler, (u, v, r), offset, texels)]
 
-    def emit(chosen: _Chosen) -> Node:
-        sampler = chosen.sampler
-        if sampler is None or (sampler.filter == "linear" and chosen.form.kind == "int"):
+    def emit(form: ImageForm, row: Node, sampler: Sampler | None) -> Node:
+        if sampler is None or (sampler.filter == "linear" and form.kind == "int"):
             raise Uncompiled
-        name = f"sample_{offset}_{given['u'].type.element}"
-        return _outlined(e, chosen, name, list(given.values()), partial(body, sampler), _result_bytes(site))
+        return _outlined(e, form, row, ("sample", offset, sampler), given, partial(body, sampler), _result_bytes(site))
 
     with _by_form(e, site, emit, sampled=True) as found:
         _put_channels(e, site, found, channels(site))
@@ -345,28 +311,24 @@ def _sample(e: Emitter, site: Site, *, older: bool) -> None:
 
 def _texel_numbers(e: Emitter, form: ImageForm, own: Sequence[Node]) -> tuple[LaneNumbers, LaneNumbers, LaneNumbers]:
     """Return texel numbers from integer coordinates."""
-    wide = [LaneNumbers(e, numbers.resize(e, one, 64, signed=True)) for one in own]
-    return axes(form, *wide, LaneNumbers(e, splat(I64, 0, own[0].type.count)))
+    u, v, r = (LaneNumbers(e, numbers.resize(e, one, 64, signed=True)) for one in own)
+    return axes(form, u, v, r, LaneNumbers(e, splat(I64, 0, own[0].type.count)))
 
 
 def _load(e: Emitter, site: Site, *, older: bool) -> None:
-    given = _coordinates(e, site, floats=False, older=older)
-    lanes, offset = site.lanes, _moved(e, site)
+    (given, offset), lanes = _coordinates(e, site, floats=False, older=older), site.lanes
 
     def body(image: _Image, *own: Node) -> list[Node]:
         o = LaneOperations(e, lanes)
-        u, v, r = (
-            LaneNumbers(e, numbers.resize(e, one, 64, signed=True)) + n for one, n in zip(own, offset, strict=False)
-        )
+        wide = (LaneNumbers(e, numbers.resize(e, one, 64, signed=True)) for one in own[:3])
+        u, v, r = (one + n for one, n in zip(wide, offset, strict=True))
         for outer in own[3:]:  # there is one level of detail, and one sample
             other = e.builder.icmp_unsigned("!=", outer, splat(outer.type.element, 0, lanes))
             u = o.choose(LaneNumbers(e, other), -1, u)
         return image.read(*_texel_numbers(e, image.form, (u.node, v.node, r.node)))
 
-    def emit(chosen: _Chosen) -> Node:
-        return _outlined(
-            e, chosen, f"load_{offset}_{given['u'].type.element}", list(given.values()), body, _result_bytes(site)
-        )
+    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
+        return _outlined(e, form, row, ("load", offset), given, body, _result_bytes(site))
 
     with _by_form(e, site, emit) as found:
         _put_channels(e, site, found, channels(site))
@@ -384,7 +346,7 @@ def _resinfo(e: Emitter, site: Site) -> None:
         sizes = [none if one is None else numbers.resize(e, one.node, 32, signed=False) for one in own]
         return [*(e.builder.select(first, size, none) for size in sizes), splat(I32, 1, site.lanes)]
 
-    with _by_form(e, site, lambda chosen: _outlined(e, chosen, "sizes", [level], body)) as found:
+    with _by_form(e, site, lambda form, row, _: _outlined(e, form, row, "sizes", [level], body)) as found:
         _put_channels(e, site, found, channels(site))
 
 
@@ -405,21 +367,20 @@ def _typed(
 
     def store(form: ImageForm, row: Node, bits: Node, *own: Node) -> Node:
         kept = {channel: own[3 + k] for k, channel in enumerate(chosen) if channel < form.channels}
-        return _Image(e, form, row, lanes).write(_texel_numbers(e, form, own[:3]), bits, row, kept)
+        return _Image(e, form, row, lanes).write(_texel_numbers(e, form, own[:3]), bits, kept)
 
     def read(image: _Image, *own: Node) -> list[Node]:
         return image.read(*_texel_numbers(e, image.form, own), alpha)
 
-    def emit(image: _Chosen) -> Node:
-        size = ir.Constant(I64, image.form.texel_bytes)
+    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
+        size = ir.Constant(I64, form.texel_bytes)
         e.add_to(e.writes if write else e.reads, e.builder.mul(e.count_of(bits), size))
-        name = f"typed_{alpha}_{given[0].type}"
         if not write:
-            return _outlined(e, image, name, given, read)
-        name = "_".join(map(str, ("write", *chosen, given[0].type, *image.form)))
-        return e.outline(name, I1, [image.row, bits, *given, *values], partial(store, image.form))
+            return _outlined(e, form, row, ("typed", alpha), given, read)
+        name = f"{('write', chosen)}_{form}_{given[0].type}"
+        return e.outline(name, I1, [row, bits, *given, *values], partial(store, form))
 
-    with _by_form(e, site, emit, typed=True) as found:
+    with _by_form(e, site, emit) as found:
         if not write:
             _put_channels(e, site, found, chosen)
 
@@ -429,14 +390,7 @@ def _typed_message(e: Emitter, site: Site, *, write: bool) -> None:
     _typed(e, site, given, channels(site), "src" if write else "dst", write=write, alpha=not write)
 
 
-def _need_surface(site: Site) -> None:
-    """Raise Uncompiled where a message of the load/store controller names no surface."""
-    if site.integer("addrtype", codes.ADDRTYPE_FLAT) in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG, codes.ADDRTYPE_SS):
-        raise Uncompiled
-
-
 def _lsc_typed(e: Emitter, site: Site, *, write: bool) -> None:
-    _need_surface(site)
     kind = integer(8 * codes.ADDRSIZE_BYTES.get(site.integer("addrsize"), 4))
     given = []
     for name in ("u", "v", "r"):
@@ -465,11 +419,11 @@ def _block(e: Emitter, site: Site, data: str, names: Sequence[str], *, write: bo
         found = b.select(b.icmp_signed(">=", at, count), most, at)
         return b.select(b.icmp_signed("<", at, zero), least, found)
 
-    def emit(chosen: _Chosen) -> Node:
-        texel, places = chosen.form.texel_bytes, (8, 16, *range(state.IMAGE, state.ENTRY, 8))
+    def emit(form: ImageForm, image: Node, _: Sampler | None) -> Node:
+        texel, places = form.texel_bytes, (8, 16, *range(state.IMAGE, state.ENTRY, 8))
         if texel & texel - 1:
             raise Uncompiled
-        room, host, texels, lines, _, line = (e.word(chosen.row, at) for at in places)
+        room, host, texels, lines, _depth, line = (e.word(image, at) for at in places)
         row_bytes, host = b.mul(texels, ir.Constant(I64, texel)), b.inttoptr(host, PTR)
 
         def byte(row: Node, column: Node) -> None:
@@ -489,22 +443,13 @@ def _block(e: Emitter, site: Site, data: str, names: Sequence[str], *, write: bo
                 b.store(b.load(source, typ=I8), to)
                 e.add_to(e.writes if write else e.reads, one)
                 if write:
-                    e.put_word(chosen.row, state.WRITTEN, one)
+                    e.put_word(image, state.WRITTEN, one)
 
         e.loop(zero, ir.Constant(I64, height), lambda row: e.loop(zero, ir.Constant(I64, width), partial(byte, row)))
         return zero
 
-    with _by_form(e, site, emit, typed=not edge, plain=False):
+    with _by_form(e, site, emit, plain=False):
         pass
-
-
-def _media(e: Emitter, site: Site, *, write: bool) -> None:
-    _block(e, site, "src" if write else "dst", ("x", "y"), write=write, edge=not write)
-
-
-def _lsc_block(e: Emitter, site: Site, *, write: bool) -> None:
-    _need_surface(site)
-    _block(e, site, "data" if write else "dst", ("src0", "src1"), write=write)
 
 
 IMAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
@@ -517,8 +462,8 @@ IMAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
     "scatter4_typed": partial(_typed_message, write=True),
     "lsc_typed_load": partial(_lsc_typed, write=False),
     "lsc_typed_store": partial(_lsc_typed, write=True),
-    "media_ld": partial(_media, write=False),
-    "media_st": partial(_media, write=True),
-    "lsc_typed_load_block2d": partial(_lsc_block, write=False),
-    "lsc_typed_store_block2d": partial(_lsc_block, write=True),
+    "media_ld": partial(_block, data="dst", names=("x", "y"), write=False, edge=True),
+    "media_st": partial(_block, data="src", names=("x", "y"), write=True),
+    "lsc_typed_load_block2d": partial(_block, data="dst", names=("src0", "src1"), write=False),
+    "lsc_typed_store_block2d": partial(_block, data="data", names=("src0", "src1"), write=True),
 }

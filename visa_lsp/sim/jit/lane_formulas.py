@@ -102,16 +102,19 @@ class LaneOperations:
     count: int
 
     def choose(self, condition: LaneNumbers, a: LaneNumbers | float, b: LaneNumbers | float) -> LaneNumbers:
+        """Return lanes of ``a`` where the condition holds, of ``b`` elsewhere."""
         lanes = next((x for x in (a, b) if isinstance(x, LaneNumbers)), None)
         model = lanes or LaneNumbers(self.e, splat(F64, 0.0, self.count))
         return LaneNumbers(self.e, self.e.builder.select(condition.node, model.like(a), model.like(b)))
 
     def modulo(self, a: LaneNumbers, b: LaneNumbers) -> LaneNumbers:
+        """Return the rest of a division that has the sign of the divisor; 0 by 0, which hosts trap."""
         divisor = self.choose(b < 1, 1, b)
         rest = LaneNumbers(self.e, self.e.builder.srem(a.node, divisor.node))
         return self.choose(rest < 0, rest + b, rest)
 
     def blend(self, total: LaneNumbers, channel: LaneNumbers, weight: LaneNumbers) -> LaneNumbers:
+        """Return a sum and a product, with the operands in this order for NaNs."""
         wide = self.e.builder.fpext(channel.node, vector(F64, self.count))
         return LaneNumbers(self.e, add(self.e, total.node, mul(self.e, wide, weight.node)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.isa import types as ty
@@ -14,7 +15,7 @@ from visa_lsp.sim.jit import check_instrumentation, numbers, words
 from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.rounding import ODD, round_directed
 from visa_lsp.sim.jit.writer import integer, lanes_of, splat
-from visa_lsp.sim.lanes import modifier_of, saturates, source_count, words_of
+from visa_lsp.sim.lanes import compose, modifier_of, saturates, source_count, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +33,6 @@ def emit_lane(e: Emitter, site: Site, expr: Expr) -> None:
     if isinstance(dst, PredicateOperand):
         _predicate_logic(e, site, expr, dst, sources)
         return
-    if not all(isinstance(s, numbers.LANES) for s in sources):
-        raise Uncompiled
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
     target = site.operand_type(dst)
     if expr.word in meanings.ON_BITS and (exec_type.is_float or target.is_float):
@@ -46,14 +45,8 @@ def emit_lane(e: Emitter, site: Site, expr: Expr) -> None:
 
 
 def _compose(e: Emitter, expr: Expr, leaf: Callable[[str], words.Body], sources: list[Node], constant: Any) -> Node:
-    if expr.word in ("src", "const"):
-        number = expr.args[0]
-        assert isinstance(number, int)
-        if expr.word == "src":
-            return sources[number]
-        return splat(constant, number, lanes_of(sources[0]))
-    body = leaf(expr.word)
-    return body(e, *(_compose(e, a, leaf, sources, constant) for a in expr.args if isinstance(a, Expr)))
+    lanes = lanes_of(sources[0])
+    return compose(expr, lambda word: partial(leaf(word), e), lambda n: splat(constant, n, lanes))(sources)
 
 
 def _float(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Value], dst: Value) -> Node:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.sim.analyses.definedness_proof import proves_definedness
+from visa_lsp.sim.analyses.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.effects.flow import resume
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.images import as_image
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Thread
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, Making, RunMode, is_large
-from visa_lsp.sim.jit.definedness_proof import proves_definedness
-from visa_lsp.sim.jit.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import CR0
 
@@ -72,9 +72,7 @@ class CompiledMachine(Machine):
         self.launch[state.SURFACES // 8], self.launch[state.FLAT // 8] = (t.ctypes.data for _, t in self._tables)
         self.launch[state.FLAT_COUNT // 8] = len(flat)
         self.launch[state.QUANTUM // 8] = self.quantum
-        self.entered: CompiledThread | None = (
-            None  # the thread that runs compiled code, where groups do not run as a whole
-        )
+        self.entered: CompiledThread | None = None  # that runs compiled code, where groups do not run as a whole
 
     def code(self, kernel: Kernel) -> Code:
         """Return the interpreter's form of a kernel or function; one that an earlier run of the dispatch has used where there is one."""

@@ -75,13 +75,8 @@ def _setp(e: Emitter, site: Site) -> None:
     if isinstance(src, Immediate) or src.region.is_scalar or lanes == 1:
         if site.operand_type(src).is_float:
             raise Uncompiled
-        one = e.builder.extract_element(numbers.read(e, site, src, 1), ir.Constant(I32, 0))
-        width = one.type.width
-        if width > lanes:
-            one = e.builder.trunc(one, integer(lanes))
-        elif width < lanes:
-            one = (e.builder.sext if site.operand_type(src).is_signed else e.builder.zext)(one, integer(lanes))
-        set_predicate(e, site, dst.var, None, one)
+        bits = numbers.resize(e, numbers.read(e, site, src, 1), lanes, signed=site.operand_type(src).is_signed)
+        set_predicate(e, site, dst.var, None, e.builder.extract_element(bits, ir.Constant(I32, 0)))
         return
     found = numbers.read(e, site, src)
     if not isinstance(found.type.element, ir.IntType):
@@ -99,8 +94,6 @@ def _read_typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, 
 def _select(e: Emitter, site: Site) -> None:
     """Take src0 where the predicate holds, else src1, on the lanes of the execution mask."""
     dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
-    if not all(isinstance(s, LANES) for s in (first, second)):
-        raise Uncompiled
     pred, lanes = site.inst.get("pred"), site.lanes
     same = same_bits(site, dst, [first, second])
     exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
@@ -129,8 +122,6 @@ def _compare(e: Emitter, site: Site) -> None:
         raise Uncompiled
     relation = _RELATIONS[relop]
     dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
-    if not all(isinstance(s, LANES) for s in (first, second)):
-        raise Uncompiled
     exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
     plain = modifier_of(first) is modifier_of(second) is OperandModifier.NONE
     if not exec_type.is_float and not plain and exec_type.size == 8:
@@ -210,19 +201,13 @@ def _addr_add(e: Emitter, site: Site) -> None:
 # ---- surface values
 
 
-def _state_cells(e: Emitter, site: Site, operand: State) -> range:
-    cells = e.layout.state_cells(site, operand, site.lanes)
-    if len(cells) < site.lanes:
-        raise Uncompiled
-    return cells
-
-
 def _movs(e: Emitter, site: Site) -> None:
     """Copy elements of surface and sampler variables, from numbers, to numbers, or from others."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
+    to = e.layout.state_cells(site, dst, site.lanes) if isinstance(dst, State) else range(site.lanes)
     known: list[int | None] = [None] * site.lanes
     if isinstance(src, State):
-        cells = _state_cells(e, site, src)
+        cells = e.layout.state_cells(site, src, site.lanes)
         found, known = [e.surface(cell) for cell in cells], [e.known_surfaces.get(cell) for cell in cells]
     elif isinstance(src, LANES) and site.operand_type(src).is_int:
         if isinstance(src, Immediate):
@@ -231,8 +216,10 @@ def _movs(e: Emitter, site: Site) -> None:
         found = [e.builder.extract_element(wide, ir.Constant(I32, lane)) for lane in range(site.lanes)]
     else:
         raise Uncompiled
+    if min(len(to), len(found)) < site.lanes:
+        raise Uncompiled
     if isinstance(dst, State):
-        for cell, value, number in zip(_state_cells(e, site, dst), found, known, strict=True):
+        for cell, value, number in zip(to, found, known, strict=True):
             e.put_surface(cell, value, number)
         return
     if STORAGE[site.operand_type(dst)] is not I32:
@@ -257,8 +244,6 @@ def _faddr(e: Emitter, site: Site) -> None:
 
 
 def _sources(e: Emitter, site: Site, operands: list[Value], exec_type: ty.DataType, bits: int) -> list[Node]:
-    if not all(isinstance(operand, LANES) for operand in operands):
-        raise Uncompiled
     return [numbers.integers(e, site, operand, exec_type, bits) for operand in operands]
 
 

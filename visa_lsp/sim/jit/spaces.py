@@ -93,7 +93,7 @@ def _compare_surfaces(e: Emitter, value: Node, lowest: int, scratch: Sequence[No
 
     Raises Uncompiled where they are too many.
     """
-    candidates = [number for number in e.surface_values if number >= lowest]
+    candidates = [number for number in e.bindings.surfaces if number >= lowest]
     if len(candidates) > _MAX_COMPARED_SURFACES:
         raise Uncompiled
     zero = ir.Constant(I64, 0)
@@ -110,7 +110,7 @@ def by_value(e: Emitter, value: int) -> Found:
     """Return the space that a surface variable's value stands for. Raises Uncompiled where there is no compiled form."""
     if value in (SLM_SURFACE, _SLM_INDEX):
         return find_shared(e)
-    if value in e.surface_values:
+    if value in e.bindings.surfaces:
         return Found(lambda at: at, partial(_entry(e, value).place, e))
     if value in (STATELESS_SURFACE, 0xFD):
         return flat(e)
@@ -129,7 +129,7 @@ def _scratch(e: Emitter) -> _RangeEntry:
 
 def _entry(e: Emitter, value: int) -> _RangeEntry:
     """Return the entry of a surface, loaded where the function begins."""
-    table, start = e.table(state.SURFACES), state.ENTRY * e.surface_values.index(value)
+    table, start = e.table(state.SURFACES), state.ENTRY * e.bindings.surfaces.index(value)
     words = (e.constant(table, start + 8 * k) for k in range(1, 5))
     return _RangeEntry._make([ir.Constant(I64, 0), *words, e.address(table, start + state.WRITTEN)])
 

@@ -131,14 +131,10 @@ class StateBlock:
         self.address = int(self.bytes.ctypes.data)
         self.words = self.bytes.view(np.int64)
         self._dwords = self.bytes.view(np.uint32)
-        first = layout.predicates_at // 4
-        self._predicates = self._dwords[first : first + layout.predicates]
-        first = layout.waits_at // 4
-        self._waits = self._dwords[first : first + len(layout.joins)]
-        first = layout.waiting_at // 8
-        self._waiting = self.words.view(np.uint64)[first : first + -(-len(layout.joins) // 64)]
-        first = layout.surfaces_at // 8
-        self._surfaces = self.words[first : first + layout.surfaces]
+        self._predicates = self._dwords[layout.predicates_at // 4 :][: layout.predicates]
+        self._waits = self._dwords[layout.waits_at // 4 :][: len(layout.joins)]
+        self._waiting = self.words.view(np.uint64)[layout.waiting_at // 8 : layout.surfaces_at // 8]
+        self._surfaces = self.words[layout.surfaces_at // 8 :][: layout.surfaces]
 
     def take(self, frame: Frame) -> None:
         """Bring what the frame says into the block."""
