@@ -8,11 +8,16 @@ left, none goes there. A kernel is notable that spends more than 5 % so, whateve
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
+from unittest.mock import patch
 
 from benchmarks.first import launch_of, short_texts
 from benchmarks.measure import table
@@ -25,11 +30,10 @@ from visa_lsp.sim.jit import engine
 from visa_lsp.sim.jit.code_cache import Making
 from visa_lsp.sim.jit.machine import CompiledMachine, CompiledThread
 from visa_lsp.sim.jit.native import Native
+from visa_lsp.sim.machine import run as interpret
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from visa_lsp.sim.jit.bodies import CompiledBody
 
 _GROUPS: Final = 4
 _STEPS: Final = 3_000_000
@@ -49,55 +53,37 @@ def instructions_left(run: ReadyRun) -> tuple[Counter[str], int]:
     return left, result.steps
 
 
-class Clock:
-    """The seconds that a launch spends in the interpreter, within compiled code and between calls of it."""
-
-    def __init__(self) -> None:
-        self.seconds, self._compiled, self._depth = 0.0, 0.0, 0
-
-    def __enter__(self) -> Self:
-        self._kept = CompiledMachine.interpret, CompiledThread._enter, Native.function
-        clock, (interpret, enter, function) = self, self._kept
-
-        def timed_interpret(machine: CompiledMachine, registers: int, block: int, pc: int) -> int:
-            began = perf_counter()
-            failed = interpret(machine, registers, block, pc)
-            clock.seconds += perf_counter() - began
-            return failed
-
-        def timed_enter(thread: CompiledThread, compiled: CompiledBody, used: int) -> tuple[int | None, int, bool]:
-            began, inside = perf_counter(), clock._compiled
-            found = enter(thread, compiled, used)
-            clock.seconds += perf_counter() - began - (clock._compiled - inside)
-            return found
-
-        def timed_function(native: Native, name: str, *more: object) -> Callable[..., object]:
-            made = function(native, name, *more)
-
-            def run(*arguments: object) -> object:
-                began = perf_counter()
-                found = made(*arguments)
-                clock._compiled += perf_counter() - began
-                return found
-
-            return run
-
-        CompiledMachine.interpret, CompiledThread._enter = timed_interpret, timed_enter  # type: ignore[method-assign]
-        Native.function = timed_function  # type: ignore[method-assign, assignment]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        CompiledMachine.interpret, CompiledThread._enter, Native.function = self._kept  # type: ignore[method-assign]
-
-
 def share_of_time(run: ReadyRun) -> float:
-    """Return the share of a launch's time that goes to the interpreter, the least of three runs of code that is made."""
-    making, shares = Making(), list[float]()
-    for _ in range(4):
-        with Clock() as clock:
+    """Return the share of a launch's time that goes to the interpreter, the least of three runs of code that is made.
+
+    It carries out single instructions within compiled code (``interpret``), and those for which compiled code is left (``enter``).
+    """
+    spent = Counter[str]()
+
+    def timed(name: str, function: Callable[..., object]) -> Callable[..., object]:
+        def run(*arguments: object) -> object:
+            began = perf_counter()
+            try:
+                return function(*arguments)
+            finally:
+                spent[name] += perf_counter() - began  # type: ignore[assignment]
+
+        return run
+
+    compiled = Native.function
+    with (
+        patch.object(CompiledMachine, "interpret", timed("interpret", CompiledMachine.interpret)),
+        patch.object(CompiledThread, "enter", timed("enter", CompiledThread.enter)),
+        # The scheduler of whole groups is compiled, too; threads are not entered one by one there.
+        patch.object(Native, "function", lambda *of: timed(str(of[1]), compiled(*of))),
+    ):
+        making, shares = Making(), list[float]()
+        for _ in range(4):
+            spent.clear()
             began = perf_counter()
             engine.run(run.dispatch(_STEPS), making=making, at_once=True)
-            shares.append(clock.seconds / (perf_counter() - began))
+            left = spent["interpret"] + (spent["enter"] - spent["body"] if spent["enter"] else 0)
+            shares.append(left / (perf_counter() - began))
     return min(shares[1:])
 
 
@@ -121,3 +107,39 @@ def print_left(platform: str) -> None:
             rows.append([f"{path.parts[-4]} {kernel}", 100 * left.total() / max(1, steps), 100 * time, words])
     table(f"left to the interpreter, {platform}, {_GROUPS} groups", ["", "% of instructions", "% of time", ""], rows)
     print(f"{notable} of {len(rows)} kernels spend more than {100 * NOTABLE:.0f} % of their time there")
+
+
+_SHARING: Final = """.version 4.1
+.kernel "share"
+.decl at v_type=G type=ud num_elts=16 align=GRF
+.kernel_attr SimdSize=16
+.function "share_0"
+    mov (M1, 16) at(0,0)<1> 0x0:ud
+    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 at.0
+    ret (M1, 16)
+"""
+
+
+def print_slm() -> None:
+    """Print the peak memory of a process that runs 10,000 groups, each of which has 16 MiB of shared local memory."""
+    rows: list[list[object]] = []
+    for name in ("jit", "interp"):
+        command = [sys.executable, "-m", "benchmarks.left", name]
+        groups, peak = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        rows.append([name, groups, float(peak)])
+    table("16 MiB of shared local memory for each group", ["", "groups", "peak MB"], rows)
+
+
+def _share(name: str) -> None:
+    """Run those groups, and print how many have run, and the peak in MB."""
+    path = Path("share.visaasm")
+    module = module_of_text(_SHARING, path, platform_named("TGLLP"), [])
+    launch = parse_launch("groups: [10000, 1, 1]\nlocal_size: [16, 1, 1]\n", path.with_suffix(".launch.yaml"))
+    run = ready(module, launch, RunOptions(platform="TGLLP", path=path))
+    dispatch = replace(run.dispatch(_STEPS), slm_bytes=1 << 24)
+    result = engine.run(dispatch, at_once=True) if name == "jit" else interpret(dispatch)
+    print(result.groups, getrusage(RUSAGE_SELF).ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    _share(sys.argv[1])

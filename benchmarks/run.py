@@ -5,7 +5,8 @@ best of several runs, of Oclgrind the only one, as its process's CPU time. ``che
 --uninitialized``. What a run leaves in memory is compared with what pocl leaves. Growth: twice and four times the work,
 in threads and in instructions. Last, one group of each kernel from start to end, and ``asm`` against the finalizer.
 Usage: python -m benchmarks.run [REPEATS] [--kernel NAME] [--quick]; ``--quick`` leaves Oclgrind out. With ``--left`` only the share
-of instructions is printed that compiled code leaves to the interpreter, for each kernel of the corpus.
+of instructions and of time is printed that compiled code leaves to the interpreter, for each kernel of the corpora; with ``--slm`` the
+memory for many groups with 16 MiB each.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.inputs import kernel
-from benchmarks.left import print_left
+from benchmarks.left import print_left, print_slm
 from benchmarks.measure import PEER, PRODUCT, Cost, Machine, in_turns, measure_in_turns, product, run, table
 from benchmarks.measure import peer as finalizer
 

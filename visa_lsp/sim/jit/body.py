@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 # Behind the first it goes on anywhere.
 _MOVING: Final = frozenset(["switchjmp", "call", "fcall", "ifcall", "if", "else", "while", "break", "cont"])
 _LEAVING: Final = _MOVING | {"barrier", "sbarrier_wait", "nbarrier_wait"}
+_EFFECTS: Final = MOVES | MESSAGES | IMAGES
 MAX_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
 BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
 _SCRATCH_CELL: Final = 5
@@ -336,23 +337,17 @@ class _BodyWriter:
         known = dict(e.known_surfaces)
         site = Site(self.code, inst, pc)
         try:
-            with (
-                may_leave(e)
-                if any(isinstance(value, Indirect) for value in inst.values)
-                else nullcontext() as e.outside
-            ):
-                if _emit(e, site):
-                    return
+            indirect = any(isinstance(value, Indirect) for value in inst.values)
+            with may_leave(e) if indirect else nullcontext() as e.outside:
+                _emit(e, site)
         except (Uncompiled, KernelFault):
             del e.function.blocks[blocks:]
             del block.instructions[written:]
             block.terminator = None
-            e.known_surfaces = known
-        e.builder.position_at_end(block)
-        self.body.called_out.add(pc)
-        e.call_out(timed=True)
-        if inst.row.has(Trait.MOVES_STATE):
-            e.known_surfaces = {}
+            e.known_surfaces = {} if inst.row.has(Trait.MOVES_STATE) else known
+            e.builder.position_at_end(block)
+            self.body.called_out.add(pc)
+            e.call_out(timed=True)
 
     # ---- branches
 
@@ -429,18 +424,16 @@ class _BodyWriter:
         e.builder.cbranch(e.builder.icmp_unsigned("!=", active, ir.Constant(I32, 0)), self._to(pc + 1), self.dispatch)
 
 
-def _emit(e: Emitter, site: Site) -> bool:
-    """Write an instruction, and return whether it has a compiled form. Raises Uncompiled where its operands have none."""
+def _emit(e: Emitter, site: Site) -> None:
+    """Write an instruction. Raises Uncompiled where it, or what its operands are, has no compiled form."""
     meaning = site.inst.row.meaning
     if isinstance(meaning, Lane):
         emit_lane(e, site, meaning.expr)
-        return True
-    if not isinstance(meaning, Effect):
-        return False
-    emit = (MOVES | MESSAGES | IMAGES).get(meaning.name)
-    if emit is not None:
+    elif not isinstance(meaning, Effect) or EFFECTS.get(meaning.name) is not nothing:
+        emit = _EFFECTS.get(effect_of(meaning))
+        if emit is None:
+            raise Uncompiled
         emit(e, site)
-    return emit is not None or EFFECTS.get(meaning.name) is nothing
 
 
 def _label(inst: Inst) -> int:

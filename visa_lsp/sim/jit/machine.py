@@ -347,7 +347,7 @@ class CompiledThread(Thread):
                 back = signal != PAUSED
                 signal = signal if back else None
             else:
-                signal, used, back = self._enter(compiled, used)
+                signal, used, back = self.enter(compiled, used)
             if signal is None and (used < quantum or not back):
                 continue
             machine.spend(used)
@@ -357,7 +357,7 @@ class CompiledThread(Thread):
             if signal != SWITCH:
                 yield self.pending if signal == WAIT else None
 
-    def _enter(self, compiled: CompiledBody, used: int) -> tuple[int | None, int, bool]:
+    def enter(self, compiled: CompiledBody, used: int) -> tuple[int | None, int, bool]:
         """Run compiled code, and the instruction that it leaves to the interpreter.
 
         Gives a signal as of ``slice``, the steps, and whether the last of them was a jump back: where a time slice may end.
