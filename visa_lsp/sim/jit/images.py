@@ -71,7 +71,7 @@ class _Image:
         found = []
         for number in range(4):
             kind = I32 if form.kind == "int" else F32
-            one = splat(kind, number == 3, lanes)
+            one = splat(kind, int(number == 3), lanes)
             if number < form.channels:
                 at, skipped = divmod(number * size, unit)
                 if not skipped:
@@ -79,7 +79,7 @@ class _Image:
                     word = e.gather(vector(integer(8 * unit), lanes), start, there, 1)
                 bits = builder.lshr(word, splat(word.type.element, 8 * skipped, lanes))
                 one = self._number(numbers.resize(e, bits, 8 * size, signed=False))
-            found.append(builder.select(inside, one, splat(kind, outside if number == 3 else 0, lanes)))
+            found.append(builder.select(inside, one, splat(kind, int(outside) if number == 3 else 0, lanes)))
         return found
 
     def _number(self, bits: Node) -> Node:
