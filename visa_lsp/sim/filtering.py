@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.images import axes
+from visa_lsp.sim.image_messages import axes
 from visa_lsp.sim.lane_formulas import ARRAYS
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import lsc_messages, messages
-from visa_lsp.sim.images import Coordinates, as_image, axes, channels, lane_reader
+from visa_lsp.sim.image_messages import Coordinates, as_image, axes, channels, lane_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
 from visa_lsp.sim.filtering import compare_texels, filter_image, taps
-from visa_lsp.sim.images import as_image, axes, channels, lane_reader
+from visa_lsp.sim.image_messages import as_image, axes, channels, lane_reader
 from visa_lsp.sim.lane_formulas import ARRAYS
 from visa_lsp.sim.registers import FIRST_HANDLE
 from visa_lsp.sim.values import DTYPE

@@ -13,7 +13,7 @@ from threading import Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
-from visa_lsp.sim.images import as_image
+from visa_lsp.sim.image_messages import as_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from visa_lsp.isa import types as ty
 from visa_lsp.program.model import General, Immediate, RawOperand, State
 from visa_lsp.sim.effects import sampling
 from visa_lsp.sim.filtering import filter_texels
-from visa_lsp.sim.images import axes, channels
+from visa_lsp.sim.image_messages import axes, channels
 from visa_lsp.sim.jit import numbers, state
 from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations

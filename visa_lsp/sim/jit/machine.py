@@ -17,7 +17,7 @@ from visa_lsp.sim.analyses.definedness_proof import proves_definedness
 from visa_lsp.sim.analyses.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.group import ThreadGroup
-from visa_lsp.sim.images import as_image
+from visa_lsp.sim.image_messages import as_image
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Thread
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, Making, RunMode, is_large
