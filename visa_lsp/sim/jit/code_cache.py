@@ -84,7 +84,7 @@ PLAIN: Final = RunMode()
 
 
 class Bindings(NamedTuple):
-    """What of a launch is written into its code: numbers of surfaces with forms of images, samplers, names of symbols."""
+    """Properties of a launch that are written into its code: surfaces with forms of images, samplers, names of symbols."""
 
     surfaces: tuple[int, ...] = ()
     forms: tuple[ImageForm, ...] = ()
