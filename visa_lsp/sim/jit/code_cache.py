@@ -12,7 +12,7 @@ from threading import Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
-from visa_lsp.sim.images import as_image
+from visa_lsp.sim.images import form_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ class Bindings(NamedTuple):
     def of(dispatch: Dispatch) -> Bindings:
         """Return those of a dispatch; a plain buffer has the form of a line of dwords."""
         surfaces, samplers = sorted(dispatch.surfaces.items()), sorted(dispatch.samplers.items())
-        forms = tuple(as_image(buffer).form for _, buffer in surfaces)
+        forms = tuple(form_of(buffer)[0] for _, buffer in surfaces)
         symbols = tuple(sorted({*dispatch.symbols, *dispatch.functions}))
         return Bindings(tuple(number for number, _ in surfaces), forms, tuple(samplers), symbols)
 
