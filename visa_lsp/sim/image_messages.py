@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.memory import Buffer, Image
+from visa_lsp.sim.memory import Buffer, Image, ImageForm
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import RawOperand
-    from visa_lsp.sim.memory import ImageForm, Space
+    from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Fetch, Site
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Coordinates = tuple[Array, Array, Array]
+_LINE: Final = ImageForm("uint32", 1, 1, layered=False, tall=False, deep=False)
 
 
 def lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") -> Fetch:
@@ -27,10 +28,6 @@ def lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") 
     return lambda f: f.views[view][0]
 
 
-@overload
-def as_image(found: Buffer) -> Image: ...
-@overload
-def as_image(found: Space | None) -> Image | None: ...
 def as_image(found: Space | None) -> Image | None:
     """Return an image; a plain buffer counts as a line of dwords."""
     if isinstance(found, Image) or found is None:
@@ -43,6 +40,13 @@ def as_image(found: Space | None) -> Image | None:
             found.line.whole, found.line.private = found, found.private
         return found.line
     return None
+
+
+def form_of(buffer: Buffer) -> tuple[ImageForm, tuple[int, int, int, int]]:
+    """Return the form of a buffer as an image, and its width, height, depth and pitch: without making one, which would keep it alive."""
+    if isinstance(buffer, Image):
+        return buffer.form, (buffer.width, buffer.height, buffer.depth, buffer.pitch)
+    return _LINE, (buffer.size // 4, 1, 1, buffer.size)
 
 
 def axes(form: ImageForm, u: Any, v: Any, r: Any, zero: Any = 0) -> tuple[Any, Any, Any]:

@@ -13,7 +13,7 @@ from threading import Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
-from visa_lsp.sim.image_messages import as_image
+from visa_lsp.sim.image_messages import form_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +85,7 @@ PLAIN: Final = RunMode()
 
 
 class Bindings(NamedTuple):
-    """What of a launch is written into its code: numbers of surfaces with forms of images, samplers, names of symbols."""
+    """Properties of a launch that are written into its code: surfaces with forms of images, samplers, names of symbols."""
 
     surfaces: tuple[int, ...] = ()
     forms: tuple[ImageForm, ...] = ()
@@ -96,7 +96,7 @@ class Bindings(NamedTuple):
     def of(dispatch: Dispatch) -> Bindings:
         """Return those of a dispatch; a plain buffer has the form of a line of dwords."""
         surfaces, samplers = sorted(dispatch.surfaces.items()), sorted(dispatch.samplers.items())
-        forms = tuple(as_image(buffer).form for _, buffer in surfaces)
+        forms = tuple(form_of(buffer)[0] for _, buffer in surfaces)
         symbols = tuple(sorted({*dispatch.symbols, *dispatch.functions}))
         return Bindings(tuple(number for number, _ in surfaces), forms, tuple(samplers), symbols)
 

@@ -17,7 +17,7 @@ from visa_lsp.sim.analyses.definedness_proof import proves_definedness
 from visa_lsp.sim.analyses.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.group import ThreadGroup
-from visa_lsp.sim.image_messages import as_image
+from visa_lsp.sim.image_messages import form_of
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Thread
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, Making, RunMode, is_large
@@ -93,7 +93,7 @@ class CompiledMachine(Machine):
         rows = [
             (
                 first, buffer.size, address(buffer), self.marks_address(buffer), _FORBIDDEN.get(buffer.access, 0), 0,
-                (image := as_image(buffer)).width, image.height, image.depth, image.pitch,
+                *form_of(buffer)[1],
             )
             for buffer, first in zip(buffers, addresses, strict=True)
         ]  # fmt: skip

@@ -79,7 +79,7 @@ class _RangeEntry(NamedTuple):
 
 def surface(e: Emitter, site: Site) -> Found:
     """Return the space of a message's surface field. Raises Uncompiled if it must be looked up."""
-    if isinstance(site.inst.get("surface"), RawOperand):
+    if isinstance(site.inst.get("surface"), RawOperand | General):
         raise Uncompiled
     cell = site.code.layout.surface_base[site.integer("surface")]
     known = e.known_surfaces.get(cell)
