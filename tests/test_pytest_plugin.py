@@ -138,7 +138,7 @@ def test_unasked_it_collects_and_loads_nothing(folder):
 def test_without_numpy_a_launch_fails_with_what_is_missing(folder):
     (folder / "conftest.py").write_text("import sys\nsys.modules['numpy'] = None\n")
     words, status = ran(folder, "--visa", "saxpy.launch.yaml")
-    assert "running kernels needs NumPy: pip install 'visa-lsp[run]'" in words
+    assert "launches need NumPy: pip install 'visa-lsp[run]'" in words
     assert status == 1
 
 

@@ -143,7 +143,7 @@ def test_texts_and_objects_need_no_numpy():
 def test_without_numpy_a_launch_says_what_is_missing():
     code = "import sys\nsys.modules['numpy'] = None\nimport visa_lsp\nvisa_lsp.load"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "running kernels needs NumPy: pip install 'visa-lsp[run]'" in run.stderr
+    assert "launches need NumPy: pip install 'visa-lsp[run]'" in run.stderr
 
 
 def test_every_name_of_the_interface_is_there_and_documented():

@@ -77,7 +77,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--schedule", action="store_true",
-        help="add issue cycle, stall and awaited line of each instruction, by the finalizer's own model",
+        help="add the issue cycle, the stall and the awaited line of each instruction, from the finalizer's model",
     )  # fmt: skip
     parser.add_argument(
         "--timeout",

@@ -111,8 +111,8 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "visa-lsp read": (
         ("visa-lsp read mandelbrot.visaasm", "show a kernel as pseudo-code"),
-        ("visa-lsp read mandelbrot.visaasm --lines 130-150", "show the part that these lines of the text stand for"),
-        ("visa-lsp read mandelbrot.visaasm --format json", "tell the vISA lines behind each line, for a program"),
+        ("visa-lsp read mandelbrot.visaasm --lines 130-150", "show only the pseudo-code of these lines of the text"),
+        ("visa-lsp read mandelbrot.visaasm --format json", "print JSON with the vISA lines of each line"),
     ),
     "visa-lsp explain": (
         ("visa-lsp explain mad", "explain an instruction: operands, types, pitfalls"),

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from visa_lsp.app.clusters import ClusterWork, Said, as_it_is, listened
 from visa_lsp.app.compile.outputs import file_name
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
 from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_lines
 from visa_lsp.app.launch.sweep_table import refuse_table
@@ -175,7 +175,7 @@ def _count_of_steps(text: str) -> int:
 def run_command(args: Namespace) -> int:
     """Run the inputs of the command line and return the exit status. Raises UserError if the profile cannot be written."""
     if find_spec("numpy") is None:
-        raise UserError("run: running kernels needs NumPy: pip install 'visa-lsp[run]'")
+        raise UserError(f"run: {NEEDS_NUMPY}")
     if args.expect and not args.init:
         raise UserError("run: --expect needs --init")
     _refuse_kernel(args)
@@ -185,7 +185,7 @@ def run_command(args: Namespace) -> int:
     programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES and not is_opencl(p)]
     tasks: list[Input] = [(name, ()) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
-        raise UserError("run: --launch takes the files of one program, and no launch files beside it")
+        raise UserError("run: --launch takes the files of one program and excludes other launch files")
     first = programs[0] if args.launch and programs else _with_launch_file(programs)
     if len(programs) > 1 and first is not None:  # one program of several files
         rest = list(programs)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.check.formats.table import FORMATS, Look
 from visa_lsp.app.check.report import CheckReport, FileResult, findings_of, number_findings
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, read_bytes
 from visa_lsp.app.output_files import check_output
@@ -326,7 +326,7 @@ def _launch(args: argparse.Namespace, path: Path) -> LaunchFile | None:
     except ModuleNotFoundError:
         if not args.launch:
             return None
-        raise UserError("zeinfo emit: launch files need NumPy: pip install 'visa-lsp[run]'") from None
+        raise UserError(f"zeinfo emit: {NEEDS_NUMPY}") from None
     from visa_lsp.sim.launch.config import LaunchError
 
     try:

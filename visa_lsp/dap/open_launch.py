@@ -137,7 +137,7 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
     if path.suffix in _LAUNCHES:
         launch = read_launch_file(path, named=True)
         if launch.file is None:
-            raise runner.LaunchError("no program: say which with file: NAME.visaasm", place=f"{path}:1:1")
+            raise runner.LaunchError("no program; name it with file: NAME.visaasm", place=f"{path}:1:1")
         return _open_written(launch.file, launch, options, kernel, program)
     launch_path = Path(given) if given else path.with_suffix(".launch.yaml")
     if given or launch_path.is_file():

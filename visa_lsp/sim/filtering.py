@@ -30,7 +30,7 @@ def filtered(
 ) -> Array:
     """Return texels (n, 4) at float coordinates.
 
-    With ``reference`` red is the weight of the texels whose red is not below it, green and blue are 0, alpha is 1.
+    With ``reference``, red is the weight of the texels whose red is at least ``reference``; green and blue are 0, alpha is 1.
     """
     linear = sampler.filter == "linear"
     corners = _corners(image, sampler, axes(image, u, v, r), offset)

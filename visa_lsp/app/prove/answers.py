@@ -38,7 +38,7 @@ MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of t
 MAX_CANDIDATES: Final = 40  # candidates for the assumed size of a buffer
 MAX_STRIDE_BYTES: Final = 1024
 TILE: Final = 16  # work items along an axis of a tile; compilers and programmers use multiples
-_STAYS: Final = "accesses of shared local memory stay in their arrays, as the answers for bounds say or not"
+_STAYS: Final = "accesses of shared local memory stay in their arrays (see the answers for bounds)"
 _ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
     (32, 1, 1),
@@ -281,9 +281,9 @@ class Prover:
             if tried == 3:
                 break
         why = (
-            "a launch that the simulator does not confirm was found"
+            "the simulator did not confirm the launch that was found"
             if tried
-            else "no proof, and no launch that shows the contrary"
+            else "neither a proof nor a counterexample was found"
         )
         return Result(property_, lines[0], UNKNOWN_ANSWER, reason=why)
 
@@ -602,7 +602,7 @@ class Prover:
         launch = self.confirm("uninitialised", list(doubtful), {}) if doubtful else None
         for line in doubtful:
             shown = launch if launch is not None and self.confirm("uninitialised", [line], {}) else None
-            reason = None if shown else "what it reads may come from a register that nothing has written"
+            reason = None if shown else "it may read a register that was never written"
             yield Result("uninitialised", line, REFUTED if shown else UNKNOWN_ANSWER, launch=shown, reason=reason)
 
     # ---- divergence

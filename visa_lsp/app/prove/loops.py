@@ -107,7 +107,7 @@ def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
 
 
 def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_leave: bool) -> Way:
-    """Return the way after a loop; with ``all_leave`` every work item that enters the loop also leaves it."""
+    """Return the way after a loop. ``all_leave`` means that every work item that enters the loop also leaves it."""
     if not exits:
         return replace(way, path=(*way.path, FALSE), known=())
     for one in exits:

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from visa_lsp.app.errors import NEEDS_NUMPY
 from visa_lsp.job_process import answer_jobs
 from visa_lsp.lsp.jobs.answers import finder_of, findings, launch_template, stats
 
@@ -52,7 +53,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     if "stats" in options:
         return stats(text, path, options["stats"])
     if find_spec("numpy") is None:
-        return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
+        return {"ok": False, "error": NEEDS_NUMPY}
     if "why" in options:
         return _explain_value(text, Path(path) if path else None, options)
     from visa_lsp.app.launch import runner
@@ -170,7 +171,7 @@ def _read(launch: Path, options: dict[str, Any]) -> LaunchFile:
 def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Path]:
     """Return the text of the program that a launch file names, from the editor or its file; None for an object."""
     if read.file is None:
-        raise ValueError(f"{read.path}:1:1: no program: name one with file: NAME.visaasm")
+        raise ValueError(f"{read.path}:1:1: no program; name it with file: NAME.visaasm")
     opened = options.get("opened") or {}
     if str(read.file) in opened:
         return opened[str(read.file)], read.file
