@@ -61,7 +61,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--source",
         metavar="FILE",
-        help="source file for the page; default: the file that FILE in the text names, in the same folder",
+        help="source file for the page; default: the file named by FILE in the text, in the same folder",
     )
     parser.add_argument(
         "--tool",

@@ -62,7 +62,7 @@ def add_arguments(parser: CommandParser) -> None:
         "inputs",
         nargs="+",
         metavar="IN",
-        help="a text, an object, a launch file, OpenCL C or the folder of a capture (both with Intel's ocloc); - is standard input; of several texts and objects, those without a launch file are linked to the one that has it",
+        help="a text, an object, a launch file, OpenCL C or the folder of a capture (both with Intel's ocloc); - is standard input; texts and objects without a launch file are linked to the one with a launch file",
     )
     parser.add_argument(
         "--launch",

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         metavar="REF",
-        help="reference program: nodes that differ from its run are shown, the first differences first",
+        help="reference program: show the nodes that differ from its run, the first differences first",
     )
     parser.add_argument("--budget", metavar="N", type=whole_number(1), help="stop the run after N instructions")
     parser.add_argument(

@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="compare with the kernels of this text or object; default: the texts beside FILE",
     )
-    check.add_argument("--no-text", action="store_true", help="check the document alone")
+    check.add_argument("--no-text", action="store_true", help="check only the document")
     check.add_argument("--format", choices=tuple(FORMATS), metavar="NAME", help="output format: " + ", ".join(FORMATS))
     check.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="use colours in the report")
     check.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
