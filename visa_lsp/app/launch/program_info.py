@@ -70,7 +70,7 @@ def _same_registers(one: Platform, other: Platform) -> bool:
 
 
 def _zebins(launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool) -> list[Path]:
-    """Return the zebin of a launch: the named one, else the one with the program's name, else, unless ``own``, the only one."""
+    """Return the named files of a launch, else the zebins with the program's name; without ``own``, also one of the folder."""
     if launch.zebin or launch.ze_info:
         return [source for source in (launch.zebin, launch.ze_info) if source is not None]
     places = [place for place in (options.path, launch.path) if place is not None]
