@@ -17,8 +17,8 @@ from visa_lsp.sema.special_words import special_words
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# The tokens of an undeclared name, and of a name whose lines are judged alone; the prefix for a name declared behind
-# the first instruction; the token of a label, with the number of its part of the body if there are several.
+# The tokens of an undeclared name, and of a name whose lines are judged alone; the prefix for a name declared after the
+# first instruction; the token of a label, with the number of its part of the body if there are several.
 UNKNOWN: Final = "\x02"
 SINGLE: Final = "\x07"
 LATE: Final = "\x06"

@@ -550,7 +550,7 @@ def _program(name: str, path: Path) -> bytes:
 def _write_launch_file(
     job: LaunchJob, args: Namespace, program: Path | None
 ) -> tuple[LaunchFile, RunReport, str] | Outcome:
-    """Write the launch file of a program that has none; with ``--expect`` run it too.
+    """Write the launch file of a program that has none, and run it for ``--expect``.
 
     ``program`` is the file to name in the launch file, None for OpenCL C.
     """

@@ -502,7 +502,7 @@ class Prover:
             result = self._meet(a, b, unfenced, lines, search=False)
             if result.answer != PROVED:
                 memory = "shared local memory" if a.space[0] == SHARED else "global memory"
-                why = f"a barrier without a fence of {memory} before it comes between it and line {b.line}"
+                why = f"only a barrier without a fence of {memory} before it separates it from line {b.line}"
                 return replace(result, reason=why)
             needs.update(dict.fromkeys(result.assumptions))
         return Result("race", a.line, PROVED, tuple(needs))
