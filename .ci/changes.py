@@ -64,7 +64,7 @@ def with_fragments(body: str, texts: dict[str, list[str]]) -> str:
     return body
 
 
-def released(changelog: str, version: str, date: str, texts: dict[str, list[str]]) -> str:
+def release_changelog(changelog: str, version: str, date: str, texts: dict[str, list[str]]) -> str:
     """Return the changelog with the date of the next version. Raises SystemExit where the version is another one."""
     body = section(changelog)
     heading = next(found for found in HEADING.finditer(changelog) if found[0].endswith("(unreleased)"))
@@ -87,7 +87,7 @@ def main() -> int:
         return 0
     if not (args.version and VERSION.fullmatch(args.version) and re.fullmatch(r"\d{4}-\d\d-\d\d", args.date or "")):
         parser.error("a version such as 1.2.3 and a date such as 2026-01-31 are needed")
-    path.write_text(released(changelog, args.version, args.date, texts), encoding="utf-8")
+    path.write_text(release_changelog(changelog, args.version, args.date, texts), encoding="utf-8")
     for name in folder.glob("*.md"):
         if name.name != "README.md":
             name.unlink()

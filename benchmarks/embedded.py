@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.measure import Machine, read_number, table
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.embed.findings import findings
+from visa_lsp.embed.host_findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from benchmarks.inputs import CORPUS
 from benchmarks.newest_forms import FORMS, load_whole_text, text_of
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.app.gen.document import Source, made
+from visa_lsp.app.gen.gen_document import Source, finalize_text
 from visa_lsp.app.gen.printing import as_json
 from visa_lsp.app.stats.dumps import figures_of_dump
 from visa_lsp.toolchain.meanings import meaning_of
@@ -149,7 +149,7 @@ def _schedules(tool: str, platform: str, texts: Sequence[tuple[str, Path]], want
                 for file in folder.glob("*.schedule")
                 for row in _table(file.read_text(encoding="utf-8", errors="replace"))
             }
-        document = made(
+        document = finalize_text(
             Source(path.name, path.read_text(encoding="utf-8"), platform), tool, (), _SECONDS, schedule=True
         )
         kernels = as_json(document)["kernels"]

@@ -18,7 +18,7 @@ from benchmarks.inputs import CORPUS, kernel
 from benchmarks.measure import Cost, Machine, compile_package, measure_in_turns, product, run, table
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program import TextProblems
-from visa_lsp.app.launch.proposal import proposed
+from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.runner import LaunchError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def launch_of(path: Path, number: int, groups: int, folder: Path) -> Path | str:
     platform = path.parts[-3] if path.is_relative_to(CORPUS) else "TGLLP"
     where = folder / f"{number}.launch.yaml"
     try:
-        made = proposed(path.read_text("utf-8"), RunOptions(platform=platform, path=path), path.with_suffix(".launch.yaml"), {"groups": [groups, 1, 1]}).proposal  # fmt: skip
+        made = propose_run(path.read_text("utf-8"), RunOptions(platform=platform, path=path), path.with_suffix(".launch.yaml"), {"groups": [groups, 1, 1]}).proposal  # fmt: skip
     except (LaunchError, TextProblems) as error:
         return str(error)
     where.write_text((made.even or made).written.text, "utf-8")

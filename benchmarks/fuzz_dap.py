@@ -171,10 +171,10 @@ def _session(seed: int, count: int, program: Path) -> list[str]:
         except Refused:
             pass  # nothing was initialized
         except (AssertionError, EOFError, OSError) as error:
-            return [f"{type(error).__name__}: {error}, and the process said {client.said()!r}"]
+            return [f"{type(error).__name__}: {error}, and the process said {client.read_errors()!r}"]
         answers = Counter(m["request_seq"] for m in heard if m["type"] == "response" and m["request_seq"] <= count)
         client.message({"seq": count + 2, "type": "request", "command": "disconnect"})
-        status, said = client.left(), client.said()
+        status, said = client.wait_for_exit(), client.read_errors()
     wrong = [n for n in sent if answers[n] != 1]
     found = [f"request {n} was answered {answers[n]} times" for n in wrong[:3]]
     words = [m.get("message") or m.get("body", {}).get("output", "") for m in heard]

@@ -25,7 +25,7 @@ from benchmarks.client import URI, Client
 from benchmarks.inputs import kernel
 from benchmarks.measure import Machine
 from visa_lsp.syntax.document import Document
-from visa_lsp.toolchain.bodies import bodies_of, make_guarded_copy
+from visa_lsp.toolchain.text_bodies import bodies_of, make_guarded_copy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

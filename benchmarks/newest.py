@@ -34,7 +34,7 @@ sys.path.extend(str(Path(__file__).parents[1] / "tests" / room) for room in ("su
 import newest
 from corpus import BESIDE
 
-from visa_lsp.app.compile.build import built, read_source
+from visa_lsp.app.compile.build import build_source, read_source
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import LaunchError
 
@@ -100,7 +100,7 @@ def _devices(tool: str) -> Iterator[tuple[str, str]]:
             if platform is None:
                 yield "unknown device", name
             elif name not in platform.families:  # the compiler makes archives of families
-                build = built(read_source(str(source)), name, "", tool)
+                build = build_source(read_source(str(source)), name, "", tool)
                 told = {match[1] for text in build.texts if (match := _PLATFORM.search(text.text))}
                 same = told in ({platform.name}, {word for word in told if platform_named(word) is platform})
                 yield (

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from benchmarks.disguise import disguise_text
 from benchmarks.inputs import CORPUS
 from visa_lsp.app.diff.sides import Side, side_of_text
-from visa_lsp.compare.programs import compare_programs
+from visa_lsp.compare.program_differences import compare_programs
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 

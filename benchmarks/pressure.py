@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.inputs import kernel
 from benchmarks.measure import PEER, percentile, table
 from visa_lsp.app.stats.figures import figures_of
-from visa_lsp.flow.registers import registers_of
+from visa_lsp.flow.register_use import registers_of
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.lower import assemble, program_of
 from visa_lsp.syntax.document import Document

@@ -3,8 +3,9 @@
 --gpuverify FOLDER: a checkout of mc-imperial/gpuverify (its OpenCL tests are compiled by ocloc; nothing of them is kept). The first line
 of a test says whether it passes, the second the sizes; a fault that a header names is compared with what was refuted. --corpus: every
 kernel of the launches of the corpus. --planted: right kernels of the tests, and 30 faults planted in them. --random N: proofs of random
-kernels against launches that keep the assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--corpus] [--planted]
-[--random N] [--only WORD] [--jobs N] [--timeout S] [--table].
+kernels, and of mutants of them, against launches that keep the assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER]
+[--corpus] [--planted] [--random N] [--launches N] [--mutants N] [--seed N] [--only WORD] [--jobs N] [--timeout S] [--table]
+[--keep FOLDER].
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
@@ -27,12 +29,17 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 from planted_faults import RIGHT
 
 from benchmarks.inputs import CORPUS
-from visa_lsp.app.compile.build import built, device_of, read_source
+from benchmarks.prove_random import random_kernels
+from visa_lsp.app.compile.build import build_source, device_of, read_source
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.document import ProofOptions, prove_data
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from visa_lsp.app.prove.document import ProofResult
+
+PROPERTIES = ("race", "bounds", "divergence")
 
 _ANNOTATIONS = """\
 #define __assert(...)
@@ -56,55 +63,119 @@ _ANNOTATIONS = """\
 """
 
 
-def sizes(words: str, name: str) -> list[int]:
-    """Return the numbers of an option, ``--local_size=64`` or ``[8,8]``."""
-    found = re.search(rf"--{name}=(\[[\d, ]+\]|\d+)", words)
+MAX_GROUP = 1024  # work items of a group that devices allow; some tests have more
+_KINDS = (
+    ("null pointer", "null"),
+    ("race", "race"),
+    ("write by work item", "race"),
+    ("non-uniform control flow", "divergence"),
+    ("bounds", "bounds"),
+    ("assert", "assert"),
+    ("invariant", "assert"),
+    ("postcondition", "assert"),
+    ("precondition", "assert"),
+)
+# The kind of fault, by reading, of tests whose header names none.
+_READ = {
+    "race": (
+        *(f"async_work_group_copy/fail/test{number}" for number in (1, 2, 4, 5, 10, 13, 14)),
+        "atomics/refined_atomic_abstraction/bad_local_counters", "atomics/refined_atomic_abstraction/predication",
+        "atomics/forloop", "imagetests/fail2dimagecopy", "misc/fail/miscfail1", "misc/fail/miscfail3",
+        "misc/fail/miscfail9", "reducedstrengthnonloopbug", "test_for_benign_read_write_bug", "warpsync/broken_shuffle",
+    ),
+    "divergence": (*(f"async_work_group_copy/fail/test{number}" for number in (7, 9, 11, 12)), "barrier_intervals/test2"),
+    "null": tuple(f"async_work_group_copy/fail/test{number}" for number in (15, 16, 17, 18)),
+}  # fmt: skip
+# Faults that the compiled text does not have, by reading it.
+_COPIES = "each work item copies the elements that it then uses: no other one touches them"
+_UNREAD = "nothing reads the shared local memory, so that the compiler has removed its stores"
+GONE = {
+    **{f"async_work_group_copy/fail/test{number}": _COPIES for number in (1, 2, 4, 5, 13, 14)},
+    "async_work_group_copy/fail/test11": "the copies and the choice between their events are removed; waiting is a barrier for all",
+    "async_work_group_copy/fail/test17": "a null local pointer is offset 0 of shared local memory, where the array lies",
+    "inter_group_and_barrier_flag_tests/fail/missing_local_barrier_flag": _UNREAD,
+    "inter_group_and_barrier_flag_tests/fail/no_barrier_flags": _UNREAD,
+}
+_SIZES = {"local_size": "local_size", "num_groups": "groups", "global_size": "global_size"}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the header of a test says: its verdict, the kind of fault, and the options that change what is checked.
+
+    ``warp``: so many work items run in step.
+    """
+
+    verdict: str
+    kind: str
+    assume: tuple[str, ...]
+    properties: tuple[str, ...]
+    warp: int = 0
+
+
+def read_header(source: str) -> Header:
+    """Return what the header of a test says; the verdict is none where it is of certain arrays alone, or of GPUVerify's own errors."""
+    lines = source.splitlines()
+    options = next((line for line in lines[:3] if line.startswith("//--")), "")
+    head = "\n".join(line for line in lines[1:12] if line.startswith("//") and line != options).lower()
+    first = lines[0].lower()
+    verdict = "pass" if first.startswith("//pass") else "fail" if "not_all_verified" in first else "none"
+    if "/checkArrays:" in options and "specifyall" not in source:
+        verdict = "none"
+    kind = next((kind for word, kind in _KINDS if word in head), "?")
+    is_bounds = "--check-array-bounds" in options
+    properties = ("race", "divergence", "bounds") if is_bounds else ("race", "divergence")
+    if "--only-divergence" in options:
+        properties = ("divergence",)
+    return Header(verdict, kind, tuple(assumptions(source, options)), properties, *sizes(options, "warp-sync"))
+
+
+def sizes(options: str, name: str) -> list[int]:
+    """Return the numbers of an option: ``--local_size=64``, ``[8,8]`` or ``8,8``."""
+    found = re.search(rf"--{name}=\[?([\d, ]*\d)", options)
     return [int(one) for one in re.findall(r"\d+", found[1])] if found else []
 
 
-def assumptions(source: str) -> list[str]:
+def assumptions(source: str, options: str) -> list[str]:
     """Return the sizes of a test, and its preconditions as far as they are ones of launches."""
-    words = " ".join(source.splitlines()[:2])
-    local, groups, total = (sizes(words, name) for name in ("local_size", "num_groups", "global_size"))
-    local = local or [64]
+    local = [*(sizes(options, "local_size") or [64]), 1, 1][:3]
+    total, groups, offset = (sizes(options, name) for name in ("global_size", "num_groups", "global_offset"))
+    while prod(local) > MAX_GROUP:
+        axis = local.index(max(local))
+        local[axis] = min(MAX_GROUP, local[axis] // 2)
     if total and not groups:
         groups = [-(-one // size) for one, size in zip(total, local, strict=False)]
+    groups = [1] if "--only-intra-group" in options else groups
     found = []
-    for axis in range(3):
-        found.append(f"local_size_{'xyz'[axis]} == {local[axis] if axis < len(local) else 1}")
+    for axis, name in enumerate("xyz"):
+        found += [f"local_size_{name} == {local[axis]}", f"offset_{name} == {([*offset, 0, 0, 0])[axis]}"]
         if groups or axis:
-            found.append(f"groups_{'xyz'[axis]} <= {groups[axis] if axis < len(groups) else 1}")
+            found.append(f"groups_{name} <= {([*groups, 1, 1, 1])[axis]}")
     conditions = re.findall(r"__requires\(([^;]*)\);", source)
-    return [*found, *("?" + one.replace("&&", " and ").replace("||", " or ") for one in conditions)]
-
-
-def read_verdict(source: str) -> tuple[str, str]:
-    """Return ``pass`` or ``fail``, and the kind of fault that the header names."""
-    head = "\n".join(line for line in source.splitlines()[:12] if line.startswith("//"))
-    first = source.splitlines()[0].lower()
-    if first.startswith("//pass"):
-        return "pass", "bounds" if "--check-array-bounds" in head else ""
-    if "not_all_verified" not in first:
-        return "none", ""
-    for word, kind in (
-        ("race", "race"),
-        ("divergence", "divergence"),
-        ("bounds", "bounds"),
-        ("assert", "assert"),
-        ("invariant", "assert"),
-        ("postcondition", "assert"),
-        ("precondition", "assert"),
+    given = re.search(r"--kernel-args=\w+,0x([0-9a-fA-F]{1,8})\b", options)
+    scalar = re.search(r"\bint (\w+)\)", source)
+    if given and scalar:
+        conditions.append(f"{scalar[1]} == {int(given[1], 16)}")
+    plain = [(rf"\b{name}\b", value) for name, value in re.findall(r"#define (\w+) +(\S.*)$", source, re.MULTILINE)]
+    plain += [(rf"get_{name}\(0\)", f"{word}_x") for name, word in _SIZES.items()]
+    for old, new in (
+        *plain,
+        (r"\(1 << (\d+)\)", lambda one: str(1 << int(one[1]))),
+        ("&&?", " and "),
+        (r"\|\|?", " or "),
     ):
-        if re.search(word, head.partition("\n")[2], re.IGNORECASE):
-            return "fail", kind
-    return "fail", "?"
+        conditions = [re.sub(old, new, one) for one in conditions]
+    return [*found, *("?" + one for one in conditions)]
 
 
-def prove_text(path: Path, text: bytes, assume: list[str], seconds: float) -> list[ProofResult]:
+def prove_text(
+    path: Path, text: bytes, assume: Sequence[str], seconds: float, *, item_races: bool = True
+) -> list[ProofResult]:
     """Return the answers for a text, without the preconditions that are none of launches."""
     kept = list(assume)
     while True:
-        options = ProofOptions(("race", "bounds", "divergence"), tuple(one.removeprefix("?") for one in kept), seconds)
+        given = tuple(one.removeprefix("?") for one in kept)
+        options = ProofOptions(("race", "bounds", "divergence"), given, seconds, item_races=item_races)
         try:
             return list(prove_data(str(path), path, text, options).results)
         except UserError as error:
@@ -118,85 +189,109 @@ def prove_text(path: Path, text: bytes, assume: list[str], seconds: float) -> li
 def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, Any]:
     """Compile and prove a test; return what came of it."""
     source = path.read_text(errors="replace")
+    header = read_header(source)
     name = str(path.relative_to(root).parent)
-    verdict, kind = read_verdict(source)
-    row: dict[str, Any] = {"name": name, "expected": verdict, "kind": kind, "answers": {}, "seconds": 0.0}
+    kind = next((kind for kind, names in _READ.items() if name in names), header.kind)
+    row: dict[str, Any] = {"name": name, "expected": header.verdict, "kind": kind, "wanted": header.properties}
     place = folder / name.replace("/", "+")
     place.mkdir(exist_ok=True)
     full = place / "kernel.cl"
-    full.write_text(_ANNOTATIONS + source)
-    try:
-        made = built(read_source(str(full)), device_of(None, None))
-    except Exception as error:  # noqa: BLE001 - a test that does not compile
-        row["compiled"] = f"{type(error).__name__}: {error}"
-        return row
-    if made.program is None or not made.texts:
-        row["compiled"] = made.findings[0].message if made.findings else "no program"
-        return row
-    row["compiled"] = True
-    (place / "kernel.zebin").write_bytes(made.program)
+    if not (place / "kernel.zebin").is_file():
+        full.write_text(_ANNOTATIONS + source)
+        try:
+            made = build_source(read_source(str(full)), device_of(None, None))
+        except Exception as error:  # noqa: BLE001 - a test that does not compile
+            return {**row, "compiled": f"{type(error).__name__}: {error}"}
+        if made.program is None or not made.texts:
+            return {**row, "compiled": made.findings[0].message if made.findings else "no program"}
+        (place / "kernel.zebin").write_bytes(made.program)
+        for text in made.texts:
+            if text.is_kernel and text.name != "Intel_Symbol_Table_Void_Program":
+                (place / f"{text.name}.visaasm").write_text(text.text)
     began = time.monotonic()
     results: list[ProofResult] = []
-    for text in made.texts:
-        if not text.is_kernel or text.name == "Intel_Symbol_Table_Void_Program":
-            continue
-        file = place / f"{text.name}.visaasm"
-        file.write_text(text.text)
-        results += prove_text(file, file.read_bytes(), assumptions(source), seconds)
-    row["seconds"] = time.monotonic() - began
-    row["answers"] = {
-        p: dict(Counter(r.answer for r in results if r.property == p)) for p in ("race", "bounds", "divergence")
+    for file in sorted(place.glob("*.visaasm")):
+        data = file.read_bytes()
+        width = re.search(rb"SimdSize=(\d+)", data)
+        items = prod(int(one[1]) for one in re.finditer(r"local_size_. == (\d+)", " ".join(header.assume)))
+        in_step = min(items, int(width[1]) if width else 0) <= header.warp
+        results += prove_text(file, data, header.assume, seconds, item_races=not in_step)
+    return {
+        **row,
+        "compiled": True,
+        "seconds": time.monotonic() - began,
+        "answers": {p: dict(Counter(r.answer for r in results if r.property == p)) for p in PROPERTIES},
+        "reasons": sorted({f"{r.property} {r.line}: {r.reason}" for r in results if r.reason}),
+        "refuted": [f"{r.property} {r.line}" for r in results if r.answer == "refuted"],
     }
-    row["reasons"] = sorted({f"{r.property} {r.line}: {r.reason}" for r in results if r.reason})[:6]
-    row["refuted"] = [f"{r.property} {r.line}" for r in results if r.answer == "refuted"]
-    return row
 
 
-def gpuverify(root: Path, only: str, marked: str, jobs: int, seconds: float, *, table: bool) -> None:
+def gpuverify(root: Path, only: str, marked: str, jobs: int, seconds: float, kept: Path | None, *, table: bool) -> None:
     """Print what GPUVerify's tests say and what is answered."""
     tests = [path for path in sorted(root.rglob("*.cl")) if only in str(path)]
-    tests = [path for path in tests if marked in read_verdict(path.read_text(errors="replace"))[0]]
-    folder = Path(tempfile.mkdtemp(prefix="prove-"))
+    tests = [path for path in tests if marked in read_header(path.read_text(errors="replace")).verdict]
+    folder = kept or Path(tempfile.mkdtemp(prefix="prove-"))
+    folder.mkdir(exist_ok=True)
     with ThreadPoolExecutor(jobs) as pool:
         rows = list(pool.map(lambda path: one_test(path, root, folder, seconds), tests))
     (folder / "rows.json").write_text(json.dumps(rows, indent=1))
     print("rows:", folder / "rows.json")
-    compiled = [row for row in rows if row.get("compiled") is True and row["expected"] != "none"]
+    compiled = [row for row in rows if row["compiled"] is True and row["expected"] != "none"]
     print(f"{len(tests)} tests, {len(compiled)} compiled with a verdict of their own")
     passing = [row for row in compiled if row["expected"] == "pass"]
     good = [row for row in passing if _is_proved(row)]
     print(f"pass: {len(passing)}, race and divergence proved: {len(good)} ({_share(good, passing)})")
-    wrong = [row for row in passing if any(one.startswith(("race", "divergence")) for one in row["refuted"])]
+    wrong = [row for row in passing if any(one.split()[0] in row["wanted"] for one in row["refuted"])]
     print(f"pass, but refuted: {len(wrong)}: {[row['name'] for row in wrong]}")
-    for kind in ("race", "bounds", "divergence", "assert", "?"):
+    for kind in ("race", "bounds", "null", "divergence", "assert", "?"):
         named = [row for row in compiled if row["expected"] == "fail" and row["kind"] == kind]
-        failing = [row for row in named if not _is_empty(row)]
-        found = [row for row in failing if any(one.startswith(kind) for one in row["refuted"])]
-        proved = [row["name"] for row in failing if _is_proved(row)]
+        empty = [row for row in named if not any(row["answers"].values())]
+        failing = [row for row in named if row not in empty and row["name"] not in GONE]
+        found = [row for row in failing if _is_refuted(row)]
+        proved = [
+            row["name"] for row in failing if kind in PROPERTIES and _is_proved({**row, "wanted": _get_wanted(row)})
+        ]
         print(
-            f"fail, {kind}: {len(named)}, with accesses or barriers left: {len(failing)}, refuted: {len(found)} ({_share(found, failing)}), all proved: {len(proved)}"
+            f"fail, {kind}: {len(named)}; {len(empty)} without accesses and barriers, {len(named) - len(empty) - len(failing)} "
+            f"without the fault; of {len(failing)} refuted: {len(found)} ({_share(found, failing)}), proved: {len(proved)} {proved}"
         )
-        if kind in ("race", "bounds", "divergence"):
-            print("   proved although marked:", proved)
     times = sorted(row["seconds"] for row in compiled)
     if times:
         print(f"seconds a test: median {statistics.median(times):.1f}, greatest {times[-1]:.1f}")
-    if table:
-        for row in compiled:
-            if (row["expected"] == "pass") != _is_proved(row):
-                print(
-                    f"| {row['name']} | {row['expected']} {row['kind']} | {row['answers']} | {row['reasons'][:2]} {row['refuted'][:2]} |"
-                )
+    for row in compiled if table else ():
+        if not (_is_proved(row) if row["expected"] == "pass" else _is_refuted(row)):
+            print(f"| {row['name']} | {row['expected']} {row['kind']} | {_counts(row)} | {_reason(row)} |")
+
+
+def _reason(row: dict[str, Any]) -> str:
+    if row["expected"] == "fail" and row["name"] in GONE:
+        return GONE[row["name"]]
+    if row["expected"] == "fail" and not any(row["answers"].values()):
+        return "the compiler has left neither accesses nor barriers"
+    wanted = _get_wanted(row) if row["expected"] == "fail" else tuple(row["wanted"])
+    about = "about an assertion" if row["kind"] in ("assert", "?") and row["expected"] == "fail" else ""
+    return about or next((one for one in row["reasons"] if one.startswith(wanted)), "")
+
+
+def _counts(row: dict[str, Any]) -> str:
+    counts = ((p, answer, n) for p, answers in row["answers"].items() for answer, n in answers.items())
+    return ", ".join(f"{n} {p} {answer}" for p, answer, n in counts)
+
+
+def _get_wanted(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return the properties that can show the fault of a test."""
+    kind = row["kind"]
+    return {"race": ("race",), "divergence": ("divergence",), "bounds": ("bounds",), "null": ("bounds",)}.get(
+        kind, PROPERTIES
+    )
+
+
+def _is_refuted(row: dict[str, Any]) -> bool:
+    return any(one.startswith(_get_wanted(row)) for one in row["refuted"])
 
 
 def _is_proved(row: dict[str, Any]) -> bool:
-    wanted = ("race", "divergence", "bounds") if row["kind"] == "bounds" else ("race", "divergence")
-    return all(set(row["answers"].get(p, {})) <= {"proved"} for p in wanted)
-
-
-def _is_empty(row: dict[str, Any]) -> bool:
-    """Return whether the compiler has left nothing that could have the fault."""
-    return not any(row["answers"].get(p) for p in ("race", "bounds", "divergence"))
+    return all(set(row["answers"].get(p, {})) <= {"proved"} for p in row["wanted"])
 
 
 def _share(part: list[Any], whole: list[Any]) -> str:
@@ -266,188 +361,6 @@ def prove_planted(seconds: float) -> None:
     print(f"{proved} of {len(RIGHT)} right kernels proved; {refuted} of {count} planted faults refuted, {wrong} proved")
 
 
-# ---- random kernels
-
-
-def random_source(random: Random) -> str:
-    """Return a small OpenCL kernel; some have faults."""
-
-    def index(depth: int = 0) -> str:
-        choice = random.choice
-        base = choice(["gid", "lid", "grp", "gid", "gid", "lid", "i"] if depth else ["gid", "lid", "gid", "gid", "grp"])
-        match random.randrange(8):
-            case 0:
-                return f"{base} + {choice([1, 2, 16])}"
-            case 1:
-                return f"2 * {base}"
-            case 2:
-                return f"n - 1 - {base}"
-            case 3:
-                return f"({base} & {choice([7, 15, 31])})"
-            case 4:
-                return f"grp * lsz + {choice(['lid', 'lsz - 1 - lid', '(lid ^ 1)'])}"
-            case 5:
-                return f"{base} / {choice([2, 4])}"
-        return base
-
-    def statement(depth: int) -> list[str]:
-        pad = "  " * depth
-        match random.randrange(9):
-            case 0 if depth < 3:
-                test = random.choice(
-                    ["gid < n", "lid < 8", "gid + 1 < n", "gid <= n", "(lid & 1) == 0", "n > 4", "lid == 0"]
-                )
-                body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
-                return [
-                    f"{pad}if ({test}) {{",
-                    *(one for one in body if "barrier" not in one or "n > 4" in test),
-                    f"{pad}}}",
-                ]
-            case 1 if depth < 2:
-                head = random.choice(
-                    [
-                        "for (int i = 0; i < 4; i++)",
-                        "for (int i = lid; i < n; i += lsz)",
-                        "for (int i = gid; i < n; i += gsz)",
-                        "for (int s = lsz / 2; s > 0; s >>= 1)",
-                    ]
-                )
-                body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
-                extra = (
-                    [f"{pad}  if (lid < s) tile[lid] += tile[lid + s];", f"{pad}  barrier(CLK_LOCAL_MEM_FENCE);"]
-                    if "s >>=" in head
-                    else []
-                )
-                return [f"{pad}{head} {{", *(one for one in body if "barrier" not in one), *extra, f"{pad}}}"]
-            case 2:
-                return [f"{pad}barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"]
-            case 3:
-                return [
-                    f"{pad}tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', 'lid / 2'])}] = x;"
-                ]
-            case 4:
-                return [f"{pad}x += tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', '0'])}];"]
-            case 5:
-                return [f"{pad}atomic_add(&b[{index()}], 1);"]
-            case 6:
-                return [f"{pad}x += {random.choice('ab')}[{index()}];"]
-        return [f"{pad}{random.choice('aabc')}[{index()}] = x + {random.randrange(9)};"]
-
-    body = [one for _ in range(random.randrange(2, 6)) for one in statement(1)]
-    return "\n".join([
-        "kernel void k(global int *a, global int *b, global int *c, int n) {",
-        "  local int tile[64];",
-        "  int gid = get_global_id(0), lid = get_local_id(0), grp = get_group_id(0), lsz = get_local_size(0), gsz = get_global_size(0);",
-        "  int x = gid * 3 + 1;",
-        *(one.replace("[i", "[gid") if "int i" not in "".join(body) else one for one in body),
-        "  c[gid] = x;" if random.randrange(2) else "",
-        "}",
-    ]) + "\n"  # fmt: skip
-
-
-def fitting_launch(random: Random, assumed: set[str]) -> str | None:
-    """Return a launch file that keeps some assumptions; None where these sizes cannot."""
-    local = random.choice([1, 2, 3, 7, 8, 16, 24, 32, 33, 64])
-    groups = random.choice([1, 1, 2, 3, 5])
-    total = local * groups
-    n = random.choice([0, 1, total, total, total - 1, total + 1, total // 2, 2 * total, 16, 17])
-    for one in assumed:
-        cap = re.search(r"at most (\d+) work items along", one)
-        if cap and local > int(cap[1]):
-            return None
-        if one.startswith("n is the number of work items"):
-            n = total
-    if any(one.startswith("n is a multiple of 16") for one in assumed) and n % 16:
-        return None
-    lines = ["kernel: k", f"groups: [{groups}, 1, 1]", f"local_size: [{local}, 1, 1]", "args:"]
-    numbers = {
-        "n": n,
-        "n * n": n * n,
-        "the work items along x": total,
-        "the groups along x": groups,
-        "local_size_x": local,
-        "n * the work items along x": n * total,
-    }
-    for name in "abc":
-        need = [0]
-        for one in assumed:
-            found = re.fullmatch(rf"{name} has at least (\d+)(?: \* (.*))? bytes", one)
-            if found:
-                need.append(int(found[1]) * (numbers[found[2]] if found[2] else 1))
-        lines.append(
-            f"  - {{buffer: {{dtype: int32, shape: [{-(-max(need) // 4)}], init: {{random: {random.randrange(99)}}}}}}}"
-        )
-    return "\n".join([*lines, f"  - {{value: {n}, dtype: int32}}", ""])
-
-
-def random_kernels(count: int, launches: int, seed: int, seconds: float) -> None:
-    """Print how often a launch contradicts a proof, which must be never."""
-    from visa_lsp.app.launch.file import parse_launch
-    from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.app.launch.runner import run_launch
-    from visa_lsp.sim.launch.config import LaunchError
-
-    kinds = {
-        "data-race": "race",
-        "out-of-bounds": "bounds",
-        "barrier-divergence": "divergence",
-        "uninitialised-read": "uninitialised",
-    }
-    folder = Path(tempfile.mkdtemp(prefix="prove-random-"))
-    answers: Counter[str] = Counter()
-    ran = whole = wrong = faulty = 0
-    for number in range(count):
-        random = Random(seed * 100_000 + number)
-        place = folder / str(number)
-        place.mkdir()
-        source = place / "k.cl"
-        source.write_text(random_source(random))
-        made = built(read_source(str(source)), device_of(None, None))
-        text = next((one for one in made.texts if one.name == "k"), None)
-        if text is None or made.program is None:
-            continue
-        (place / "k.zebin").write_bytes(made.program)
-        file = place / "k.visaasm"
-        file.write_text(text.text)
-        options = ProofOptions(("race", "bounds", "divergence"), (), seconds)
-        results = prove_data(str(file), file, file.read_bytes(), options).results
-        answers.update(f"{one.property} {one.answer}" for one in results)
-        proved = {(one.property, one.line): one for one in results if one.answer == "proved"}
-        whole += len(proved) == len(results)
-        assumed = {words for one in proved.values() for words in one.assumptions}
-        found: set[str] = set()
-        for _ in range(launches):
-            written = fitting_launch(random, assumed)
-            if written is None:
-                continue
-            try:
-                launch = parse_launch(written, place / "k.launch.yaml")
-                report = run_launch(
-                    launch,
-                    RunOptions(file, "TGLLP", "interp", "bounds,races,item-races,barriers", budget=500_000),
-                    file.read_bytes(),
-                )
-            except LaunchError as error:
-                found.add(f"launch: {error}")
-                continue
-            ran += 1
-            for fault in (*report.faults, *report.findings):
-                kind = kinds.get(fault.kind.value)
-                found.add(str(kind))
-                one = proved.get((kind or "", fault.line + 1))
-                if one is not None:
-                    wrong += 1
-                    print(
-                        f"WRONG {place}: {kind} of line {fault.line + 1} is proved\n{written}{fault}\n{one.assumptions}"
-                    )
-                    break
-        faulty += bool(found)
-    print(
-        f"{count} kernels, {whole} proved whole, {faulty} with faults at some launch; {ran} launches; proofs contradicted: {wrong}"
-    )
-    print(dict(sorted(answers.items())))
-
-
 def main() -> None:
     """Run the benchmarks that the options name."""
     parser = argparse.ArgumentParser()
@@ -457,20 +370,26 @@ def main() -> None:
     parser.add_argument("--random", type=int, default=0, metavar="KERNELS")
     parser.add_argument("--launches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--mutants", type=int, default=0, help="mutants of each random kernel's source, and of its text"
+    )
     parser.add_argument("--only", default="")
     parser.add_argument("--marked", choices=("pass", "fail", ""), default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="compile what FOLDER does not have, and keep it there"
+    )
     args = parser.parse_args()
     if args.gpuverify:
-        gpuverify(args.gpuverify, args.only, args.marked, args.jobs, args.timeout, table=args.table)
+        gpuverify(args.gpuverify, args.only, args.marked, args.jobs, args.timeout, args.keep, table=args.table)
     if args.corpus:
         corpus(args.only, args.jobs, args.timeout, table=args.table)
     if args.planted:
         prove_planted(args.timeout)
     if args.random:
-        random_kernels(args.random, args.launches, args.seed, args.timeout)
+        random_kernels(args.random, args.launches, args.seed, args.mutants, args.jobs, args.timeout)
 
 
 if __name__ == "__main__":

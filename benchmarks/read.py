@@ -23,10 +23,10 @@ sys.path.extend(str(Path(__file__).parents[1] / "tests" / room) for room in ("su
 from corpus import OWN, files
 from corpus_launches import CASES, FILES, prepare, prepare_file
 
-from visa_lsp.app.read.document import Kept, read_data
 from visa_lsp.app.read.evaluate import evaluate
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.names import names_for
+from visa_lsp.app.read.pseudo_code import Kept, read_data
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.sim.machine import run
 

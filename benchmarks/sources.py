@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.inputs import CORPUS
 from benchmarks.measure import PRODUCT
-from visa_lsp.app.compile.build import built, read_source
+from visa_lsp.app.compile.build import build_source, read_source
 from visa_lsp.toolchain.ocloc import COMPILERS_OWN
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def _of_source(platform: str, folder: Path, *, run: bool) -> Iterator[tuple[str,
 
 
 def _build(path: Path, device: str) -> Build:
-    build = built(read_source(str(path)), device)
-    return build if build.program is not None else built(read_source(str(path)), device, "-cl-std=CL2.0")
+    build = build_source(read_source(str(path)), device)
+    return build if build.program is not None else build_source(read_source(str(path)), device, "-cl-std=CL2.0")
 
 
 def _runs(build: Build) -> Iterator[tuple[str, str]]:

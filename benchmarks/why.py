@@ -32,6 +32,7 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.app.launch.runner import LaunchError, run_launch
+from visa_lsp.app.launch.unit import job_at
 from visa_lsp.app.why.answer import WhyQuestion, answer
 
 if TYPE_CHECKING:
@@ -111,7 +112,9 @@ def mutants_of(path: Path, count: int, draw: random.Random, folder: Path) -> Ite
             continue
         (line,) = edit[2]
         began = time.process_time()
-        found = answer(WhyQuestion(str(changed), value, launch=str(launch_path), against=str(original)))
+        found = answer(
+            WhyQuestion(value), job_at(str(changed), str(launch_path), RunOptions()), program_at(str(original))
+        )
         lines = [node.line for node in found.nodes]
         rank = lines.index(line + 1) + 1 if line + 1 in lines else 0
         yield MutantAnswer(path.name, kind, line + 1, value, rank, found.total, time.process_time() - began)
@@ -120,7 +123,7 @@ def mutants_of(path: Path, count: int, draw: random.Random, folder: Path) -> Ite
 
 def race_is_named() -> bool:
     """Return whether both parties of the race of ``examples/average.visaasm`` are nodes of the answer for ``x[15]``."""
-    found = answer(WhyQuestion(str(_ROOT / "examples" / "average.visaasm"), "x[15]"))
+    found = answer(WhyQuestion("x[15]"), job_at(str(_ROOT / "examples" / "average.visaasm"), None, RunOptions()))
     parties = {(node.group, node.line) for node in found.nodes if node.races}
     return len({group for group, _ in parties}) > 1 and len({line for _, line in parties}) > 1
 

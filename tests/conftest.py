@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parent / room) for room in ("support", "own", "oracle")]
+TESTS = Path(__file__).parent
+sys.path[:0] = [str(TESTS.parent), *(str(TESTS / room) for room in ("support", "own", "oracle"))]
 
 import tiers  # noqa: E402 # it is found by the line above
 
@@ -42,7 +43,7 @@ def pytest_configure(config):
 
         corpus.leave_out_own()
     if config.getoption("--compiled"):
-        from compiled import everywhere
+        from compiled_engine import everywhere
 
         everywhere()
 

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import lines_of, patiently, wait_for_end
+from processes import lines_of, wait_for_end
 
+from benchmarks.attack.core import patiently
 from visa_lsp import children
 
 SLEEPS = "import os, time; print(os.getpid(), flush=True); time.sleep(1000)"

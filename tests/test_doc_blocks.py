@@ -9,9 +9,9 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from doc_blocks import Block, blocks_of
@@ -23,9 +23,6 @@ from visa_lsp.app.settings import interpret
 from visa_lsp.cli.main import LOADERS, main
 from visa_lsp.cli.parsing import parser_of
 from visa_lsp.isa.rows import arith, shapes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[1]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))

@@ -14,7 +14,7 @@ from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode, instruction_offsets
 from visa_lsp.codec.instruction_reader import OLD_FIELDS, OLD_TYPED_UNTIL
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.codec.records import MAGIC, WRITTEN_VERSION, ObjectLayout
 from visa_lsp.diagnostics import has_errors
 from visa_lsp.isa import lsc_codes, predefined
@@ -138,7 +138,7 @@ SOURCES = [ROOT, ROOT / "visa_lsp", ROOT / "visa_lsp" / "isa"]
 def test_the_map_has_every_room():
     text = GUIDES[0].read_text(encoding="utf-8")
     table = {
-        line.split("`")[1] for line in text.partition("## How data moves")[0].splitlines() if line.startswith("| `")
+        line.split("`")[1] for line in text.partition("## Names of files")[0].splitlines() if line.startswith("| `")
     }
     package = ROOT / "visa_lsp"
     rooms = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}

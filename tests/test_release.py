@@ -46,7 +46,7 @@ def folder(tmp_path):
 
 
 def test_fragments_go_behind_the_lines_of_their_kind(folder):
-    after = changes.released(BEFORE, "1.1.0", "2026-03-04", changes.fragments(folder))
+    after = changes.release_changelog(BEFORE, "1.1.0", "2026-03-04", changes.fragments(folder))
     assert after == BEFORE.replace("## 1.1.0 (unreleased)", "## [1.1.0] - 2026-03-04").replace(
         "- One thing.\n", "- One thing.\n- Another.\n- Two lines.\n"
     ).replace("- A fault.\n", "- A fault.\n\n### Security\n\n- Safe again.\n")
@@ -55,7 +55,7 @@ def test_fragments_go_behind_the_lines_of_their_kind(folder):
 def test_no_line_of_the_changelog_is_lost(folder):
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     (heading,) = [h for h in changes.HEADING.finditer(changelog) if h[0].endswith("(unreleased)")]
-    after = changes.released(changelog, heading[1], "2026-03-04", changes.fragments(folder)).splitlines()
+    after = changes.release_changelog(changelog, heading[1], "2026-03-04", changes.fragments(folder)).splitlines()
     assert [line for line in changelog.splitlines() if line not in after] == [heading[0]]
     assert len(after) >= len(changelog.splitlines()) + 3
 
@@ -76,7 +76,7 @@ def test_a_fragment_that_is_no_sentence_is_refused(folder, text):
 
 def test_a_version_that_is_not_the_one_to_come_is_refused(folder):
     with pytest.raises(SystemExit, match=r"the version to come is 1\.1\.0"):
-        changes.released(BEFORE, "1.0.1", "2026-03-04", changes.fragments(folder))
+        changes.release_changelog(BEFORE, "1.0.1", "2026-03-04", changes.fragments(folder))
 
 
 def test_the_fragments_of_this_repository_are_fragments():

@@ -9,9 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from visa_lsp.api.arguments import ImageArgument as Image
     from visa_lsp.api.findings import FindingList, ObjectError, RunFinding, TextError, TextFinding
-    from visa_lsp.api.program import KernelArgument, LoadedKernel, Program, load
+    from visa_lsp.api.launch_arguments import ImageArgument as Image
+    from visa_lsp.api.loaded_program import KernelArgument, LoadedKernel, Program, load
     from visa_lsp.api.result import LaunchResult
     from visa_lsp.api.texts import assemble, check, disassemble
     from visa_lsp.sim.launch.config import BufferArg as Buffer
@@ -55,9 +55,9 @@ def __getattr__(name: str) -> "Any":
             case "FindingList" | "ObjectError" | "RunFinding" | "TextError" | "TextFinding":
                 from visa_lsp.api import findings as home
             case "Buffer" | "Image" | "LaunchError" | "Local" | "Sampler" | "Value":
-                from visa_lsp.api import arguments as home
+                from visa_lsp.api import launch_arguments as home
             case "KernelArgument" | "LaunchResult" | "LoadedKernel" | "Program" | "load":
-                from visa_lsp.api import program as home
+                from visa_lsp.api import loaded_program as home
             case _:
                 raise AttributeError(f"module 'visa_lsp' has no attribute '{name}'")
     except ModuleNotFoundError as error:

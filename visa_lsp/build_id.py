@@ -9,15 +9,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import visa_lsp
 from visa_lsp.disk_cache import open_for_user
 from visa_lsp.syntax.grammar import grammar_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _DIGITS: Final = 16
 _KEY: Final = "digest"

@@ -18,11 +18,9 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final
 
 _PR_SET_PDEATHSIG: Final = 1
 _LOOK_SECONDS: Final = 0.25  # seconds between two checks of the parent, if the system sends no signal

@@ -11,22 +11,20 @@ import os
 import re
 import stat
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
+from visa_lsp.program.suffixes import OBJECT, TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, MIB, is_regular, open_file, read_file
+from visa_lsp.text import decode_text
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, is_elf, read_zebin
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
 ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
 ZEBIN: Final = ".zebin"
-TEXTS: Final = (".visaasm", ".isaasm")
-OBJECT: Final = ".isa"
 # Endings of zebins with a user-chosen name; such a file counts if it begins like a zebin.
 _UNNAMED_ZEBINS: Final = (".bin", ".elf", ".progbin", "")
 LAUNCH: Final = (".launch.yaml", ".launch.yml")
@@ -268,7 +266,7 @@ class Beside:
             _keep(self._words, path, (stamp, names))
         if word not in data:
             return None
-        text = _ze_info_of(data) if zebin else data.decode("utf-8-sig", "surrogateescape")
+        text = _ze_info_of(data) if zebin else decode_text(data)
         described = self._described.get(path)
         if described is None or described[0] != stamp:
             described = (stamp, list_kernels(text))

@@ -14,15 +14,13 @@ import os
 import stat
 import sys
 import zlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from visa_lsp.safe_io import open_file, read_stream
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 MAX_BYTES: Final = 16 << 20
 _FLUSH_ENTRIES: Final = 64

@@ -12,14 +12,11 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Mapping
 from queue import Empty, SimpleQueue
-from typing import IO, TYPE_CHECKING, Final, NoReturn, Self
+from typing import IO, BinaryIO, Final, NoReturn, Self
 
 from visa_lsp.children import command_of, end_with_parent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import BinaryIO
 
 _LOOK_SECONDS: Final = 0.2  # between two polls of ``is_wanted``
 _LENGTH_BYTES: Final = 8

@@ -13,12 +13,11 @@ import contextlib
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-    from typing import BinaryIO
 
 MIB: Final = 1 << 20
 MAX_TEXT_BYTES: Final = 64 * MIB  # twenty times the longest text of a compiler seen so far

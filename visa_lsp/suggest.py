@@ -7,11 +7,9 @@ not depend on the order of the candidates.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final
 
 # One edit is allowed per this number of letters of the longer word; with fewer letters, short words would match
 # unrelated words.

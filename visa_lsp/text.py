@@ -19,7 +19,7 @@ Encoding = Literal["utf-8", "utf-16", "utf-32"]
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 
 
-def stored(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     """Return a text as bytes; invalid UTF-8 that was read with ``surrogateescape`` becomes the original bytes."""
     try:
         return text.encode("utf-8", "surrogateescape")
@@ -27,9 +27,14 @@ def stored(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-def shown(text: str) -> str:
+def decode_text(data: bytes) -> str:
+    """Return stored bytes as a text without byte-order mark; those that are not UTF-8 survive, as in ``encode_text``."""
+    return data.decode("utf-8-sig", "surrogateescape")
+
+
+def display_text(text: str) -> str:
     """Return a text for display and JSON, with the replacement character for invalid UTF-8."""
-    return text if text.isascii() else stored(text).decode("utf-8", "replace")
+    return text if text.isascii() else encode_text(text).decode("utf-8", "replace")
 
 
 class Span(Struct, frozen=True, order=True):
@@ -38,7 +43,7 @@ class Span(Struct, frozen=True, order=True):
     start: int
     end: int
 
-    def shifted(self, by: int) -> Span:
+    def shift(self, by: int) -> Span:
         """Return the range moved by ``by`` code points."""
         return Span(self.start + by, self.end + by)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import resource
 import signal
+import time
 import traceback
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -29,6 +30,16 @@ class Wrong(Exception):  # noqa: N818 - what was seen, in words
 
 class OutOfTime(BaseException):
     """A case has used its CPU time; no handler of the product may take this for an error of its own."""
+
+
+def patiently(holds: Callable[[], bool], seconds: float = 60.0) -> bool:
+    """Return whether a condition becomes true within the time."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 class Target(ABC):

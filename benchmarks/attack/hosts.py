@@ -11,8 +11,8 @@ from benchmarks.attack.oddities import edit, odd
 from benchmarks.attack.texts import in_range
 from visa_lsp.embed import requests
 from visa_lsp.embed.block_text import BlockRefused, block_text, blocks_of
-from visa_lsp.embed.findings import findings
 from visa_lsp.embed.formatting import block_around, format_blocks
+from visa_lsp.embed.host_findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host, parse, readable
 from visa_lsp.embed.runnable import runnable_block

@@ -16,7 +16,7 @@ from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES
 from visa_lsp.isa.model import STRING_KINDS, FieldKind
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
@@ -33,7 +33,7 @@ from visa_lsp.program.model import (
 )
 from visa_lsp.program.operand_text import string_name
 from visa_lsp.program.text_form import module_text, names_of
-from visa_lsp.sema.names import pool_prefix
+from visa_lsp.sema.predefined_symbols import pool_prefix
 
 if TYPE_CHECKING:
     from visa_lsp.isa.model import Field

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.attack.core import EXAMPLES, Target, Wrong
+from benchmarks.attack.core import EXAMPLES, Target, Wrong, patiently
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
 
 COMMANDS: Final = (
     "check many --jobs 2", "check many --watch", "check saxpy.visaasm", "check many --format json --fix", "asm saxpy.visaasm",
@@ -123,9 +122,9 @@ class Processes(Target):
             return "interrupted in the start of Python"  # before the first line of ours
         if b"Traceback" in words or b"internal error" in words:
             raise Wrong(f"{case}: {words.decode('utf-8', 'replace')[-300:]!r}")
-        if not _patiently(lambda: not _find_marked(mark)):
+        if not patiently(lambda: not _find_marked(mark)):
             raise Wrong(f"{case}: {len(_find_marked(mark))} processes are left")
-        if not _patiently(lambda: not list(temporary.iterdir())):
+        if not patiently(lambda: not list(temporary.iterdir())):
             raise Wrong(f"{case}: left {sorted(path.name for path in temporary.iterdir())}")
         if new := _files(self._work) - self._before:
             raise Wrong(f"{case}: left {sorted(new)}")
@@ -152,12 +151,3 @@ def _find_marked(mark: str) -> list[int]:
         except OSError:  # it has ended, or is another user's
             continue
     return found
-
-
-def _patiently(holds: Callable[[], bool]) -> bool:
-    end = time.monotonic() + _END
-    while not holds():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True

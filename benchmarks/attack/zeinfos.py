@@ -8,9 +8,9 @@ from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.documents import VALUES, change, document, odd_text
 from benchmarks.attack.launches import clear
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.zeinfo.document import InfoDocument, inputs_told, kernel_names, place_in_document
-from visa_lsp.ide.zeinfo.facts import kernel_texts
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.ide.zeinfo.info_document import InfoDocument, inputs_told, kernel_names, place_in_document
+from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 from visa_lsp.zeinfo.validate import validate
 
 if TYPE_CHECKING:

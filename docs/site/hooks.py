@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mkdocs.structure.files import File
 
+from visa_lsp.cli.help_texts import help_texts
 from visa_lsp.generate.site.pages import pages
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are no files of the folder; `nav` names a folder of pages by a slash at its end."""
-    found = pages(ROOT)
+    found = pages(ROOT, help_texts())
     found |= {target: (ROOT / source).read_text(encoding="utf-8") for source, target in ELSEWHERE.items()}
     for name, text in found.items():
         files.append(File.generated(config, name, content=text))

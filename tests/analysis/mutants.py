@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from corpus import files
 
 from benchmarks.inputs import generate
-from visa_lsp.analysis import line_classes, outline, text_findings
+from visa_lsp.analysis import outline, text_findings, verdicts
 
 if TYPE_CHECKING:
     import random
@@ -39,7 +39,7 @@ PIECES = (
 
 def forget_verdicts() -> None:
     """Have this process know nothing of any text, as one that was just started."""
-    line_classes._verdicts.clear()
+    verdicts._verdicts.clear()
     outline._clean.clear()
     text_findings._clean_frames.clear()
 

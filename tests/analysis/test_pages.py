@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from each_case import check_each
@@ -22,9 +23,6 @@ from visa_lsp.analysis.analysis import CLASSIFIED_FROM_LINES, Analysis
 from visa_lsp.checks.registry import CHECKS
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.tree import Instruction
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PAGES = sorted((Path(__file__).parents[1] / "checks" / "cases").glob("*.md"))
 BLOCK = re.compile(r"^```visa *(?P<words>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -10,7 +10,7 @@ from corpus import files
 from tiers import first
 
 from benchmarks.inputs import kernel
-from visa_lsp.analysis import judge, line_classes
+from visa_lsp.analysis import judge, line_classes, verdicts
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.verdict_store import VerdictStore, use_store
 from visa_lsp.disk_cache import Kept
@@ -31,10 +31,10 @@ def broken(text: str, chooser: random.Random) -> str:
 
 def judged(path: Path, texts: list[str]) -> list[object]:
     """The findings of a process of its own: one that has judged nothing before but may read the file."""
-    line_classes._verdicts.clear()
+    verdicts._verdicts.clear()
     with use_store(lambda: Kept(path, "mark")):
         found: list[object] = [Analysis.of(text, None).diagnostics for text in texts]
-    line_classes._verdicts.clear()
+    verdicts._verdicts.clear()
     return found
 
 
@@ -49,7 +49,7 @@ def texts() -> list[str]:
 
 @pytest.fixture(scope="module")
 def alone(texts) -> list[object]:
-    line_classes._verdicts.clear()
+    verdicts._verdicts.clear()
     return [Analysis.of(text, None).diagnostics for text in texts]
 
 
@@ -106,8 +106,8 @@ def test_a_block_of_nonsense_is_none(tmp_path, block):
     kept = Kept(tmp_path / "verdicts", "mark")
     kept.put(repr("key"), block)
     kept.flush()
-    verdicts = line_classes.Verdicts("key")
-    VerdictStore(lambda: Kept(tmp_path / "verdicts", "mark")).load(verdicts)
-    assert verdicts.clean == line_classes.Verdicts().clean
-    assert not verdicts.others
-    assert not verdicts.decls
+    found = verdicts.Verdicts("key")
+    VerdictStore(lambda: Kept(tmp_path / "verdicts", "mark")).load(found)
+    assert found.clean == verdicts.Verdicts().clean
+    assert not found.others
+    assert not found.decls

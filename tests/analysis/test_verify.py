@@ -7,7 +7,7 @@ import pytest
 from visa_lsp.analysis import text_findings
 from visa_lsp.analysis.analysis import VERIFY, Analysis
 from visa_lsp.analysis.body import Body
-from visa_lsp.analysis.findings import Findings
+from visa_lsp.analysis.chunk_findings import Findings
 
 HEAD = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8 align=dword\n'
 GOOD = "    mov (M1, 8) V40(0,0)<1> 0x1:d\n"

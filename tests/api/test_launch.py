@@ -319,7 +319,7 @@ def test_a_text_with_errors_raises_them(tmp_path):
         ("nowhere.visaasm", FileNotFoundError),
         (b"CISA\x04\x01", visa_lsp.LaunchError),
         (b"\x7fELF\x02\x01\x01", visa_lsp.LaunchError),
-        (b"\xff\xfe\x00", visa_lsp.LaunchError),
+        (b"\xff\xfe\x00", visa_lsp.TextError),
         ("__kernel void k(__global int *x) {\n}\n", visa_lsp.LaunchError),
         ("", OSError),
         (None, TypeError),

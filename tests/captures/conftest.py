@@ -7,7 +7,7 @@ import pytest
 from visa_lsp.app.launch import opencl
 
 _made = {}
-_compile = opencl.built
+_compile = opencl.build_source
 
 
 def _built(source, device, options="", *rest):
@@ -19,4 +19,4 @@ def _built(source, device, options="", *rest):
 
 @pytest.fixture(autouse=True)
 def _compile_once(monkeypatch):
-    monkeypatch.setattr(opencl, "built", _built)
+    monkeypatch.setattr(opencl, "build_source", _built)

@@ -10,9 +10,9 @@ from tiers import first
 
 from visa_lsp.app.captures.folder import CaptureFolder
 from visa_lsp.app.captures.importing import import_capture, is_capture, read_capture
-from visa_lsp.app.captures.programs import options_of
+from visa_lsp.app.captures.program_files import options_of
 from visa_lsp.app.captures.tensors import read_tensor
-from visa_lsp.app.compile.build import built, read_source
+from visa_lsp.app.compile.build import build_source, read_source
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.opencl import CompilerWords
 from visa_lsp.cli.main import main
@@ -86,7 +86,7 @@ def test_a_corrupted_result_leads_to_its_store(tmp_path, capsys):
 @needs_compiler
 def test_spirv_and_tensors_of_triton_run_and_agree(tmp_path, capsys):
     source = unpack("Enqueue_0_axpy", tmp_path) / "kernel.cl"
-    zebin = built(read_source(str(source)), "tgllp").zebin
+    zebin = build_source(read_source(str(source)), "tgllp").zebin
     spirv = next(section.data for section in zebin.sections if section.name == ".spv")
     capture = write_runner(tmp_path / "runner", spirv)
     status, report = _run(capsys, capture)
@@ -127,7 +127,7 @@ def test_options_of_the_command_line_do_not_apply_where_a_capture_has_them(tmp_p
 def test_an_argument_without_its_kind_is_told_by_the_kernel(tmp_path, monkeypatch):
     """The launch file by the ze_info alone, without a compiler."""
     from visa_lsp.app.captures import importing
-    from visa_lsp.app.captures.programs import ProgramFiles
+    from visa_lsp.app.captures.program_files import ProgramFiles
 
     ze_info = """
 version: '1.20'
@@ -205,7 +205,7 @@ def test_tensors_are_read_as_the_runner_copies_them(tmp_path):
 
 def test_blue_first_becomes_red_first(tmp_path, monkeypatch):
     from visa_lsp.app.captures import importing
-    from visa_lsp.app.captures.programs import ProgramFiles
+    from visa_lsp.app.captures.program_files import ProgramFiles
 
     capture = unpack("Enqueue_6_smooth", tmp_path)
     for name in ("Image_MetaData_0.txt", "Image_MetaData_1.txt"):

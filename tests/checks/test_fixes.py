@@ -7,7 +7,7 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext
-from visa_lsp.checks.support.pages import examples
+from visa_lsp.checks.support.rule_page import examples
 
 
 def diagnose(text, extra):

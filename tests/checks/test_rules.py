@@ -7,11 +7,11 @@ from each_case import check_each
 from markers import findings
 
 from visa_lsp.app.explain import explain_text
-from visa_lsp.app.rules import known_rules
+from visa_lsp.app.rule_registry import list_rules
 from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.rule import ERROR, rule
 from visa_lsp.checks.run import RULES, handles
-from visa_lsp.checks.support.pages import examples, index_page, rule_page
+from visa_lsp.checks.support.rule_page import examples, index_page, rule_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -92,7 +92,7 @@ def test_page_has_fenced_code_and_headings():
 
 
 def test_registry_has_every_rule_once_and_each_is_explained():
-    rules = known_rules()
+    rules = list_rules()
     assert {"V009", "V290", "V700", "V730", "V101"} <= {rule.code for rule in rules}
     assert len({word for rule in rules for word in (rule.code, rule.name)}) == 2 * len(rules)
     for known in rules:

@@ -1,8 +1,5 @@
 """The command ``check``: exit status, inputs, selection, suppression comments, baseline, fixes."""
 
-
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import json
 import os
 import re
@@ -11,7 +8,6 @@ import sys
 import xml.etree.ElementTree as ET
 
 import pytest
-from check_support import check, run, words  # noqa: F401 - fixtures
 from tiers import first, one_of_each
 
 from visa_lsp.app.check.formats.table import FORMATS

@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from check_support import check, run  # noqa: F401 - fixtures
 from corpus import faults, read
 from tiers import first
 
@@ -12,8 +11,6 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.check.fixes import mend
 from visa_lsp.app.check.formats.table import FORMATS
 from visa_lsp.ide.suppressions import visible
-
-# ruff: noqa: F811 - a fixture is asked for by its name
 
 FOLDER = Path(faults()[-1]["path"]).parent  # the larger one, where there are two
 pytestmark = pytest.mark.corpus

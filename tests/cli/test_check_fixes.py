@@ -1,11 +1,8 @@
 """Fixes on plain texts: what overlaps, what is inserted at one place, and that nothing ever gets worse."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import re
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,13 +1,9 @@
 """The report formats, one text in all of them."""
 
-
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import json
 import xml.etree.ElementTree as ET
 
 import pytest
-from check_support import check, run, words  # noqa: F401 - fixtures
 
 from visa_lsp.cli.main import main
 

@@ -1,9 +1,6 @@
 """Settings files: which one holds, what it may say, and how the command line is laid over it."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import pytest
-from check_support import check, run, words  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.usefixtures("words")
 

@@ -184,7 +184,7 @@ def test_the_text_of_the_report_has_both_lines(run):
         (["a.visaasm", "broken.visaasm"], "broken.visaasm:3"),
         (["broken.visaasm", "a.visaasm"], "broken.visaasm:3"),
         (["a.visaasm", "broken.isa"], "broken.isa"),
-        (["a.visaasm", "bytes.visaasm"], "bytes.visaasm: is not UTF-8 text"),
+        (["a.visaasm", "bytes.visaasm"], "bytes.visaasm: not a vISA text"),
         (["a.visaasm", "a.visaasm", "--launch", "gone.yaml"], "gone.yaml"),
         (["a.visaasm", "a.visaasm", "--launch", "wrong.launch.yaml"], "0 is out of range"),
         (["a.visaasm", "a.visaasm", "--launch", "args.launch.yaml"], "no launch ran: "),

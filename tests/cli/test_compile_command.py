@@ -1,7 +1,5 @@
 """The command ``compile`` and ``run K.cl``: files, findings in every format, devices; with a fake compiler and the real one."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import io
 import json
 import re
@@ -11,14 +9,13 @@ import types
 from pathlib import Path
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from corpus import BESIDE, HAS_MORE, OWN
 from fake_tools import fake_tool
 from tiers import first
 
 from visa_lsp.app.check.formats.table import FORMATS
-from visa_lsp.app.compile.build import built, read_source
-from visa_lsp.app.rules import rule_called
+from visa_lsp.app.compile.build import build_source, read_source
+from visa_lsp.app.rule_registry import rule_called
 from visa_lsp.toolchain.ocloc import CompilerCall, compile_source
 
 needs_compiler = pytest.mark.skipif(
@@ -356,9 +353,9 @@ def _programs():
 def test_texts_are_those_of_the_corpus(program):
     """The corpus was made by the same release; a text for another SIMD size than its ze_info tells was thrown away."""
     platform, folder, source = program
-    build = built(read_source(str(source)), DEVICES[platform])
+    build = build_source(read_source(str(source)), DEVICES[platform])
     if build.program is None:
-        build = built(read_source(str(source)), DEVICES[platform], "-cl-std=CL2.0")
+        build = build_source(read_source(str(source)), DEVICES[platform], "-cl-std=CL2.0")
     assert build.platform == platform
     texts = {text.name: text for text in build.texts}
     compared = 0

@@ -14,8 +14,8 @@ import pytest
 from tiers import first
 
 from visa_lsp import safe_io as reading
-from visa_lsp.cli.files import write_output
 from visa_lsp.cli.main import main
+from visa_lsp.cli.outputs import write_output
 from visa_lsp.codec.encode import encode
 from visa_lsp.safe_io import MAX_TEXT_BYTES, MIB
 from visa_lsp.sema.lower import assemble
@@ -152,7 +152,7 @@ def test_a_zebin_is_not_replaced_by_what_is_taken_out_of_it(folder, capfd):
 
 
 def test_the_server_does_not_write_an_object_over_its_text(folder):
-    from visa_lsp.lsp.jobs.answers import assemble_text
+    from visa_lsp.lsp.jobs.command_answers import assemble_text
 
     (folder / "y.isa").write_text(TEXT)
     answer = assemble_text(TEXT, str(folder / "y.isa"), None)

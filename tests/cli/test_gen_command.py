@@ -1,14 +1,11 @@
 """The command ``gen``: what it prints, how it ends, what it writes, without and with the real finalizer."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from fake_tools import fake_tool
 
 from visa_lsp.lsp.jobs.machine_code import machine_code
@@ -30,7 +27,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def tool(folder):
-    return fake_tool(folder / "bin", "listing()", "GenX_IR")
+    return fake_tool(folder / "bin", "write_listing()", "GenX_IR")
 
 
 def test_json_has_the_keys_of_the_contract_and_no_others(run, folder, tool):
@@ -53,7 +50,7 @@ def test_json_has_the_keys_of_the_contract_and_no_others(run, folder, tool):
 
 
 SCHEDULE = """
-listing()
+write_listing()
 if "-dumpSchedule" in sys.argv:
     open("0.bb0.schedule", "w").write(
         "   0      [0]I0L1E0P2 _k_0:, \\n"
@@ -120,7 +117,7 @@ def test_without_the_tool_the_way_to_get_it_is_told(run, folder, monkeypatch):
 
 
 def test_the_tool_is_that_of_the_option_else_of_the_settings_else_of_path(run, folder, tool, monkeypatch):
-    other = fake_tool(folder / "other", "listing()")
+    other = fake_tool(folder / "other", "write_listing()")
     monkeypatch.setenv("PATH", str(folder / "bin"))
 
     def used(*options):
@@ -154,11 +151,11 @@ def test_findings_go_to_standard_error_and_end_with_1(run, folder):
 
 
 def test_a_doubt_without_a_place_leaves_the_exit_status(run, folder):
-    tool = fake_tool(folder / "bin", "listing(); print('WARNING: an access may leave its variable')")
+    tool = fake_tool(folder / "bin", "write_listing(); print('WARNING: an access may leave its variable')")
     status, _, err = run("gen", "k.visaasm", "--tool", tool)
     assert status == 0
     assert err == "k.visaasm:2:1: information V923 finalizer-remark: an access may leave its variable\n"
-    tool = fake_tool(folder / "bin", "listing(); print('near line 6: saturation is not supported')")
+    tool = fake_tool(folder / "bin", "write_listing(); print('near line 6: saturation is not supported')")
     status, _, err = run("gen", "k.visaasm", "--tool", tool)
     assert status == 1
     assert err == "k.visaasm:5:5: warning V921 finalizer-warning: saturation is not supported\n"
@@ -206,7 +203,7 @@ def test_inputs_that_are_no_text_are_refused(run, folder, tool, name, data, word
 
 
 def test_options_of_the_finalizer_may_begin_with_a_dash(run, folder, monkeypatch):
-    tool = fake_tool(folder / "bin", "listing(); open(os.environ['SAID'], 'a').write(repr(sys.argv[4:]) + '\\n')")
+    tool = fake_tool(folder / "bin", "write_listing(); open(os.environ['SAID'], 'a').write(repr(sys.argv[4:]) + '\\n')")
     monkeypatch.setenv("SAID", str(folder / "said"))
     assert run("gen", "k.visaasm", "--tool", tool, "--options", "-noschedule -x 'a b'")[0] == 0
     assert run("gen", "k.visaasm", "--tool", tool, "--options", "-noschedule")[0] == 0
@@ -221,7 +218,7 @@ def test_options_of_the_finalizer_may_begin_with_a_dash(run, folder, monkeypatch
 def test_two_results_are_compared_in_sum_and_by_line(run, folder, tool):
     other = fake_tool(
         folder / "other",
-        "listing(); open(names[0], 'a').write('    mov (8|M0) r4.0<1>:d r1.0<8;8,1>:d // $0\\n//.spill size 32\\n')",
+        "write_listing(); open(names[0], 'a').write('    mov (8|M0) r4.0<1>:d r1.0<8;8,1>:d // $0\\n//.spill size 32\\n')",
     )
     status, out, _ = run("gen", "k.visaasm", "--tool", tool, "--tool", other)
     assert status == 0

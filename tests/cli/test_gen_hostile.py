@@ -1,14 +1,11 @@
 """``gen`` with texts that want to hurt, and the form of its JSON on real ones."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import itertools
 import json
 import random
 import shutil
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from corpus import OWN
 from fake_tools import fake_tool
 from tiers import first
@@ -63,7 +60,9 @@ def test_no_spelling_of_the_file_to_write_is_obeyed(run, folder):
 
 
 def test_bytes_that_are_no_utf_8_leave_the_report_readable(run, folder):
-    tool = fake_tool(folder.parent / "bin", 'assert b"\\xe9\\xff" in open("text.visaasm", "rb").read(); listing()')
+    tool = fake_tool(
+        folder.parent / "bin", 'assert b"\\xe9\\xff" in open("text.visaasm", "rb").read(); write_listing()'
+    )
     text = b'.version 4.1\n// caf\xe9 \x00\n.kernel "k\xe9\xff"\n    mov (M1, 8) V33(0,0)<1> 0x1:d\n'
     (folder / "k.visaasm").write_bytes(text.replace(b" \x00", b""))
     for form in ("text", "json"):
@@ -85,7 +84,7 @@ def test_a_text_of_many_lines_and_a_listing_of_many_more(run, folder, count):
     tool = fake_tool(
         folder.parent / "bin",
         f"""
-        listing()
+        write_listing()
         with open(names[0], "a") as out:
             out.writelines(f"        add (8|M0)  r3.0<1>:d  r3.0<8;8,1>:d  0x1:d {{{{@1}}}} // ${{n // 2}}\\n" for n in range({2 * count}))
         """,

@@ -1,15 +1,12 @@
 """``gen`` on texts of 4.2: older forms for an older finalizer, names of platforms, the compiler's own listing without one."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import json
 import shutil
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from fake_tools import LISTING, fake_tool
 
-from visa_lsp.app.gen.document import Source, made
+from visa_lsp.app.gen.gen_document import Source, finalize_text
 
 OLD, NEW = "BDW, TGLLP, DG2, PVC, PVCXT", "TGLLP, DG2, PVCXT, XE2, XE3, XE3P_CRI, NVL"
 TEXT = """\
@@ -41,7 +38,7 @@ def tool(folder):
         if "--help" in sys.argv:
             print("    supported platforms are: {platforms}")
         else:
-            listing()
+            write_listing()
             if "-printregusage" in sys.argv:
                 open({str(folder / "given")!r}, "w").write(" ".join(sys.argv[1:]) + "\\n" + text)
         """
@@ -95,9 +92,9 @@ def test_a_text_of_4_1_is_given_as_it_is(run, folder, tool):
 
 def test_the_compiler_has_the_last_word_where_no_finalizer_has_the_platform(folder, tool, monkeypatch):
     source = Source("k.cl: k.visaasm", TEXT, "BMG", device="lnl", simd=16, listing=LISTING)
-    with_old = made(source, tool(OLD), (), 5.0)
+    with_old = finalize_text(source, tool(OLD), (), 5.0)
     monkeypatch.setenv("PATH", str(folder))
-    without = made(source, None, (), 5.0)
+    without = finalize_text(source, None, (), 5.0)
     for document, reason in (
         (with_old, f"the finalizer has no platform BMG (known: {OLD})"),
         (without, "no finalizer found"),

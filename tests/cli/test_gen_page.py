@@ -1,7 +1,5 @@
 """The page of ``gen --html``: one file, nothing of the text's own runs in it, and what belongs together is marked."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import html
 import re
 import shutil
@@ -10,7 +8,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from fake_tools import fake_tool
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -24,7 +21,7 @@ TEXT = """\
     mov (M1, 8) V0033(0,0)<1> 0x1:d // </code></div><script>alert(1)</script>
 """
 SOURCE = "kernel void k(global int *p) {\n  p[0] = 1; /* <b> */\n}\n"
-CODE = "listing(); s = open(names[0]).read().replace('$0', '$2'); open(names[0], 'w').write(s)"
+CODE = "write_listing(); s = open(names[0]).read().replace('$0', '$2'); open(names[0], 'w').write(s)"
 
 
 @pytest.fixture

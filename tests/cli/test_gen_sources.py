@@ -1,7 +1,5 @@
 """``gen K.cl``: compiled first, and each kernel shown with its source; what the compiler says; several devices."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
 import io
 import json
 import shutil
@@ -9,7 +7,6 @@ import sys
 import types
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from fake_tools import fake_tool
 
 needs_both = pytest.mark.skipif(

@@ -4,12 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from each_case import check_each
 
 from visa_lsp.cli.main import COMMANDS
-
-# ruff: noqa: F811 - a fixture is asked for by its name
 
 GOOD = """.version 4.1
 .kernel "k"

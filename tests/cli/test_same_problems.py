@@ -1,13 +1,11 @@
 """All doors report the same problems of a broken text: ``asm``, ``run``, ``gen``, ``stats``, ``diff``, ``check``, ``dap`` and Python."""
 
-# ruff: noqa: F811 - a fixture is asked for by its name
-
+import io
 import json
 import re
 from pathlib import Path
 
 import pytest
-from check_support import run  # noqa: F401 - a fixture
 from each_case import check_each
 from fake_tools import fake_tool
 from text_mutants import text_mutants
@@ -17,6 +15,7 @@ from visa_lsp.app.assemble import program_of_text
 from visa_lsp.dap.open_launch import LaunchRefused, open_launch
 from visa_lsp.diagnostics import Severity
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 _LINE = re.compile(r"^[^:\n]*:(\d+):\d+: error (V\d+) [\w-]+: (.*)$", re.MULTILINE)
 _SUPPRESSED = "(suppressed by a comment, but the text cannot be assembled)"
 _SEED = 20_437
@@ -114,3 +113,40 @@ def test_a_suppressed_error_is_reported_by_all_that_need_a_program(run, tmp_path
     check_doors(run, tool, mutant, None)
     assert _SUPPRESSED in run("run", "t.visaasm")[2]
     assert run("check", "t.visaasm")[:2] == (0, "")
+
+
+READERS = {
+    "run": [], "read": [], "stats": [], "gen": ["--tool", "TOOL"], "prove": ["--property", "divergence"], "why": ["--value", "y[37]"],
+}  # fmt: skip
+
+
+def readers(tmp_path):
+    tool = fake_tool(tmp_path / "bin", "sys.exit(1)", "GenX_IR")
+    return [(name, [tool if word == "TOOL" else word for word in more]) for name, more in READERS.items()]
+
+
+@pytest.mark.parametrize("name", ["noise.isa", "noise.asm", "noise.visaasm", "-"])
+def test_bytes_that_are_no_program_give_one_error(run, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    data = bytes(range(1, 256)) * 3 + b"\n" * 40
+    Path("noise" if name == "-" else name).write_bytes(data)
+    for command, more in readers(tmp_path):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        status, _, err = run(command, name, *more)
+        assert (status in (1, 2), len(err.splitlines())) == (True, 1), (command, err)
+
+
+def test_a_comment_that_is_not_utf_8_is_a_comment_everywhere(run, tmp_path, monkeypatch):
+    """Standard input, which ``why`` reads as well, is the same text."""
+    monkeypatch.chdir(tmp_path)
+    data = b"// caf\xe9\n" + (EXAMPLES / "saxpy.visaasm").read_bytes()
+    Path("saxpy.visaasm").write_bytes(data)
+    Path("saxpy.launch.yaml").write_bytes((EXAMPLES / "saxpy.launch.yaml").read_bytes())
+    for command, more in readers(tmp_path):
+        said = []
+        for given in (["saxpy.visaasm"], ["-", "--stdin-filename", "saxpy.visaasm"]):
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+            status, out, err = run(command, *given, *more)
+            assert status == (1 if command == "gen" else 0), (command, err)
+            said.append(out)
+        assert said[0] == said[1] or command in ("stats", "run"), command

@@ -6,10 +6,7 @@ No package of PyPI ships the JSON schema itself; where the models are not instal
 import json
 
 import pytest
-from check_support import run  # noqa: F401 - fixture
 from corpus import place
-
-# ruff: noqa: F811 - a fixture is asked for by its name
 
 
 @pytest.mark.parametrize("folder", ["errors", "run/TGLLP/axpy"])

@@ -14,7 +14,7 @@ import pytest
 
 from visa_lsp.cli.main import main
 from visa_lsp.codec.encode import encode
-from visa_lsp.lsp.jobs.answers import stats as figures
+from visa_lsp.lsp.jobs.command_answers import stats as figures
 from visa_lsp.sema.lower import assemble
 
 if TYPE_CHECKING:

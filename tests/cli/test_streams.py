@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.cli import entry, streams
 from visa_lsp.cli.main import main
 
@@ -181,9 +181,9 @@ def test_nothing_is_left_of_an_output_that_is_not_finished(tmp_path, number):
     code = """
 import signal, sys, time
 from pathlib import Path
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it
-with replacing(Path(sys.argv[1])) as stream:
+with replace_file(Path(sys.argv[1])) as stream:
     stream.write(b"half")
     stream.flush()
     print("half", flush=True)
@@ -200,10 +200,10 @@ with replacing(Path(sys.argv[1])) as stream:
 
 def test_where_no_file_is_nameless_an_output_is_whole_all_the_same(tmp_path, monkeypatch):
     monkeypatch.delattr(os, "O_TMPFILE", raising=False)
-    with replacing(tmp_path / "out") as stream:
+    with replace_file(tmp_path / "out") as stream:
         stream.write(b"all")
         assert len(list(tmp_path.iterdir())) == 1
     assert (tmp_path / "out").read_bytes() == b"all"
-    with pytest.raises(KeyError), replacing(tmp_path / "out") as stream:
+    with pytest.raises(KeyError), replace_file(tmp_path / "out") as stream:
         raise KeyError
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

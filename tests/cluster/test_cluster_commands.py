@@ -186,8 +186,8 @@ def test_points_of_a_sweep_are_run_the_same_but_for_the_time_that_they_take(addr
 def test_what_holds_a_file_is_no_longer_read(tmp_path):
     path = tmp_path / "k.visaasm"
     path.write_bytes(b"text")
-    sent = InputFile(str(path)).outgoing(whole=True)
-    gone = InputFile(str(tmp_path / "gone")).outgoing(whole=True)
+    sent = InputFile(str(path)).pack(whole=True)
+    gone = InputFile(str(tmp_path / "gone")).pack(whole=True)
     path.unlink()
     assert sent.read() == b"text"
     (tmp_path / "gone").write_bytes(b"there now")

@@ -9,7 +9,7 @@ from corpus import at_least, files, forms, reference_texts
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode, instruction_offsets
 from visa_lsp.codec.errors import CodecError
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.program.model import AddressOf
 
 OBJECTS = [path.with_suffix(".isa") for path in reference_texts()]

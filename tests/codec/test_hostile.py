@@ -17,7 +17,7 @@ from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.instruction_reader import InstructionReader
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.isa.table import TABLE
 

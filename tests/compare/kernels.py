@@ -1,7 +1,7 @@
 """Small kernels for tests of comparison."""
 
 from visa_lsp.app.diff.sides import side_of_text
-from visa_lsp.compare.programs import compare_programs
+from visa_lsp.compare.program_differences import compare_programs
 
 HEAD = """\
 .version 4.1

@@ -9,7 +9,7 @@ from tiers import first
 from benchmarks.disguise import disguise_text
 from benchmarks.planted import EDITS, is_found, is_same, plant
 from visa_lsp.app.diff.sides import side_of_text
-from visa_lsp.compare.programs import compare_programs
+from visa_lsp.compare.program_differences import compare_programs
 
 TEXTS = texts()
 SAMPLE = TEXTS[:: max(len(TEXTS) // 60, 1)]

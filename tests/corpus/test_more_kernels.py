@@ -23,7 +23,7 @@ from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble

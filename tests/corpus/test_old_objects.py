@@ -16,7 +16,7 @@ import pytest
 
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble

@@ -16,12 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from msgspec.structs import replace
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-
 from corpus import at_least, read, reference_texts
 from cursor import apply_edits
+from msgspec.structs import replace
 from safe_fixes import EXTRAS, PLANTS, UNREACHED, Extra, plant_faults
 from tiers import first
 

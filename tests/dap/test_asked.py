@@ -2,7 +2,7 @@
 
 import pytest
 
-from visa_lsp.dap.arguments import RequestError, text, whole
+from visa_lsp.dap.request_arguments import RequestError, text, whole
 
 MIB = 1 << 20
 

@@ -21,7 +21,7 @@ from corpus import HAS_MORE, HAS_OWN
 from debugging import debugger_of, state
 from test_debugged_runs import assert_same, report
 from tiers import in_turns
-from traced import Recorder, assert_scopes, compare_done, registers
+from trace_recorder import Recorder, assert_scopes, compare_done, registers
 
 from visa_lsp.debug.breakpoints import Wish
 from visa_lsp.debug.goals import Entry, Goal, StepGoal, depth_of, key_of

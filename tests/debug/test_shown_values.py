@@ -8,9 +8,9 @@ import numpy as np
 from debugging import EXAMPLES, LAUNCH, TEXT, opened
 from each_case import check_each
 
-from visa_lsp.debug.cells import TYPES, shown, text_of, texts_of
-from visa_lsp.debug.expressions import read
+from visa_lsp.debug.cells import TYPES, format_number, text_of, texts_of
 from visa_lsp.debug.goals import StepGoal
+from visa_lsp.debug.lane_expressions import read
 from visa_lsp.debug.scopes import elements, rows_of
 
 
@@ -18,7 +18,7 @@ def test_many_values_are_shown_as_each_of_them():
     def check(case):
         type_, style = case
         values = np.frombuffer(np.random.default_rng(3).bytes(64 * 8), np.uint8).view(TYPES[type_])
-        assert texts_of(values, style) == [shown(value, style) for value in values]
+        assert texts_of(values, style) == [format_number(value, style) for value in values]
 
     check_each(itertools.product(TYPES, ["", "x", "d", "u", "f"]), check, " in style ".join)
 

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-
 from vscode import Window, build_extension, copy_extension  # it is found by the line above
 
 LONG = [  # they take longest, the first one most

@@ -39,7 +39,7 @@ def test_session_in_emacs(tmp_path: Path):
     kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))
     (folder / "broken.launch.yaml").write_text(BROKEN)
     (folder / "scale.c").write_text(HOST)
-    (folder / "visa-lsp.toml").write_text(f'finalizer = "{fake_tool(tmp_path / "bin", "listing()")}"\n')
+    (folder / "visa-lsp.toml").write_text(f'finalizer = "{fake_tool(tmp_path / "bin", "write_listing()")}"\n')
     report = tmp_path / "report.json"
     environment = {
         **os.environ,

@@ -67,7 +67,7 @@ def test_session_in_helix(tmp_path: Path):
         terminal.wait(f"● {len(BROKEN_FOUND) - 1}")
         _command(terminal, "quit-all!")
         end = time.monotonic() + PATIENCE
-        while not terminal.ended():
+        while not terminal.has_ended():
             assert time.monotonic() < end, terminal.screen()
             time.sleep(0.05)
     assert kernel.path.read_text() == kernel.text.replace("V0065", "product")

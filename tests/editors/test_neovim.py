@@ -24,7 +24,7 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     # What stands before the mistake takes 11 bytes more than characters, and 2 units of UTF-16: a column tells who counts wrongly.
     kernel.path.write_text(kernel.text.replace("mad (M1", f"{BEFORE}madd (M1"), encoding="utf-8")
     (folder / "broken.launch.yaml").write_text(BROKEN)
-    (folder / "visa-lsp.toml").write_text(f'finalizer = "{fake_tool(tmp_path / "bin", "listing()")}"\n')
+    (folder / "visa-lsp.toml").write_text(f'finalizer = "{fake_tool(tmp_path / "bin", "write_listing()")}"\n')
     seen = drive_neovim(editor, Path(__file__).with_name("neovim_session.lua"), kernel.path, tmp_path / "home")
     assert seen["ok"], seen
     assert seen["filetype"] == "visa"

@@ -83,6 +83,7 @@ def test_inside_the_extension_host(window: Window, project: Path):
         "code lens",
         "run results",
         "run of unsaved text",
+        "proofs",
     }
     basics |= {
         "quick run",

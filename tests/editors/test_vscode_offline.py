@@ -8,15 +8,12 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from editors import ROOT
 from vscode import CUT, Window, why_missing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TARGET = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}.get(platform.machine(), "")
 

@@ -81,7 +81,7 @@ def respaced(text, kind, seed):
     places = []
     for number, unit in enumerate(source.units):
         for hit in re.finditer(r"(?<=\S) (?=[\w(.])", unit.text):
-            span = source.host_span(Span(hit.start(), hit.end()).shifted(source.start_of(number)))
+            span = source.host_span(Span(hit.start(), hit.end()).shift(source.start_of(number)))
             line = unit.text[unit.text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
             # Comments keep their inside, and so do lines with block comments.
             if span is not None and "//" not in line and "/*" not in line and text[span.start : span.end] == " ":

@@ -9,7 +9,7 @@ from tiers import first
 from work import calls_of
 
 from visa_lsp.embed import host_tree
-from visa_lsp.embed.findings import findings
+from visa_lsp.embed.host_findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host, parse, readable
 
@@ -127,10 +127,10 @@ def places(host):
     """Where every block, string and operand is, what stands in them, what is known, and where each C variable is declared."""
     return [
         (
-            block.span.shifted(placed.base - unit.base),
-            [(p.text, p.host.shifted(placed.base - unit.base), p.exact) for p in block.pieces],
-            [lit.span.shifted(placed.base - unit.base) for lit in block.literals],
-            [(o.name, o.constraint, o.expression, o.span.shifted(placed.base - unit.base)) for o in block.operands],
+            block.span.shift(placed.base - unit.base),
+            [(p.text, p.host.shift(placed.base - unit.base), p.exact) for p in block.pieces],
+            [lit.span.shift(placed.base - unit.base) for lit in block.literals],
+            [(o.name, o.constraint, o.expression, o.span.shift(placed.base - unit.base)) for o in block.operands],
             [host.declaration(unit, o.expression, o.span.start) for o in block.operands],
             unit.source.known,
             unit.map.segments,

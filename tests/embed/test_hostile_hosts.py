@@ -9,7 +9,7 @@ from tiers import first
 from work import calls_of
 
 from visa_lsp.embed import nodes
-from visa_lsp.embed.findings import findings
+from visa_lsp.embed.host_findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
 

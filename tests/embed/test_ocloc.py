@@ -9,7 +9,7 @@ from finalizer import accepts, why_missing
 from tiers import first
 
 from visa_lsp.diagnostics import has_errors
-from visa_lsp.embed.findings import findings
+from visa_lsp.embed.host_findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
 

@@ -14,7 +14,7 @@ import pytest
 from host_faults import SLIPS, faults
 
 from visa_lsp.diagnostics import has_errors
-from visa_lsp.embed.findings import findings
+from visa_lsp.embed.host_findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host, host_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from corpus import place
 
-from visa_lsp.embed.findings import findings
+from visa_lsp.embed.host_findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
 

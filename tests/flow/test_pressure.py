@@ -8,7 +8,7 @@ from each_case import each_of
 from tests.support.flows import VARIABLES, kernel_of, random_steps
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.pressure import Pressure, Size
-from visa_lsp.flow.registers import RegisterUse, registers_of
+from visa_lsp.flow.register_use import RegisterUse, registers_of
 
 GRF = 32
 SET_A = "    mov (M1, 16) A(0,0)<1> 0x1:d\n"

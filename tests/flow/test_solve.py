@@ -4,8 +4,8 @@ from each_case import each_of
 
 from visa_lsp.flow.masks import Atoms, BitFields
 from visa_lsp.flow.solve import closure, solve
-from visa_lsp.flow.structure import structure_of
-from visa_lsp.flow.values import ValueFlow
+from visa_lsp.flow.structured_words import structure_of
+from visa_lsp.flow.value_flow import ValueFlow
 from visa_lsp.isa.model import FlowClass
 
 

@@ -18,6 +18,7 @@ import pytest
 from vscode import environment, why_missing
 
 from visa_lsp.app.settings import TYPES
+from visa_lsp.cli.help_texts import help_texts
 from visa_lsp.cli.main import COMMANDS
 from visa_lsp.generate.site.forms import EXTRA_FORMS, forms
 from visa_lsp.generate.site.opcode_pages import FOLDER, page_name
@@ -36,11 +37,11 @@ SOUGHT = "gather4_scaled"
 def test_every_mnemonic_has_a_page_of_its_own():
     names = [page_name(mnemonic) for mnemonic in TABLE.by_mnemonic]
     assert len({name.lower() for name in names}) == len(names)
-    assert {f"{FOLDER}/{name}.md" for name in names} <= set(pages(ROOT))
+    assert {f"{FOLDER}/{name}.md" for name in names} <= set(pages(ROOT, help_texts()))
 
 
 def test_pages_say_what_the_table_says():
-    made = pages(ROOT)
+    made = pages(ROOT, help_texts())
     for mnemonic, rows in TABLE.by_mnemonic.items():
         text = made[f"{FOLDER}/{page_name(mnemonic)}.md"]
         for row in rows:
@@ -51,7 +52,7 @@ def test_pages_say_what_the_table_says():
 
 
 def test_the_index_of_pages_has_a_line_for_each_mnemonic():
-    index = pages(ROOT)[f"{FOLDER}/index.md"]
+    index = pages(ROOT, help_texts())[f"{FOLDER}/index.md"]
     for mnemonic, rows in TABLE.by_mnemonic.items():
         assert f"| [`{mnemonic}`]({page_name(mnemonic)}.md) | {rows[0].summary} |" in index
 
@@ -85,13 +86,13 @@ def test_every_form_of_the_site_is_used():
 def test_most_instructions_that_a_finalizer_reads_have_a_line():
     """The words of the specification alone aside; what the corpus lacks is told on the page, and must not grow."""
     read = {row.mnemonic for row in TABLE.rows if row.dialects != {Dialect.SEED}}
-    made = pages(ROOT)
+    made = pages(ROOT, help_texts())
     without = [name for name in read if "has no line of it" in made[f"{FOLDER}/{page_name(name)}.md"]]
     assert len(without) <= 30, sorted(without)
 
 
 def test_commands_and_settings_are_those_of_parsers_and_tables():
-    made = pages(ROOT)
+    made = pages(ROOT, help_texts())
     commands, settings = made["reference/commands.md"], made["reference/settings.md"]
     for name in (*COMMANDS, "zeinfo check", "zeinfo emit"):
         assert f"## visa-lsp {name}\n" in commands

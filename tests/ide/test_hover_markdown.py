@@ -9,11 +9,11 @@ from markdown_shape import mistakes
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.explain import explain_text
-from visa_lsp.app.words import known_words
+from visa_lsp.app.explained_words import list_words
 from visa_lsp.ide.features.hover import DIRECTIVES, hover
-from visa_lsp.ide.launch.document import LaunchDocument
+from visa_lsp.ide.launchfile.launch_document import LaunchDocument
 from visa_lsp.ide.prose.opcode import describe_modifier, describe_rows, describe_slot
-from visa_lsp.ide.zeinfo.document import InfoDocument
+from visa_lsp.ide.zeinfo.info_document import InfoDocument
 from visa_lsp.isa.table import TABLE
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +64,7 @@ def test_sound_markdown_has_none():
 
 
 def test_the_page_of_every_word():
-    words = known_words()
+    words = list_words()
     assert len(words) > 700
     found = {word: list(mistakes(explain_text(word) or "", headings=True, folder=ROOT / "docs")) for word in words}
     assert {word: wrong for word, wrong in found.items() if wrong} == {}

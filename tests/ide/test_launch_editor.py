@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from visa_lsp.diagnostics import Severity
-from visa_lsp.ide.launch.document import LaunchDocument
+from visa_lsp.ide.launchfile.launch_document import LaunchDocument
 from visa_lsp.ide.workspace import Language, language_of
 from visa_lsp.launchfile.folder import LaunchFolder
 

@@ -10,10 +10,10 @@ from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
 from visa_lsp.ide.index.focus import header_of
 from visa_lsp.ide.zeinfo.completion import completions
 from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
-from visa_lsp.ide.zeinfo.document import HeldArgument, arguments_in, inputs_told, kernel_at, simd_size_of
-from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
-from visa_lsp.ide.zeinfo.inputs import labels, pages
+from visa_lsp.ide.zeinfo.info_document import HeldArgument, arguments_in, inputs_told, kernel_at, simd_size_of
+from visa_lsp.ide.zeinfo.input_words import labels, pages
+from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.ide.zeinfo.symbols import symbols
 from visa_lsp.zeinfo.source import ZeInfoSource
 

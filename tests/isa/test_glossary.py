@@ -11,7 +11,7 @@ from each_case import each_of
 from prose import sentences
 
 from visa_lsp.app.explain import explain_text
-from visa_lsp.app.words import known_words
+from visa_lsp.app.explained_words import list_words
 from visa_lsp.cli.main import main
 from visa_lsp.generate.glossary_page import page
 from visa_lsp.ide.features.hover import hover
@@ -37,7 +37,7 @@ def test_explain_tells_every_term_by_each_of_its_names(term):
     for word in (term.name, *term.also, term.name.upper()):
         assert term_called(word) is term
         assert f"# {term.name}\n\n{term.doc}" in (explain_text(word) or ""), word
-    assert term.name in known_words()
+    assert term.name in list_words()
     assert f"### {term.name}\n\n{term.doc}" in page()
 
 

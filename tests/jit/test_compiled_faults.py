@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
-from compiled import compile_at_once
-from unjudged import run_unjudged
+from compiled_engine import compile_at_once
+from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions

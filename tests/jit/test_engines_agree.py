@@ -11,7 +11,7 @@ llvmlite = pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import own_cases  # noqa: E402
 import test_run_corpus as corpus  # noqa: E402
-from compiled import compile_at_once  # noqa: E402
+from compiled_engine import compile_at_once  # noqa: E402
 from tiers import in_turns, one_of_each  # noqa: E402
 
 from visa_lsp.app.launch import runner  # noqa: E402

@@ -14,7 +14,7 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import test_faulty_kernels as faulty
 import test_race_kernels as races
-from compiled import compile_at_once
+from compiled_engine import compile_at_once
 from test_engines_agree import differences
 from tiers import in_turns, one_of_each
 

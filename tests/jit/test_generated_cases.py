@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
-import compiled
+import compiled_engine
 from tiers import one_of_each
 
 from tests.sim import test_generated_flow as flow
@@ -36,10 +36,10 @@ EVERY_ROW = pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: f
 
 @pytest.fixture(autouse=True)
 def _compiled(monkeypatch):
-    compiled.compile_at_once(monkeypatch.setattr)
+    compiled_engine.compile_at_once(monkeypatch.setattr)
     monkeypatch.setattr(native, "LEVEL", 0)
     for where in (bench, flow_runs):
-        monkeypatch.setattr(where, "Machine", compiled.machine_class())
+        monkeypatch.setattr(where, "Machine", compiled_engine.machine_class())
 
 
 def each_value(dimensions, number, least):

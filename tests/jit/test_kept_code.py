@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
-from compiled import compile_at_once
+from compiled_engine import compile_at_once
 from test_compiled_faults import ran
 
 import visa_lsp

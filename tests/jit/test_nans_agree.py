@@ -12,10 +12,10 @@ import pytest
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import llvmlite.binding as llvm
-from compiled import compile_at_once
+from compiled_engine import compile_at_once
 from llvmlite import ir
 from tiers import first
-from unjudged import run_unjudged
+from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions

@@ -11,10 +11,10 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
-from compiled import compile_at_once
+from compiled_engine import compile_at_once
 from test_compiled_faults import HEAD as ONE
 from test_engines_agree import differences
-from unjudged import run_unjudged
+from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
-from compiled import compile_at_once
+from compiled_engine import compile_at_once
 from tiers import first
 
 from visa_lsp.app.launch.file import parse_launch

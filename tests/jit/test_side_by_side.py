@@ -12,10 +12,10 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import own_cases
 import test_run_corpus as corpus
-from compiled import compile_at_once
+from compiled_engine import compile_at_once
 from test_compiled_faults import AT, HEAD, LAUNCH
 from test_engines_agree import differences, launches, means_of, named
-from unjudged import run_unjudged
+from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.file import parse_launch

@@ -18,7 +18,7 @@ from visa_lsp.launchfile.templates import template
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.sim.launch.prepare import prepare
-from visa_lsp.zeinfo.read import read
+from visa_lsp.zeinfo.read_kernels import read
 
 POOL = (
     "{buffer: {dtype: float32, shape: [64], init: ones}}", "{buffer: null}", "{value: 1}", "{value: 2.5}", "{value: -3}",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from each_case import check_each
 
-from visa_lsp.checks.support.pages import examples
+from visa_lsp.checks.support.rule_page import examples
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.judge import judge
 from visa_lsp.launchfile.model import VALUES

@@ -1,12 +1,6 @@
-"""Makes ``tests/support`` importable; a client as VS Code, and a kernel that it has open."""
-
-import sys
-from pathlib import Path
+"""A client as VS Code, and a kernel that it has open."""
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-
 from lsp_client import client, open_text, saxpy, servers
 
 __all__ = ["client", "servers"]

@@ -24,7 +24,7 @@ from visa_lsp.lsp.transport.early_initialize import greet
 from visa_lsp.lsp.transport.input_stream import inflow_of
 
 if TYPE_CHECKING:
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 SEED = 20
 CLIENTS = {

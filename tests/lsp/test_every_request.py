@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 
+import pytest
 from lsp_client import at, command, line_of, open_text, plain, saxpy, session
 from lsprotocol import types
 
@@ -456,3 +457,22 @@ async def test_why_is_that_of_the_command_line(client, kernel, tmp_path, capsys)
     wrong = await command(client, "visa.why", {"uri": kernel.uri, "value": "nothing[5]"})
     assert "no buffer is called 'nothing'" in wrong["error"]
     assert "whole number" in (await command(client, "visa.why", {"uri": kernel.uri, "fault": "x"}))["error"]
+
+
+async def test_proofs_are_those_of_the_command_line(client, kernel, tmp_path, capsys):
+    pytest.importorskip("z3")
+    path = tmp_path / "saxpy.visaasm"
+    assert main(["prove", str(path), "--property", "bounds", "--assume", "len(y) >= n", "--format", "json"]) == 0
+    mine = json.loads(capsys.readouterr().out)["results"]
+    asked = {"uri": kernel.uri, "properties": "bounds", "assume": ["len(y) >= n"], "timeout": 60}
+    answer = await command(client, "visa.prove", asked)
+    assert (answer["ok"], answer["results"]) == (True, mine)
+    assert f"saxpy: bounds: {len(mine)} proved" in answer["text"]
+    for more, words in (
+        ({"properties": "race,bonds"}, "did you mean 'bounds'?"),
+        ({"assume": ["len(z) >= n"]}, "the kernel has no buffer z"),
+        ({"assume": "n > 1"}, "`assume` must be a list"),
+        ({"timeout": "soon"}, "expected a number of seconds"),
+        ({"uri": "untitled:none"}, "is neither open nor a file"),
+    ):
+        assert words in (await command(client, "visa.prove", {"uri": kernel.uri, **more}))["error"]

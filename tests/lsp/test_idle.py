@@ -14,7 +14,7 @@ from visa_lsp.lsp.server import create_server
 from visa_lsp.lsp.transport.protocol import Protocol
 
 if TYPE_CHECKING:
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 URI = "file:///quiet.visaasm"
 

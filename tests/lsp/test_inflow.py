@@ -6,15 +6,12 @@ import contextlib
 import io
 import os
 import random
+from collections.abc import Iterator
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import pytest
 
 from visa_lsp.lsp.transport.input_stream import MAX_MESSAGE_BYTES, Inflow, inflow_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture

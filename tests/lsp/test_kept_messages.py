@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from collections import OrderedDict
-from pathlib import Path
+from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from lsprotocol import types
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-
 from edits import random_edit
+from lsprotocol import types
 from tiers import first
 
 from benchmarks.inputs import generate, kernel
@@ -23,9 +19,6 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.workspace import Language, OpenDocument, UserSettings
 from visa_lsp.lsp.handlers import editing, structure
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 URI = "file:///kept.visaasm"
 TEXT = types.TextDocumentIdentifier(URI)

@@ -22,7 +22,7 @@ async def lenses(client, uri):
 
 
 async def test_the_answer_is_that_of_the_command_and_the_lens_tells_the_figures(client, uri, tmp_path):
-    tool = fake_tool(tmp_path / "bin", "listing()")
+    tool = fake_tool(tmp_path / "bin", "write_listing()")
     open_text(client, uri, TEXT)
     assert await lenses(client, uri) == ["Machine Code"]
     answer = await command(client, "visa.gen", {"uri": uri, "tool": tool, "platform": "TGLLP", "html": "yes"})
@@ -58,7 +58,7 @@ async def test_what_the_finalizer_says_is_an_answer(client, uri, tmp_path):
 
 
 async def test_columns_tie_the_lines_of_gen_and_source_to_those_of_the_text(client, tmp_path):
-    tool = fake_tool(tmp_path / "bin", "listing()")
+    tool = fake_tool(tmp_path / "bin", "write_listing()")
     text = TEXT.replace("    mov", '    FILE "somewhere/k.cl"\n    LOC 2\n    mov')
     (tmp_path / "other.cl").write_text("// first\nint second;\n")
     source = (tmp_path / "other.cl").as_uri()
@@ -81,7 +81,7 @@ async def test_columns_tie_the_lines_of_gen_and_source_to_those_of_the_text(clie
 
 
 async def test_hover_tells_where_a_variable_was_put_until_the_text_changes(client, uri, tmp_path):
-    tool = fake_tool(tmp_path / "bin", "LISTING = LISTING.replace('V0033', 'V1'); listing()")
+    tool = fake_tool(tmp_path / "bin", "LISTING = LISTING.replace('V0033', 'V1'); write_listing()")
     place = types.Position(3, TEXT.splitlines()[3].index("V1"))
     asked = types.HoverParams(types.TextDocumentIdentifier(uri), place)
     open_text(client, uri, TEXT)
@@ -100,7 +100,7 @@ async def test_hover_tells_where_a_variable_was_put_until_the_text_changes(clien
 
 
 async def test_a_text_that_shows_its_platform_keeps_it_while_it_is_edited(client, uri, tmp_path):
-    tool = fake_tool(tmp_path / "bin", "listing()")
+    tool = fake_tool(tmp_path / "bin", "write_listing()")
     open_text(client, uri, "// GRF size: 64 bytes (said)\n" + TEXT)
     assert (await command(client, "visa.gen", {"uri": uri, "tool": tool}))["platform"] == "PVCXT"
     place = types.Range(types.Position(0, 0), types.Position(0, 3))
@@ -127,7 +127,7 @@ async def test_the_time_that_the_finalizer_may_take_is_an_option(client, uri, tm
 
 
 async def test_nothing_is_started_where_there_is_no_trust(uri, tmp_path):
-    tool = fake_tool(tmp_path / "bin", f'open(r"{tmp_path}/started", "w"); listing()')
+    tool = fake_tool(tmp_path / "bin", f'open(r"{tmp_path}/started", "w"); write_listing()')
     (tmp_path / "visa-lsp.toml").write_text(f'finalizer = "{tool}"\n')
     async with session(initialization_options={"trusted": False}) as client:
         open_text(client, uri, TEXT)

@@ -20,9 +20,7 @@ from pytest_lsp import ClientServerConfig
 from tiers import first
 
 from visa_lsp.ide.workspace import read_settings
-from visa_lsp.lsp.handlers import sync
-
-sys.path.insert(0, str(ROOT))
+from visa_lsp.lsp.handlers import document_sync
 
 
 def opened(client, kernel, text: str | None = None, version: int = 1):
@@ -515,10 +513,10 @@ def test_an_answer_is_not_believed_over_what_was_told_since_the_question(told_me
     async def answer(_params):
         if told_meanwhile:
             told = {"visa": {"inlayHints": {"types": "on"}}}
-            sync.did_change_configuration(server, types.DidChangeConfigurationParams(told))
+            document_sync.did_change_configuration(server, types.DidChangeConfigurationParams(told))
         return [{"inlayHints": {"types": "off"}}]
 
     server.workspace_configuration_async = answer
-    asyncio.run(sync.ask_settings(server))
+    asyncio.run(document_sync.ask_settings(server))
     (configured,) = [call.args[0] for call in server.documents.configure.call_args_list]
     assert configured == read_settings({"inlayHints": {"types": "on" if told_meanwhile else "off"}}, None)[0]

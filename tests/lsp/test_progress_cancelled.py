@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from visa_lsp.lsp.progress import show_progress
+from visa_lsp.lsp.work_progress import show_progress
 
 
 async def test_a_cancelling_together_with_the_clients_answer_is_not_lost():

@@ -6,16 +6,13 @@ says why) and the function gives the expected buffers from the input arrays and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import corpus_references as host
 import numpy as np
 
 from visa_lsp.sim.launch.config import BufferArg, ImageArg, LocalArg, SamplerArg, ValueArg
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # Relative error, absolute error, units in the last place: whichever is met. Kernels not named here are exact.
 ACCURACY = {

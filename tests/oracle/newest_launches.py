@@ -14,7 +14,7 @@ from collections import Counter
 
 import opencl
 import test_run_corpus as corpus
-from compiled import compile_at_once
+from compiled_engine import compile_at_once
 from corpus import BESIDE, OWN
 from corpus_results import compare, kept, of_pocl
 

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import opencl
-from compiled import compile_at_once
+from compiled_engine import compile_at_once
 from newest_launches import RUNS, launches, outcome
 from tiers import in_turns, one_of_each
 

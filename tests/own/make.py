@@ -15,9 +15,10 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,9 +33,6 @@ from finalizer import compile_source, finalizer, find_agreed_object, why_missing
 from visa_lsp.codec.decode import decode  # noqa: E402
 from visa_lsp.sema.lower import assemble  # noqa: E402
 from visa_lsp.zeinfo.zebin import read_zebin  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 DEVICES = {
     "bdw": "BDW", "skl": "SKL", "glk": "BXT", "icllp": "ICLLP", "tgllp": "TGLLP", "xe_hp_sdv": "XeHP_SDV", "acm-g10": "DG2",

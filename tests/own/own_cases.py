@@ -6,16 +6,13 @@ where pocl cannot run it (``WITHOUT_POCL`` says why).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from corpus_cases import Case, buf, f32, floats, i32, image, ints, line, u32, value, zeros
 
 from visa_lsp.sim.launch.config import LocalArg, SamplerArg
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Relative error, absolute error, units in the last place: whichever is met. Kernels not named here are exact.
 ACCURACY = {

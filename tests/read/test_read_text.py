@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from each_case import check_each
 
-from visa_lsp.app.read.document import as_json, as_text, chosen, read_data
 from visa_lsp.app.read.expressions import index_text
+from visa_lsp.app.read.pseudo_code import as_json, as_text, chosen, read_data
 from visa_lsp.isa.operands import Region
 from visa_lsp.program.regions import source_elements
 

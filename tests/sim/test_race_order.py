@@ -61,13 +61,13 @@ def test_places_order_groups_and_chains_of_them():
     clocks.atomic(0, 1, [first])
     clocks.group(1)
     clocks.atomic(0, 1, [first])
-    assert clocks.ordered(0, 0, clock, 0)
+    assert clocks.is_ordered(0, 0, clock, 0)
     clocks.fence(0, 1)
     clocks.atomic(0, 1, [second])
     clocks.group(2)
-    assert not clocks.ordered(0, 0, clock, 0)
+    assert not clocks.is_ordered(0, 0, clock, 0)
     clocks.atomic(0, 1, [second])
-    assert clocks.ordered(0, 0, clock, 0)
+    assert clocks.is_ordered(0, 0, clock, 0)
 
 
 def test_beyond_the_limit_of_places_everything_counts_as_ordered(monkeypatch):
@@ -77,7 +77,7 @@ def test_beyond_the_limit_of_places_everything_counts_as_ordered(monkeypatch):
     clocks.fence(0, 2)
     clocks.atomic(0, 2, [(1, i) for i in range(3)])
     assert clocks.gave_up
-    assert clocks.ordered(5, 0, 1, 1)
+    assert clocks.is_ordered(5, 0, 1, 1)
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MAX_PAGES", 1), ("MAX_ACCESSES", 2)])
@@ -142,12 +142,12 @@ def test_what_one_thread_takes_of_another_group_its_barrier_hands_on():
     clocks.atomic(0, 2, [place])
     clocks.group(1)
     clocks.atomic(0, 2, [place])
-    assert not clocks.ordered(0, 0, clock, 1)
+    assert not clocks.is_ordered(0, 0, clock, 1)
     for thread in (0, 1):
         clocks.arrive(thread, 2, barrier)
         clocks.leave(thread, 2, barrier, 0)
     clocks.table(1, 2)
-    assert clocks.ordered(0, 0, clock, 1)
+    assert clocks.is_ordered(0, 0, clock, 1)
 
 
 def test_places_of_many_givers_are_joined_and_lose_nothing():

@@ -11,7 +11,7 @@ from each_case import each_of
 
 from visa_lsp.app.launch.defaults import fit_count
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.proposal import proposed
+from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.runner import run_module
 from visa_lsp.cli.main import main
 
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 
 def proposal_of(text, quick=None):
     path = Path("k.visaasm")
-    return proposed(text, RunOptions(path.absolute()), path.with_suffix(".launch.yaml").absolute(), quick).proposal
+    return propose_run(text, RunOptions(path.absolute()), path.with_suffix(".launch.yaml").absolute(), quick).proposal
 
 
 def saxpy():
@@ -80,7 +80,7 @@ def test_a_race_within_a_thread_is_a_note_that_names_the_option(folder):
     path = Path("k.visaasm").absolute()
     for checks, notes, is_ok in (("all", 1, True), ("none", 0, True), ("all,item-races", 0, False)):
         options = RunOptions(path, checks=checks, engine="interp")
-        made = proposed(text, options, path.with_suffix(".launch.yaml"), {"local_size": [32, 1, 1]})
+        made = propose_run(text, options, path.with_suffix(".launch.yaml"), {"local_size": [32, 1, 1]})
         report = run_module(made.module, made.proposal.read(path), options, made.notes, made.sources)
         assert (len(report.findings), report.ok) == (notes, is_ok), checks
         assert all("--checks all,item-races" in note.message for note in report.findings)

@@ -19,7 +19,7 @@ from tiers import first
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.forms import QuickError, template
-from visa_lsp.app.launch.runner import RunOptions, run_object
+from visa_lsp.app.launch.runner import RunOptions, run_launch
 from visa_lsp.codec.encode import encode
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim.launch.config import LaunchError
@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 TEXT = (EXAMPLES / "saxpy.visaasm").read_text()
 LAUNCH = (EXAMPLES / "saxpy.launch.yaml").read_text().split("expect:")[0]
+OBJECT = Path("no-folder") / "k.isa"
 MEMORY = 3 << 30  # the process with NumPy and its threads takes 1 GiB of addresses before it starts
 
 BOMB = "\n".join(
@@ -258,7 +259,7 @@ def object_of(declarations, change):
 
 def refused(data, launch_file=SIMPLE):
     with pytest.raises(LaunchError) as caught:
-        run_object(data, launch_file, RunOptions(engine="interp", budget=1000))
+        run_launch(launch_file, RunOptions(OBJECT, engine="interp", budget=1000), data)
     return str(caught.value)
 
 
@@ -306,7 +307,7 @@ def test_damaged_objects_run_or_are_refused(seed):
         for _ in range(rng.choice((1, 1, 2, 4))):
             bad[rng.randrange(8, len(bad))] = rng.choice((0, 1, 255, 127, rng.randrange(256)))
         try:
-            run_object(bytes(bad), file, RunOptions(engine="interp", budget=2000))
+            run_launch(file, RunOptions(OBJECT, engine="interp", budget=2000), bytes(bad))
             ended["run"] += 1
         except LaunchError as error:
             ended["refused"] += 1
@@ -413,7 +414,7 @@ def test_any_number_of_a_ze_info_may_be_anything(tmp_path):
             try:
                 file = parse_launch(launch_text, tmp_path / "k.launch.yaml")
                 module = assemble(BODY.format("").replace('"k"', '"saxpy"'), "TGLLP").module
-                run_object(encode(module), file, RunOptions(tmp_path / "k.isa", engine="interp", budget=100))
+                run_launch(file, RunOptions(tmp_path / "k.isa", engine="interp", budget=100), encode(module))
             except LaunchError as error:
                 told.add(str(error))
     assert len(told) > 20
@@ -426,7 +427,7 @@ def test_an_argument_with_a_huge_number_is_refused(tmp_path, args):
     file = parse_launch(f"ze_info: z.yaml\ngroups: [1]\nlocal_size: [16]\nargs: {args}\n", tmp_path / "k.launch.yaml")
     module = assemble(BODY.format("").replace('"k"', '"saxpy"'), "TGLLP").module
     with pytest.raises(LaunchError, match="1073741825 arguments"):
-        run_object(encode(module), file, RunOptions(tmp_path / "k.isa"))
+        run_launch(file, RunOptions(tmp_path / "k.isa"), encode(module))
     with pytest.raises(QuickError, match="1073741825 arguments"):
         template((tmp_path / "z.yaml").read_text())
 
@@ -475,7 +476,7 @@ def test_damaged_launch_files_run_or_are_refused(seed):
             lines[at] = " ".join(parts) if rng.random() < 0.8 else ""
         try:
             file = parse_launch("\n".join(lines), EXAMPLES / "saxpy.launch.yaml")
-            run_object(data, file, RunOptions(engine="interp", budget=500))
+            run_launch(file, RunOptions(OBJECT, engine="interp", budget=500), data)
             runs += 1
         except LaunchError as error:
             told.append(str(error))

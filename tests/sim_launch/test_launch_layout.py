@@ -11,7 +11,7 @@ from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.payload import ExecutionEnv, KernelInfo, PayloadArgument
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.sim.launch.layout import Geometry, GroupPayload, LaunchLayout
-from visa_lsp.zeinfo.read import read
+from visa_lsp.zeinfo.read_kernels import read
 
 HEADER = {"global_id_offset", "local_size"}
 

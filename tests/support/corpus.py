@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from visa_lsp.codec.encode import instruction_offsets
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 
 OWN = Path(__file__).parents[1] / "own"
 BESIDE = Path(os.environ.get("VISA_LSP_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")

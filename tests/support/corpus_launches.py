@@ -10,8 +10,8 @@ import own_cases
 from corpus import HAS_MORE, HAS_OWN, place
 
 from visa_lsp.app.launch.file import LaunchFile, read_launch_file
-from visa_lsp.app.launch.program import TextProblems, load_program, module_of_text
-from visa_lsp.app.launch.runner import LaunchError, RunOptions, ready
+from visa_lsp.app.launch.program import TextProblems, load_program, module_of_text, read_bytes
+from visa_lsp.app.launch.runner import LaunchError, ReadyRun, RunOptions, ready
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sim.launch.config import LaunchConfig
@@ -19,8 +19,6 @@ from visa_lsp.sim.launch.config import LaunchConfig
 if TYPE_CHECKING:
     from corpus_cases import Case
 
-    from visa_lsp.app.launch.program import BodySource
-    from visa_lsp.app.launch.runner import ReadyRun
 
 ROOT = Path(__file__).parents[2]
 # Launch files of the project, each with the platforms that it is for.
@@ -57,11 +55,12 @@ def prepare(case: Case, platform: str) -> ReadyRun:
 
 def prepare_file(path: Path, platform: str | None) -> ReadyRun | None:
     """Return the launch of a file, ready to run; None where its program is not for the platform."""
-    texts: dict[str, BodySource] = {}
     try:
         launch = read_launch_file(path)
         assert launch.file is not None
-        module = load_program(launch.file, platform_named(platform or launch.platform or ""), [], texts)
+        module, texts = load_program(
+            read_bytes(launch.file), launch.file, platform_named(platform or launch.platform or ""), []
+        )
         return ready(module, launch, RunOptions(launch.file, platform, engine="interp", checks="none"), (), texts)
     except (LaunchError, TextProblems):
         return None

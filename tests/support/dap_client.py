@@ -161,7 +161,7 @@ class _Client:
         self._heard = []
         return self._heard
 
-    def left(self) -> int:
+    def wait_for_exit(self) -> int:
         """Hear what is still said until the process has ended; its exit status."""
         try:
             while True:
@@ -200,7 +200,7 @@ class Client(_Client):
     def over(self) -> int:
         return self.process.wait(timeout=WAIT)
 
-    def said(self) -> str:
+    def read_errors(self) -> str:
         """Return the standard error of the process, after ending it if it still runs."""
         self.process.kill()
         assert self.process.stderr is not None

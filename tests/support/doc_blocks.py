@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 _FENCE = re.compile(r"^ *```(\S*)(?: title=\"([^\"]+)\")?$")
 _ITEM = re.compile(r"^(?:\*|-|\d+\.) ")

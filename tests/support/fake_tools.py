@@ -24,7 +24,7 @@ import os, re, signal, subprocess, sys, time
 text = open("text.visaasm", errors="replace").read() if os.path.exists("text.visaasm") else ""
 names = re.findall(r'OutputAsmPath="([^"]*)"', text)
 LISTING = """{LISTING}"""
-def listing(name=None):
+def write_listing(name=None):
     open(name or names[0], "w").write(LISTING)
 '''
 

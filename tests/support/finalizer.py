@@ -16,7 +16,7 @@ from corpus import code_lines
 
 from visa_lsp.codec.encode import encode, instruction_offsets
 from visa_lsp.codec.instruction_writer import InstructionWriter
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.sema.lower import assemble
 

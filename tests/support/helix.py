@@ -67,7 +67,7 @@ class Terminal:
         """Return the text of the screen."""
         return self._tmux("capture-pane", "-p")
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Return whether the program has come to its end."""
         return (
             subprocess.run(

@@ -48,7 +48,7 @@ def faults(host: HostText) -> Iterator[Fault]:
                 line = unit.text[unit.text.rfind("\n", 0, hit.start(1)) + 1 : hit.start(1)]
                 if "//" in line or (kind == "name" and unit.broken):
                     continue
-                span = host.host_span(Span(*hit.span(1)).shifted(host.start_of(number)))
+                span = host.host_span(Span(*hit.span(1)).shift(host.start_of(number)))
                 if span is None or text[span.start : span.end] != hit[1]:
                     continue
                 new = changed(hit[1])

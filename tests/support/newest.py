@@ -19,7 +19,7 @@ from corpus import BESIDE, HAS_MORE, OWN, frame_form, place
 from corpus_results import compare, kept, of_pocl
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.app.compile.build import built, read_source
+from visa_lsp.app.compile.build import Build, build_source, read_source
 from visa_lsp.app.compile.outputs import files_of
 from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.program import module_of_text
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import numpy as np
     from corpus_cases import Case
 
-    from visa_lsp.app.compile.build import Build
 
 INSTALLED = os.environ.get("VISA_LSP_TEST_OCLOC", "")
 DEVICES = ("lnl", "ptl", "cri", "nvl-p", "dg2", "tgllp")
@@ -67,7 +66,7 @@ def sources() -> list[Path]:
 def compile_source(path: Path, device: str, tool: str, options: str = "") -> Build:
     """Compile a source for a device by the first standard of OpenCL that the compiler takes it in."""
     for standard in _STANDARDS:
-        build = built(read_source(str(path)), device, f"{standard} {options}".strip(), tool)
+        build = build_source(read_source(str(path)), device, f"{standard} {options}".strip(), tool)
         if build.program is not None:
             break
     return build

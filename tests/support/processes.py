@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-_PATIENCE = 60.0  # seconds: far more than anything takes, on a busy machine too
-
-
-def patiently(holds: Callable[[], bool]) -> bool:
-    """Return whether a condition becomes true within the time."""
-    end = time.monotonic() + _PATIENCE
-    while not holds():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
+from benchmarks.attack.core import patiently
 
 
 def is_alive(number: int) -> bool:

@@ -7,7 +7,6 @@ in the order of their use, as an assembler would number them.
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 from visa_lsp.codec.fields import default_value
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import ExecStyle, FieldKind, Modifier, Role, Shape
+from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.operands import AO, IM, ST, A, G, I, OperandModifier, P, Region
 from visa_lsp.isa.render_target import message_operands
 from visa_lsp.isa.table import TABLE
@@ -37,9 +36,6 @@ from visa_lsp.program.model import (
     State,
 )  # fmt: skip
 from visa_lsp.sema.lower import assemble
-
-if TYPE_CHECKING:
-    from visa_lsp.isa.model import Instruction, Slot
 
 DECLARATIONS = """.version 4.1
 .kernel "k"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from visa_lsp.app.rules import known_rules, page
+from visa_lsp.app.rule_registry import list_rules, page
 from visa_lsp.cli.main import COMMANDS, LOADERS
 from visa_lsp.cli.parsing import parser_of
 from visa_lsp.isa import predefined
@@ -16,9 +17,6 @@ from visa_lsp.isa.attributes import ATTRIBUTES
 from visa_lsp.isa.platforms import PLATFORMS
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 _CODE = re.compile(r"^```.*?^```$|^ {4}\S.*?$|`[^`\n]*`|\]\([^)\n]*\)", re.MULTILINE | re.DOTALL)
@@ -36,7 +34,7 @@ def sentences() -> Iterator[tuple[str, str]]:
         *predefined.IMPLICIT_INPUTS.values(), *ATTRIBUTES, *TYPES, *PLATFORMS,
     ]  # fmt: skip
     yield from ((one.name, one.doc) for one in named)
-    yield from ((rule.code, _CODE.sub("", page(rule))) for rule in known_rules())
+    yield from ((rule.code, _CODE.sub("", page(rule))) for rule in list_rules())
     for name, load in LOADERS.items():
         parser = parser_of(name, COMMANDS.get(name, ""))
         load()[0](parser)

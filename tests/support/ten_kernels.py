@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.app.read.document import ReadKernel
+    from visa_lsp.app.read.pseudo_code import ReadKernel
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "tutorials" / "read-a-dump.md"
@@ -63,7 +63,7 @@ def visa_of(kernel: ReadKernel, lines: tuple[str, ...]) -> Iterator[str]:
 
 def section() -> str:
     """Return the part of the page between the marks."""
-    from visa_lsp.app.read.document import read_data
+    from visa_lsp.app.read.pseudo_code import read_data
 
     out = []
     for at, (name, kernel, words) in enumerate(KERNELS, 1):

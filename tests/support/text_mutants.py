@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from markers import complete
 
 from visa_lsp.checks.registry import CHECKS
-from visa_lsp.checks.support.pages import examples
+from visa_lsp.checks.support.rule_page import examples
 from visa_lsp.launchfile.rules import RULES as LAUNCH_RULES
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _OWN = Path(__file__).parents[1] / "own"
 _EXAMPLES = Path(__file__).parents[2] / "examples"

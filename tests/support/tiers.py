@@ -6,12 +6,9 @@ The tests marked `corpus` have more cases where a larger corpus lies beside the 
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
 
 
 def chosen(items: list[pytest.Item], config: pytest.Config) -> list[pytest.Item]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import pytest
 from each_case import check_each
@@ -17,9 +17,6 @@ from work import calls_of
 import visa_lsp
 from visa_lsp.syntax.nodes import BLANK, Node, grammar, parse_node
 from visa_lsp.syntax.parse import Parser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PACKAGE = Path(visa_lsp.__file__).parent
 

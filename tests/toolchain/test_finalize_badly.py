@@ -20,7 +20,7 @@ def said(tmp_path):
 
 
 def test_the_listing_is_the_verdict_and_not_the_status(said):
-    (kernel,), findings = said("listing(); sys.exit(1)")
+    (kernel,), findings = said("write_listing(); sys.exit(1)")
     assert findings == []
     assert [(one.line + 1, len(one.instructions)) for one in kernel.lines] == [(4, 1)]
     assert kernel.listing.registers == {"V0033": "r3.0"}
@@ -43,24 +43,24 @@ def test_what_goes_wrong_is_said_in_words(said, body, how, words):
 
 
 def test_a_crash_behind_the_work_keeps_the_work(said):
-    kernels, findings = said("listing(); sys.stdout.flush(); os.kill(os.getpid(), signal.SIGSEGV)")
+    kernels, findings = said("write_listing(); sys.stdout.flush(); os.kill(os.getpid(), signal.SIGSEGV)")
     assert len(kernels) == 1
     assert [name for name, _, _ in findings] == ["finalizer-warning"]
 
 
 def test_what_it_writes_elsewhere_is_no_listing(said, tmp_path):
     """A listing counts where we asked for it: not at a path that the tool chose."""
-    kernels, findings = said('listing("other.asm")')
+    kernels, findings = said('write_listing("other.asm")')
     assert kernels == ()
     assert [name for name, _, _ in findings] == ["finalizer-failure"]
 
 
 def test_a_listing_that_is_called_after_the_text_counts_where_there_is_one_body(said):
     """Older releases do not know the attribute that names the file."""
-    kernels, findings = said('listing("text.asm")')
+    kernels, findings = said('write_listing("text.asm")')
     assert (len(kernels), findings) == (1, [])
     two = [*CODES, '.kernel "two"', "    mov (M1, 8) V1(0,0)<1> 0x1:d"]
-    kernels, findings = said('listing("text.asm")', codes=two)
+    kernels, findings = said('write_listing("text.asm")', codes=two)
     assert kernels == ()
     assert [line for _, line, _ in findings] == [2, 6]
 
@@ -91,13 +91,13 @@ def test_lines_are_those_of_the_text_and_not_of_the_copy(said):
 
 
 def test_pressure_that_cannot_be_had_is_unknown(said):
-    (kernel,), _ = said("sys.exit(1) if '-dumpRPE' in sys.argv else listing()")
+    (kernel,), _ = said("sys.exit(1) if '-dumpRPE' in sys.argv else write_listing()")
     assert kernel.max_pressure is None
     assert [one.pressure for one in kernel.lines] == [None]
 
 
 def test_a_text_without_kernels_is_not_given_to_it(said):
-    kernels, findings = said("listing()", codes=["// nothing", ""])
+    kernels, findings = said("write_listing()", codes=["// nothing", ""])
     assert kernels == ()
     assert findings == [("finalizer-failure", 1, "no kernel found for the finalizer")]
 

@@ -10,8 +10,8 @@ from corpus import BESIDE, HAS_MORE, OWN, files, place, read
 
 from visa_lsp.text import lines_of
 from visa_lsp.toolchain.finalize import FinalizerCall, finalize
+from visa_lsp.toolchain.find_tools import FINALIZER, find_tool
 from visa_lsp.toolchain.process import ToolError
-from visa_lsp.toolchain.tools import FINALIZER, find_tool
 
 pytestmark = pytest.mark.skipif(
     shutil.which(FINALIZER.program) is None, reason="GenX_IR is not installed: apt-get install libigc-tools"

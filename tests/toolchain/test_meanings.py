@@ -3,7 +3,7 @@
 import pytest
 from each_case import check_each
 
-from visa_lsp.app.rules import by_word
+from visa_lsp.app.rule_registry import by_word
 from visa_lsp.toolchain import meanings
 from visa_lsp.toolchain.complaints import complaints_in
 from visa_lsp.toolchain.meanings import meaning_of

@@ -1,10 +1,10 @@
 """Listings, pressure and complaints as the tools print them, cut down to what matters."""
 
-from visa_lsp.toolchain.bodies import bodies_of, make_guarded_copy
 from visa_lsp.toolchain.build_log import messages_in
 from visa_lsp.toolchain.complaints import complaints_in, misuse, warnings_in
 from visa_lsp.toolchain.listing import count_code, read_listing
 from visa_lsp.toolchain.pressure import read_pressure
+from visa_lsp.toolchain.text_bodies import bodies_of, make_guarded_copy
 
 LISTING = """\
 //.kernel k

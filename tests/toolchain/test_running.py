@@ -12,8 +12,8 @@ from fake_tools import fake_tool
 
 from visa_lsp.children import temporary_folder
 from visa_lsp.toolchain import process
+from visa_lsp.toolchain.find_tools import FINALIZER, OCLOC, find_tool
 from visa_lsp.toolchain.process import ToolError, run_program
-from visa_lsp.toolchain.tools import FINALIZER, OCLOC, find_tool
 
 
 def is_running(pid):

@@ -11,9 +11,13 @@ import pytest
 from corpus import OWN
 
 from benchmarks.why import mutants_of
+from visa_lsp.app.compare_runs.programs import program_at
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.unit import job_at
 from visa_lsp.app.why import recording
-from visa_lsp.app.why.answer import WhyQuestion, answer
+from visa_lsp.app.why.answer import SHOWN_NODES, WhyQuestion
+from visa_lsp.app.why.answer import answer as answer_job
 from visa_lsp.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -48,17 +52,22 @@ args:
 """
 
 
+def answer(path, value=None, fault=None, launch=None, against=None, most=SHOWN_NODES):
+    reference = program_at(str(against)) if against is not None else None
+    return answer_job(WhyQuestion(value, fault, most), job_at(str(path), launch, RunOptions()), reference)
+
+
 @pytest.fixture
 def ask(tmp_path):
     """Return a function that writes a kernel with a body and asks for an element of ``y``."""
 
-    def answered(body, value="y[3]", launch=LAUNCH, against=None, **more):
+    def answered(body, value="y[3]", launch=LAUNCH, against=None):
         for name, text in (("k", body), ("ref", against)):
             if text is not None:
                 (tmp_path / f"{name}.visaasm").write_text(HEAD + text + TAIL)
         (tmp_path / "k.launch.yaml").write_text(launch)
-        reference = str(tmp_path / "ref.visaasm") if against is not None else None
-        return answer(WhyQuestion(str(tmp_path / "k.visaasm"), value, against=reference, **more))
+        reference = tmp_path / "ref.visaasm" if against is not None else None
+        return answer(tmp_path / "k.visaasm", value, against=reference)
 
     return answered
 
@@ -68,7 +77,7 @@ def texts(report):
 
 
 def test_the_nodes_of_a_value_are_nearest_first_and_name_their_causes():
-    report = answer(WhyQuestion(str(EXAMPLES / "saxpy.visaasm"), "y[37]"))
+    report = answer(EXAMPLES / "saxpy.visaasm", "y[37]")
     store, mad, *_ = report.nodes
     assert (report.value, report.is_now) == ("y[37]", 93.5)
     assert (store.group, store.thread, store.lane, store.values) == ((2, 0, 0), 0, 5, {"y[37]": 93.5})
@@ -87,7 +96,7 @@ def test_the_nodes_of_a_value_are_nearest_first_and_name_their_causes():
 
 
 def test_both_parties_of_a_race_are_named():
-    report = answer(WhyQuestion(str(EXAMPLES / "average.visaasm"), "x[15]"))
+    report = answer(EXAMPLES / "average.visaasm", "x[15]")
     parties = {(node.group, node.text.split(".")[0]) for node in report.nodes if node.races}
     assert parties == {((0, 0, 0), "gather4_scaled"), ((1, 0, 0), "scatter4_scaled")}
 
@@ -167,7 +176,7 @@ done:
 def test_a_large_launch_records_only_the_group_that_wrote_the_value(monkeypatch):
     pytest.importorskip("llvmlite")
     monkeypatch.setattr(recording, "MAX_WHOLE_STEPS", 10)
-    whole = answer(WhyQuestion(str(EXAMPLES / "saxpy.visaasm"), "y[37]"))
+    whole = answer(EXAMPLES / "saxpy.visaasm", "y[37]")
     assert whole.notes == ["recorded groups, by number: 2"]
     assert [node.text.split()[0] for node in whole.nodes[:2]] == ["scatter4_scaled.R", "mad"]
     assert whole.nodes[0].values == {"y[37]": 93.5}
@@ -178,13 +187,13 @@ def test_a_failed_expectation_and_a_fault_are_where_it_begins(tmp_path):
         shutil.copy(path, tmp_path)
     launch = tmp_path / "saxpy.launch.yaml"
     launch.write_text(launch.read_text().replace("8.5, 11,", "8.5, 12,", 1))
-    report = answer(WhyQuestion(str(tmp_path / "saxpy.visaasm")))
+    report = answer(tmp_path / "saxpy.visaasm")
     assert (report.value, report.is_now, report.expected) == ("y[4]", 11.0, 12.0)
-    fault = answer(WhyQuestion(str(EXAMPLES / "average.visaasm"), fault=1))
+    fault = answer(EXAMPLES / "average.visaasm", fault=1)
     assert fault.value.startswith("out-of-bounds")
     assert fault.nodes[0].text.startswith("gather4_scaled.R")
     with pytest.raises(UserError, match="has 2 faults"):
-        answer(WhyQuestion(str(EXAMPLES / "average.visaasm"), fault=9))
+        answer(EXAMPLES / "average.visaasm", fault=9)
 
 
 def test_the_command_prints_text_json_and_a_page(capsys, tmp_path):
@@ -240,10 +249,10 @@ def test_planted_changes_of_a_real_kernel_are_among_the_first_nodes(tmp_path):
 
 def test_causes_cross_threads_calls_and_barriers():
     """A sum over shared local memory has causes in each thread; a recursive function in each of its activations."""
-    total = answer(WhyQuestion(str(OWN / "run" / "TGLLP" / "folds" / "total.visaasm"), "1[0]", most=400))
+    total = answer(OWN / "run" / "TGLLP" / "folds" / "total.visaasm", "1[0]", most=400)
     assert {node.thread for node in total.nodes if node.kind == "instruction"} > {0}
     assert not any(node.kind == "undefined" for node in total.nodes)
-    climb = answer(WhyQuestion(str(OWN / "run" / "TGLLP" / "deep" / "climb.visaasm"), "0[1]", most=400))
+    climb = answer(OWN / "run" / "TGLLP" / "deep" / "climb.visaasm", "0[1]", most=400)
     assert {node.kernel for node in climb.nodes if node.kind == "instruction"} > {"climb"}
     assert not any(node.kind == "undefined" for node in climb.nodes)
 
@@ -255,7 +264,7 @@ def test_a_long_group_is_recorded_from_its_last_instructions_on(monkeypatch, tmp
     launch = tmp_path / "long.launch.yaml"
     launch.write_text(LAUNCH.replace("args:\n", "args:\n  n: {value: 9000}\n"))
     path = Path(__file__).parents[2] / "benchmarks" / "kernels" / "long_loop.visaasm"
-    report = answer(WhyQuestion(str(path), "y[5]", launch=str(launch)))
+    report = answer(path, "y[5]", launch=str(launch))
     assert "of group 0 at most the last 100 of " in report.notes[0]
     assert any("written before the recorded instructions" in text for text in texts(report))
     add = next(node for node in report.nodes if node.text.startswith("add (M1, 16) sum"))

@@ -16,18 +16,18 @@ from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.program import module_of_text
 from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.cli.zeinfo import zeinfo_command
-from visa_lsp.ide.zeinfo.facts import kernel_texts
+from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.types import type_named
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import run
-from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emit, emit_with_doubts
+from visa_lsp.zeinfo.emit.emission import ArgumentHint, EmitError, emit, emit_with_doubts
 from visa_lsp.zeinfo.emit.entries import type_bytes
 from visa_lsp.zeinfo.input_use import InputUse
 from visa_lsp.zeinfo.kernel_checks import disagreements
-from visa_lsp.zeinfo.layout import registers
-from visa_lsp.zeinfo.read import read
+from visa_lsp.zeinfo.payload_layout import registers
+from visa_lsp.zeinfo.read_kernels import read
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate
 from visa_lsp.zeinfo.write import document

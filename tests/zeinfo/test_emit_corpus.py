@@ -7,38 +7,32 @@ the buffers are the same too. The counts are printed (``pytest -s``).
 
 import functools
 import re
-import sys
 from collections import Counter
-from pathlib import Path
 
+import corpus_cases
+import own_cases
 import pytest
+from corpus import HAS_MORE, HAS_OWN, place
+from tiers import first
+from zeinfo_answers import answers, same, where
 
-ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "tests" / room) for room in ("support", "oracle", "own")]
-
-import corpus_cases  # noqa: E402
-import own_cases  # noqa: E402
-from corpus import HAS_MORE, HAS_OWN, place  # noqa: E402
-from tiers import first  # noqa: E402
-from zeinfo_answers import answers, same, where  # noqa: E402
-
-from visa_lsp.analysis.analysis import Analysis  # noqa: E402
-from visa_lsp.app.launch.program_info import hint_of  # noqa: E402
-from visa_lsp.app.launch.runner import module_of_text  # noqa: E402
-from visa_lsp.app.launch.zebin import program_data  # noqa: E402
-from visa_lsp.ide.zeinfo.facts import kernel_texts  # noqa: E402
-from visa_lsp.isa.platforms import platform_named  # noqa: E402
-from visa_lsp.program.model import Module  # noqa: E402
-from visa_lsp.sim.launch.config import LaunchConfig  # noqa: E402
-from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
-from visa_lsp.sim.machine import run  # noqa: E402
-from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
-from visa_lsp.zeinfo.emit.document import emit_with_doubts  # noqa: E402
-from visa_lsp.zeinfo.emit.slots import slots_of  # noqa: E402
-from visa_lsp.zeinfo.kernel_checks import disagreements  # noqa: E402
-from visa_lsp.zeinfo.read import read  # noqa: E402
-from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
-from visa_lsp.zeinfo.validate import validate  # noqa: E402
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.app.launch.program import module_of_text
+from visa_lsp.app.launch.program_info import hint_of
+from visa_lsp.app.launch.zebin import program_data
+from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.model import Module
+from visa_lsp.sim.launch.config import LaunchConfig
+from visa_lsp.sim.launch.prepare import prepare
+from visa_lsp.sim.machine import run
+from visa_lsp.zeinfo.emit.emission import emit_with_doubts
+from visa_lsp.zeinfo.emit.slots import slots_of
+from visa_lsp.zeinfo.emit.user_answers import read_answers
+from visa_lsp.zeinfo.kernel_checks import disagreements
+from visa_lsp.zeinfo.read_kernels import read
+from visa_lsp.zeinfo.source import ZeInfoSource
+from visa_lsp.zeinfo.validate import validate
 
 CASES: dict = {}
 for _case in (*(own_cases.cases() if HAS_OWN else ()), *(corpus_cases.cases() if HAS_MORE else ())):

@@ -10,34 +10,31 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tiers import first
+from zeinfo_answers import answers, same, where
+
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.app.launch.program import module_of_text
+from visa_lsp.app.launch.program_info import hint_of
+from visa_lsp.app.launch.zebin import program_data
+from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LocalArg, SamplerArg, ValueArg
+from visa_lsp.sim.launch.prepare import prepare
+from visa_lsp.sim.machine import run
+from visa_lsp.zeinfo.emit.emission import emit_with_doubts
+from visa_lsp.zeinfo.emit.user_answers import read_answers
+from visa_lsp.zeinfo.kernel_checks import disagreements
+from visa_lsp.zeinfo.read_kernels import read
+from visa_lsp.zeinfo.source import ZeInfoSource
+from visa_lsp.zeinfo.validate import validate
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "support"))
-
-from tiers import first  # noqa: E402
-from zeinfo_answers import answers, same, where  # noqa: E402
-
-from visa_lsp.analysis.analysis import Analysis  # noqa: E402
-from visa_lsp.app.launch.program_info import hint_of  # noqa: E402
-from visa_lsp.app.launch.runner import module_of_text  # noqa: E402
-from visa_lsp.app.launch.zebin import program_data  # noqa: E402
-from visa_lsp.ide.zeinfo.facts import kernel_texts  # noqa: E402
-from visa_lsp.isa.platforms import platform_named  # noqa: E402
-from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LocalArg, SamplerArg, ValueArg  # noqa: E402
-from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
-from visa_lsp.sim.machine import run  # noqa: E402
-from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
-from visa_lsp.zeinfo.emit.document import emit_with_doubts  # noqa: E402
-from visa_lsp.zeinfo.kernel_checks import disagreements  # noqa: E402
-from visa_lsp.zeinfo.read import read  # noqa: E402
-from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
-from visa_lsp.zeinfo.validate import validate  # noqa: E402
 
 DEVICES = {"pvc": "PVCXT", "skl": "SKL", "tgllp": "TGLLP", "acm-g10": "DG2"}
 # The 2022 compiler knows images of OpenCL 3 only where the device has samplers, and OpenCL 2 is enough for the others.

@@ -10,10 +10,10 @@ from each_case import check_each
 
 from visa_lsp.diagnostics import Severity
 from visa_lsp.text import LineIndex
+from visa_lsp.zeinfo.closed_words import WORDS
 from visa_lsp.zeinfo.schema import KNOWN_VERSION, SEED_VERSION, version_text
 from visa_lsp.zeinfo.tables import TABLES
 from visa_lsp.zeinfo.validate import validate
-from visa_lsp.zeinfo.words import WORDS
 from visa_lsp.zeinfo.write import document
 
 GOLDEN = Path(__file__).with_name("rows.golden.txt")

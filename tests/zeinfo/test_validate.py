@@ -10,10 +10,10 @@ from corpus import ROOTS, at_least, files
 from tests.support.work import calls_of
 from visa_lsp.diagnostics import Severity
 from visa_lsp.text import LineIndex
-from visa_lsp.zeinfo.findings import MAX_FINDINGS
 from visa_lsp.zeinfo.plain import load_plain
 from visa_lsp.zeinfo.rules import RULES
 from visa_lsp.zeinfo.source import ZeInfoSource
+from visa_lsp.zeinfo.source_findings import MAX_FINDINGS
 from visa_lsp.zeinfo.validate import validate
 from visa_lsp.zeinfo.yaml import load
 

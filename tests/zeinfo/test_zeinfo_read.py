@@ -4,7 +4,7 @@ import pytest
 from corpus import at_least, files
 
 from visa_lsp.program.payload import BindingTableEntry, PayloadArgument
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 from visa_lsp.zeinfo.yaml import load
 
 SAXPY = """\

@@ -12,17 +12,16 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.platforms import EFFICIENT64B_SINCE, platform_named, select_dialect
+from visa_lsp.isa.platforms import EFFICIENT64B_SINCE, Platform, platform_named, select_dialect
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.session import Session
 
 if TYPE_CHECKING:
-    from visa_lsp.analysis.findings import Findings
+    from visa_lsp.analysis.chunk_findings import Findings
     from visa_lsp.analysis.text_findings import TextFindings
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.model import Dialect
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import BoundModule
 
 # Shorter texts are bound and checked whole, because that takes only a few milliseconds.

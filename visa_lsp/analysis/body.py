@@ -1,6 +1,6 @@
 """The state of one kernel or function, kept from one snapshot to the next.
 
-``text_findings`` calls ``sync``, which applies the chunks of an edit, then ``classify``, which sorts lines by the
+``text_findings`` calls ``apply_edit``, which applies the chunks of an edit, then ``classify``, which sorts lines by the
 verdicts on their classes, then ``judge``, which binds and checks the lines that may have findings. README.md explains
 the model and its words.
 """
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
+from visa_lsp.analysis.chunk_findings import ChunkLines, Dormant, Finding
+from visa_lsp.analysis.declared_names import Names
 from visa_lsp.analysis.directives import Directives, Place
-from visa_lsp.analysis.findings import ChunkLines, Dormant, Finding
-from visa_lsp.analysis.line_classes import Verdicts
-from visa_lsp.analysis.names import Names
 from visa_lsp.analysis.outline import Outline
 from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.verdicts import Verdicts
 from visa_lsp.checks.support.limits import CLASSES
 from visa_lsp.syntax.chunk_facts import facts_in
 from visa_lsp.syntax.document import common

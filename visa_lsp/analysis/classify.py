@@ -9,13 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.chunk_findings import ChunkLines
+from visa_lsp.analysis.declared_names import NAME
 from visa_lsp.analysis.dependencies import Subject
-from visa_lsp.analysis.findings import ChunkLines
-from visa_lsp.analysis.line_classes import ALONE, CLEAN, with_values
-from visa_lsp.analysis.names import NAME
+from visa_lsp.analysis.line_classes import with_values
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, LABEL, LATE, SINGLE, UNKNOWN
-from visa_lsp.sema.context import reads_attributes
+from visa_lsp.analysis.verdicts import ALONE, CLEAN
+from visa_lsp.sema.binding_pass import reads_attributes
 from visa_lsp.syntax.bulk import classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunk_facts import INPUT, decl_lines, instructions_in
 from visa_lsp.syntax.chunks import code_in
@@ -50,7 +51,7 @@ def classify_chunk(body: Body, document: Document, index: int, offsets: list[int
         stale |= _classify_declarations(body, index, offsets)
     if facts.specials:
         stale |= _classify_directives(body, index, offsets)
-    lines.changed()
+    lines.forget_derived()
     return stale
 
 
@@ -205,7 +206,7 @@ def settle(body: Body, group: Iterable[int]) -> set[str]:
                     continue
                 stale.update(_apply_verdict(body, lines, offset, code[offset], verdict))
             del lines.waiting[offset]
-        lines.changed()
+        lines.forget_derived()
     return stale
 
 
@@ -219,7 +220,7 @@ def give_up(body: Body, group: Iterable[int]) -> set[str]:
             for offset in lines.waiting:
                 stale.update(_judge_alone(body, lines, offset, code[offset]))
             lines.waiting.clear()
-            lines.changed()
+            lines.forget_derived()
     return stale
 
 

@@ -6,15 +6,12 @@ An edit makes some subjects and needs stale; findings that depend on a stale one
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from visa_lsp.checks.support.name_index import Spelling
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class RuleSubject(Struct, frozen=True):

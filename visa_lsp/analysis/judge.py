@@ -9,25 +9,24 @@ from collections import Counter
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.chunk_findings import Finding, Kept, names_in
 from visa_lsp.analysis.classify import give_up, representatives, settle
-from visa_lsp.analysis.dependencies import Need, Subject, names_among
+from visa_lsp.analysis.declared_names import NAME, names_of
+from visa_lsp.analysis.dependencies import Dependency, Need, Subject, names_among
 from visa_lsp.analysis.directives import Place
-from visa_lsp.analysis.findings import Finding, Kept, names_in
-from visa_lsp.analysis.line_classes import CLEAN, LINE_SCOPES, OUTLINE_SCOPES, Verdicts, judge, verdicts_on
-from visa_lsp.analysis.names import NAME, names_of
+from visa_lsp.analysis.line_classes import LINE_SCOPES, OUTLINE_SCOPES, Judged, judge, verdicts_on
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
+from visa_lsp.analysis.verdicts import CLEAN, Verdicts
 from visa_lsp.checks.support.limits import SUSPECTS
 from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, is_likened, normalize_spelling
 from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
-from visa_lsp.syntax.words import chunks_with
+from visa_lsp.syntax.word_search import chunks_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.analysis.body import Body, Setup
-    from visa_lsp.analysis.dependencies import Dependency
-    from visa_lsp.analysis.line_classes import Judged
 
 # Reading the verdicts of other processes pays from this number of new classes on.
 _DISK_LOOKUP_CLASSES: Final = 64
@@ -165,7 +164,7 @@ def _drop(body: Body, stale: set[Dependency]) -> tuple[set[Dependency], set[Plac
                 rechecked.update(names_in(lines.missing.get(offset, ())), lines.kept[offset].subjects)
                 del lines.kept[offset]
                 dropped.add((index, offset))
-            lines.changed()
+            lines.forget_derived()
     return rechecked, dropped
 
 
@@ -268,7 +267,7 @@ def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: s
                 needs.add(Need.UNNUMBERED)
         lines = body.lines[index]
         lines.kept[offset] = Kept(tuple(by_line.get(line, ())), frozenset(subjects), frozenset(needs), missing)
-        lines.changed()
+        lines.forget_derived()
     return news
 
 

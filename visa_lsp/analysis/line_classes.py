@@ -8,93 +8,32 @@ instruction. Invariant: a class counts as clean only after the full path has fou
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.analysis.dependencies import RuleSubject
 from visa_lsp.analysis.rule_sets import NAME_PROBLEMS, rule_sets
-from visa_lsp.analysis.tokens import LABEL, UNKNOWN
-from visa_lsp.analysis.verdict_store import stores
+from visa_lsp.analysis.tokens import UNKNOWN
+from visa_lsp.analysis.verdicts import ALONE
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.sema.bind import bind
-from visa_lsp.sema.context import MISSING_LABEL
+from visa_lsp.sema.binding_pass import MISSING_LABEL
 from visa_lsp.syntax.bulk import declares, statement_of
 from visa_lsp.syntax.document import Document
-from visa_lsp.syntax.tree import LINE_MARK
+from visa_lsp.syntax.tree import LINE_MARK, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from visa_lsp.analysis.verdicts import Verdict
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Body, BoundModule
-    from visa_lsp.syntax.tree import Statement
 
-_MAX_CLASSES: Final = 200_000
-# The scopes whose rules run over selected lines of a body; rules of other scopes would give wrong findings there.
+# What runs over lines: rules about other scopes say nothing right of a few lines picked out of a body.
 LINE_SCOPES: Final = frozenset({Scope.LINE, Scope.BODY})
 OUTLINE_SCOPES: Final = LINE_SCOPES | {Scope.OUTLINE}
-# The missing names of a line: for each, twice its index among the undeclared names, plus one for a label. None: no
-# verdict.
-Verdict = tuple[int, ...] | None
-CLEAN: Final[Verdict] = ()
-ALONE: Final[Verdict] = (-1,)  # each line of the class is judged by itself
-
-
-class Verdicts:
-    """The verdicts on line classes of one kind of body: (platform, dialect, directive, attributes that any line depends on)."""
-
-    __slots__ = ("_asked", "clean", "decls", "key", "others")
-
-    def __init__(self, key: object = None) -> None:
-        self.key = key
-        self._asked = False  # whether the verdicts on disk have been read
-        self.clean: set[str] = {"", UNKNOWN + ":", LABEL + ":"}
-        self.others: dict[str, tuple[int, ...]] = {}
-        self.decls: set[str] = set()  # the tokens of clean declarations
-
-    def add(self, line_class: str, verdict: tuple[int, ...]) -> None:
-        """Store a verdict."""
-        if verdict == CLEAN:
-            self.clean.add(line_class)
-        else:
-            self.others[line_class] = verdict
-
-    def ask_store(self) -> bool:
-        """Add the verdicts of other processes; return False if that was done before."""
-        if self._asked:
-            return False
-        self._asked = True
-        for store in stores:
-            store.load(self)
-        return True
-
-    def learn(self, news: Verdicts) -> None:
-        """Add verdicts of this process."""
-        self.clean |= news.clean
-        self.others |= news.others
-        self.decls |= news.decls
-        # A small number of verdicts is not written to disk, because judging so few lines again is cheap.
-        for store in stores if self._asked else ():
-            store.put(self.key, news)
-
-
-_verdicts: OrderedDict[object, Verdicts] = OrderedDict()
-
-
-def verdicts_of(key: object) -> Verdicts:
-    """Return the verdicts of a kind of body, shared by all texts of the process."""
-    found = _verdicts.get(key)
-    if found is None or len(found.clean) + len(found.others) > _MAX_CLASSES:
-        found = _verdicts[key] = Verdicts(key)
-        while len(_verdicts) > 64:
-            _verdicts.popitem(last=False)
-    _verdicts.move_to_end(key)
-    return found
-
-
 _VALUES: Final = re.compile(rf"0[xX][0-9a-fA-F]{{3,}}(?=:)|(?<={re.escape(LINE_MARK)} )[0-9]+")
 
 

@@ -11,8 +11,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.declared_names import NAME, names_of
 from visa_lsp.analysis.directives import NO_DIRECTIVES, Place, function_in
-from visa_lsp.analysis.names import NAME, names_of
 from visa_lsp.analysis.tokens import SINGLE
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
@@ -24,8 +24,8 @@ from visa_lsp.syntax.tree import Decl, InputDecl, Instruction, KernelAttr, Label
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.analysis.findings import Change, Finding
-    from visa_lsp.analysis.names import Names
+    from visa_lsp.analysis.chunk_findings import Change, Finding
+    from visa_lsp.analysis.declared_names import Names
     from visa_lsp.syntax.chunks import Chunk
 
 # The first words of statements that compute nothing.
@@ -75,7 +75,7 @@ class Outline:
 
     def follow(self, change: Change) -> None:
         """Move the findings along with a change of chunks; drop all if one of their lines is removed."""
-        moved = [(at, finding.moved(change)) for at, finding in self.findings or ()]
+        moved = [(at, finding.move(change)) for at, finding in self.findings or ()]
         found = [(at, finding) for at, finding in moved if finding is not None]
         if len(found) < len(moved):
             self.findings = None
@@ -178,7 +178,7 @@ class Outline:
     def _find_declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
         """Yield the declarations of names with several meanings, and the braces between those."""
         apart = {name for name in self.names if names.tokens.get(name) == SINGLE}
-        for index, number in names.declared(apart):
+        for index, number in names.find_declarations(apart):
             facts = facts_in(chunks[index])
             yield index, decl_lines(chunks[index])[number], facts.decls[number] + facts.properties[number]
         if apart:

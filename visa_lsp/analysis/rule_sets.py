@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.analysis.dependencies import RuleSubject
 from visa_lsp.checks import run as checks
-from visa_lsp.checks.rule import Scope
+from visa_lsp.checks.rule import Check, Scope
 from visa_lsp.isa.table import TABLE
-from visa_lsp.sema.context import MISSING_LABEL, MISSING_NAME, READ_ATTRIBUTES
+from visa_lsp.sema.binding_pass import MISSING_LABEL, MISSING_NAME, READ_ATTRIBUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.checks.rule import Check
     from visa_lsp.isa.model import Instruction
 
 # The problems of binding that concern names, not the line.

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
-from visa_lsp.analysis.directives import NO_DIRECTIVES
+from visa_lsp.analysis.directives import NO_DIRECTIVES, Directives, Place
 from visa_lsp.analysis.scopes import ScopedBody, find_scoped_names
 from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from visa_lsp.analysis.directives import Directives, Place
     from visa_lsp.syntax.bulk import Facts
     from visa_lsp.syntax.chunks import Chunk
 

@@ -1,7 +1,7 @@
 """The findings of a text, kept from one snapshot to the next, so that the cost of an edit depends on its size.
 
-``update_body`` updates a body to its snapshot: it applies the chunks (``sync``), sorts lines (``classify``) and judges
-them (``judge``). Invariant: the findings do not depend on earlier snapshots.
+``update_body`` brings a body up to its snapshot: the chunks in (``apply_edit``), lines sorted (``classify``), then judged (``judge``).
+Invariant: it leaves the same findings for any earlier snapshots.
 
 ``TextFindings.update`` returns exactly the findings of the full path, but binds and checks only lines that may have
 unknown findings, with the declarations that they need. README.md explains the model and its words.
@@ -14,15 +14,16 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.apply_edit import Todo, advance, ends_of
 from visa_lsp.analysis.body import Body, Setup, Splice
+from visa_lsp.analysis.chunk_findings import Findings
 from visa_lsp.analysis.classify import classify_chunk
 from visa_lsp.analysis.dependencies import Subject
-from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
-from visa_lsp.analysis.line_classes import judge, verdicts_of
+from visa_lsp.analysis.line_classes import judge
 from visa_lsp.analysis.outline import hide_name, remember
 from visa_lsp.analysis.rule_sets import rule_sets
-from visa_lsp.analysis.sync import Todo, advance, ends_of
+from visa_lsp.analysis.verdicts import verdicts_of
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of

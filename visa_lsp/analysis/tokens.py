@@ -7,18 +7,16 @@ two.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import count
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.sema.special_words import special_words
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-# The tokens of an undeclared name, and of a name whose lines are judged alone; the prefix for a name declared after the
-# first instruction; the token of a label, with the number of its part of the body if there are several.
+# The tokens of an undeclared name, and of a name whose lines are judged alone; the prefix for a name declared after
+# the first instruction; the token of a label, with the number of its part of the body if there are several.
 UNKNOWN: Final = "\x02"
 SINGLE: Final = "\x07"
 LATE: Final = "\x06"

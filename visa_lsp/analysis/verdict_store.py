@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.tokens import class_token, definition_of
+from visa_lsp.analysis.verdicts import stores
 from visa_lsp.disk_cache import Kept, open_for_user
 from visa_lsp.syntax.grammar import grammar_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.analysis.line_classes import Verdicts
+    from visa_lsp.analysis.verdicts import Verdicts
 
 _TOKEN: Final = re.compile("\x01([0-9]+);")
 _NUMBERED: Final = re.compile("\x01#([0-9]+);")
@@ -70,21 +71,21 @@ def _block(verdicts: Verdicts) -> list[object] | None:
     numbers: dict[str, int] = {}
     definitions: list[str] = []
 
-    def numbered(text: str) -> str:
+    def number_tokens(text: str) -> str:
         return _TOKEN.sub(number_of, text)
 
     def number_of(match: re.Match[str]) -> str:
         token = match.group()
         if token not in numbers:
-            definition = numbered(definition_of(token))
+            definition = number_tokens(definition_of(token))
             numbers[token] = len(definitions)
             definitions.append(definition)
         return f"\x01#{numbers[token]};"
 
     try:
-        clean = numbered("\n".join(sorted(verdicts.clean)))
-        others = [numbered("\n".join(verdicts.others)), [list(verdict) for verdict in verdicts.others.values()]]
-        decls = numbered("\n".join(sorted(verdicts.decls)))
+        clean = number_tokens("\n".join(sorted(verdicts.clean)))
+        others = [number_tokens("\n".join(verdicts.others)), [list(verdict) for verdict in verdicts.others.values()]]
+        decls = number_tokens("\n".join(sorted(verdicts.decls)))
     except (KeyError, RecursionError):
         return None
     return [definitions, clean, others, decls]
@@ -128,10 +129,6 @@ def _file_of_user() -> Kept | None:
     with contextlib.suppress(FileNotFoundError):
         return open_for_user("verdicts", [*sorted(files), grammar_path()])
     return None
-
-
-# The store of this process, if there is one.
-stores: Final[list[VerdictStore]] = []
 
 
 @contextlib.contextmanager

@@ -5,13 +5,10 @@ Invariant: all input is escaped, including control characters.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from visa_lsp.app.visible_text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -8,14 +8,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray
 
 

@@ -7,28 +7,18 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from visa_lsp.api.findings import TextError, text_findings
 from visa_lsp.api.inputs import find_platform, material, path_of
 from visa_lsp.app.check.report import findings_of
-from visa_lsp.app.inputs import foreign
+from visa_lsp.app.inputs import foreign, is_object
 from visa_lsp.app.launch.file import LaunchFile, read_launch_file
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.program import (
-    TextProblems,
-    decode_object,
-    link_variables,
-    merge_modules,
-    module_of_text,
-    sources_of,
-    text_of,
-)
-from visa_lsp.app.launch.program_info import platform_told
-from visa_lsp.app.launch.runner import makings
-from visa_lsp.companions import LAUNCH, kernels_in
+from visa_lsp.app.launch.program import BodySource, TextProblems, link_variables, merge_modules
+from visa_lsp.app.launch.runner import load_for, makings, program_path
+from visa_lsp.companions import LAUNCH
 from visa_lsp.sim.launch.config import LaunchConfig, LaunchError
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 
@@ -36,10 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from visa_lsp.api.inputs import Material, Source
-    from visa_lsp.app.launch.program import BodySource
     from visa_lsp.program.model import Module
-
-_MAGIC: Final = b"CISA"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,9 +52,7 @@ def load_program(path_or_text: Source, platform: str | None, ze_info: Source | N
     with as_text_error():
         if path is not None and path.name.endswith(LAUNCH):
             launch = read_launch_file(path, named=True)
-            if launch.file is None:
-                raise LaunchError("no program; name it with file: NAME.visaasm", place=f"{path}:1:1")
-            given = material(launch.file)
+            given = material(program_path(launch))
         else:
             launch = LaunchFile(None, None, LaunchConfig())
             given = material(path_or_text)
@@ -111,14 +96,11 @@ def _module(
 def _part(
     given: Material, data: bytes, launch: LaunchFile, options: RunOptions, notes: list[str]
 ) -> tuple[Module, dict[str, BodySource]]:
-    if data[:4] == _MAGIC:
-        return decode_object(data, given.path), {}
     if other := foreign(given.name, data):
         raise LaunchError(other, place=given.name)
-    text = text_of(data.rstrip(b"\0"), given.path or Path(given.name))
-    told = platform_told(launch, options, kernels_in(text))
-    module = module_of_text(text, given.path, told, notes)
-    return module, sources_of(module, text, given.path)
+    if not is_object(given.name, data):
+        data = data.rstrip(b"\0")
+    return load_for(data, launch, options, notes)
 
 
 @contextmanager

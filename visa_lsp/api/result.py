@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from visa_lsp.api import html
 from visa_lsp.api.findings import FindingList, RunFinding, run_findings
-from visa_lsp.app.launch.comparison import numbers
+from visa_lsp.app.launch.expectation_words import numbers
 from visa_lsp.app.launch.printing import Outcome, report_values, text_lines
 
 if TYPE_CHECKING:

@@ -15,12 +15,11 @@ from visa_lsp.app.check.runner import check_file
 from visa_lsp.app.check.suppress import Selection
 from visa_lsp.app.check.verdict import Task
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import decode
+from visa_lsp.app.inputs import SourceText, decode
 from visa_lsp.diagnostics import Severity
 
 if TYPE_CHECKING:
     from visa_lsp.api.inputs import Source
-    from visa_lsp.app.inputs import SourceText
 
 
 def check(path_or_text: Source, platform: str | None = None) -> FindingList[TextFinding]:

@@ -12,17 +12,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.verdict_store import stores
+from visa_lsp.analysis.verdicts import stores
 from visa_lsp.app.check.kept_verdicts import KnownClean
-from visa_lsp.app.errors import UserError, printable
-from visa_lsp.app.inputs import foreign
+from visa_lsp.app.errors import printable
+from visa_lsp.app.inputs import decode_object, other_text
 from visa_lsp.checks.support.context import dialect_of
-from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
 from visa_lsp.isa.model import Dialect
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import Platform, platform_named
 from visa_lsp.program.text_form import Subject, module_lines, module_text
 from visa_lsp.sema.lower import program_of
 from visa_lsp.text import Span
@@ -30,7 +29,6 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Module
 
 
@@ -64,7 +62,7 @@ def problems_of(analysis: Analysis) -> tuple[Diagnostic, ...]:
     return found
 
 
-def lowered(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
+def lower_text(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
     """Lower a text for a platform, whatever its findings. Without a platform the text decides the register size."""
     module = program_of(analysis.document, platform)
     if module is not None:
@@ -80,12 +78,12 @@ def lowered(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
 
 
 def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
-    """Check and lower a text; the register size is chosen as in ``lowered``."""
+    """Check and lower a text; the register size is chosen as in ``lower_text``."""
     analysis = Analysis.of(text, platform)
     diagnostics = problems_of(analysis)
     if has_errors(diagnostics):
         return CheckedProgram(analysis, None, diagnostics)
-    made = lowered(analysis, platform_named(platform or ""))
+    made = lower_text(analysis, platform_named(platform or ""))
     return made if made.module is None else CheckedProgram(analysis, made.module, diagnostics)
 
 
@@ -94,12 +92,9 @@ def module_of_object(data: bytes, name: str, platform: str | None) -> Module:
 
     Raises UserError if the bytes are not an object that can be read.
     """
-    try:
-        module = decode(data)
-    except CodecError as error:
-        raise UserError(f"{name}: {foreign(name, data) or error}") from None
+    module = decode_object(name, data)
     chosen = platform_named(platform) if platform else None
-    return lowered(Analysis.of(module_text(module, chosen), platform), chosen).module or module
+    return lower_text(Analysis.of(module_text(module, chosen), platform), chosen).module or module
 
 
 def assemble_text(text: str, platform: str | None = None) -> Assembled:
@@ -145,7 +140,7 @@ def _warn_of_older(analysis: Analysis, module: Module, platform: str | None) -> 
 
 def _without_object(place: Span, message: str) -> Diagnostic:
     """Return the finding that a text has no object."""
-    from visa_lsp.app.rules import NO_OBJECT_FORM
+    from visa_lsp.app.rule_registry import NO_OBJECT_FORM
 
     return Diagnostic(NO_OBJECT_FORM, place, message)
 
@@ -169,7 +164,10 @@ def problem_lines(
     result: Assembled | CheckedProgram,
     severities: Collection[Severity] = (Severity.ERROR, Severity.WARNING),
 ) -> Iterator[str]:
-    """Yield the findings of these severities as lines of the format ``concise``."""
+    """Yield the findings of these severities as lines of the format ``concise``; of another text than vISA one line."""
+    if result.module is None and (other := other_text(result.analysis.document.text)):
+        yield printable(f"{name}: {other}")
+        return
     for finding in result.diagnostics:
         if finding.severity in severities:
             line, column = result.analysis.document.position(finding.span.start)

@@ -6,15 +6,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.app.output_files import write_file
 from visa_lsp.safe_io import read_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _VERSION: Final = 1
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Final
 
 # ``check`` opens the caches itself, because most of its verdicts are cached.
 _READS_TEXTS: Final = ("asm", "diff", "run", "zeinfo", "gen", "compile", "stats")
 
 
 @contextlib.contextmanager
-def keeping(command: str) -> Iterator[None]:
+def open_caches(command: str) -> Iterator[None]:
     """Open the caches on demand during a command, and write them at its end."""
     with contextlib.ExitStack() as stack:
         if command in _READS_TEXTS:
-            stack.enter_context(learning())
+            stack.enter_context(open_rule_caches())
         yield
 
 
 @contextlib.contextmanager
-def learning() -> Iterator[None]:
+def open_rule_caches() -> Iterator[None]:
     """Open the caches of parser and rules, and write the new entries at the end."""
     from visa_lsp.disk_cache import folder_of_user
 

@@ -35,12 +35,12 @@ class ClusterWork(Struct, Generic[Item, Result], frozen=True):
     """The work on items of a kind.
 
     A worker calls the pickled ``function``; ``lost`` makes the result of an item that failed, from the reason;
-    ``outgoing`` adds to an item the data that the worker cannot read.
+    ``pack`` adds to an item the data that the worker cannot read.
     """
 
     function: Callable[[Item], Result]
     lost: Callable[[Item, str], Result]
-    outgoing: Callable[[Item], Item]
+    pack: Callable[[Item], Item]
 
 
 class InputFile(Struct, frozen=True):
@@ -60,7 +60,7 @@ class InputFile(Struct, frozen=True):
             raise UserError(self.problem)
         return read_bytes(self.path, named=self.named) if self.data is None else self.data
 
-    def outgoing(self, *, whole: bool) -> InputFile:
+    def pack(self, *, whole: bool) -> InputFile:
         """Return the file for a worker, with its bytes if ``whole`` or if it is not a regular file."""
         if self.data is not None or (is_regular(self.path) and not whole):
             return self
@@ -78,14 +78,14 @@ class Said(Struct, Generic[Result], frozen=True):
     printed: str = ""
 
 
-def listened(function: Callable[[Item], Result], item: Item) -> Said[Result]:
+def capture_output(function: Callable[[Item], Result], item: Item) -> Said[Result]:
     """Call a function and return its result and output."""
     with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()) as printed:
         result = function(item)
     return Said(result, said.getvalue(), printed.getvalue())
 
 
-def complained(result: Result, message: str) -> Said[Result]:
+def attach_error(result: Result, message: str) -> Said[Result]:
     """Return a result with an error message as its output."""
     return Said(result, f"{complaint(message)}\n")
 
@@ -107,9 +107,7 @@ class Cluster:
         if items:
             folder = "" if self.sends else os.getcwd()  # noqa: PTH109 - a name for another machine
             with cluster_errors():
-                yield from results(
-                    self._crew, work.function, items, guesses, work.lost, work.outgoing, self._limit, folder
-                )
+                yield from results(self._crew, work.function, items, guesses, work.lost, work.pack, self._limit, folder)
 
 
 @contextlib.contextmanager

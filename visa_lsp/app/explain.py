@@ -5,20 +5,15 @@ Everything comes from the tables that the other operations use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from visa_lsp.app.rules import page, rule_called
+from visa_lsp.app.rule_registry import page, rule_called
 from visa_lsp.ide.prose.opcode import describe_modifier, describe_slot, type_limits
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES
 from visa_lsp.isa.glossary import entry, term_called
-from visa_lsp.isa.model import Dialect
+from visa_lsp.isa.model import Dialect, Instruction
 from visa_lsp.isa.platforms import ALL, PLATFORMS, Platform, platform_named
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPES, type_named
-
-if TYPE_CHECKING:
-    from visa_lsp.isa.model import Instruction
 
 
 def explain_text(word: str, platform: str | None = None) -> str | None:

@@ -6,26 +6,24 @@ Places are those in the messages. If the vISA text is beside the file, its lines
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 
 from visa_lsp.app.errors import printable
 from visa_lsp.app.inputs import read_bytes, read_source
-from visa_lsp.app.rules import rule_called
-from visa_lsp.toolchain.bodies import bodies_of
+from visa_lsp.app.rule_registry import rule_called
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.toolchain.build_log import messages_in, misuse_of_build
 from visa_lsp.toolchain.complaints import Complaint, complaints_in, misuse, warnings_in
 from visa_lsp.toolchain.finalize import place_of
 from visa_lsp.toolchain.meanings import meaning_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from visa_lsp.toolchain.text_bodies import bodies_of
 
 _ERRORS: Final = ".errors.txt"
-_TEXTS: Final = (".visaasm", ".isaasm")
-# Messages of both about spills, which do not have the form of an error.
+# What both say of spills, outside of their forms of errors.
 _SPILLS: Final = re.compile(r"^(?:warning: )?(.*spilled around \d+|Spill memory used.*)", re.MULTILINE | re.IGNORECASE)
 
 
@@ -81,7 +79,7 @@ def _text_beside(path: Path, kernels: set[str], platform: str | None) -> _Text |
     if not path.name.endswith(_ERRORS):
         return None
     stem = path.name.removesuffix(_ERRORS)
-    texts = [one for one in (path.with_name(stem + ending) for ending in _TEXTS) if one.is_file()]
+    texts = [one for one in (path.with_name(stem + ending) for ending in TEXTS) if one.is_file()]
     if not texts:
         # Imported here because it loads the YAML reader.
         from visa_lsp.companions import Beside

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Final
 
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.inputs import STDIN
-
-SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
+from visa_lsp.program.suffixes import PROGRAMS
 
 
 def is_folder(path: str) -> bool:
@@ -23,7 +21,7 @@ def is_folder(path: str) -> bool:
         raise UserError(f"{path}: {reason(error)}") from None
 
 
-def files_of(folder: str, suffixes: tuple[str, ...] = SUFFIXES) -> dict[str, str]:
+def files_of(folder: str, suffixes: tuple[str, ...] = PROGRAMS) -> dict[str, str]:
     """Map the relative paths of files below a folder to their paths. Raises UserError for an unreadable folder.
 
     The files are texts and objects, or those with other ``suffixes``.

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from visa_lsp.app.errors import UserError, reason
+from visa_lsp.program.suffixes import OBJECT, TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, MAX_TEXT_BYTES, read_file, read_stream
+from visa_lsp.text import decode_text
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Module
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
@@ -23,7 +28,6 @@ _ELF: Final = b"\x7fELF"
 _PATCH_TOKENS: Final = b"CTNI"
 _OPENCL_ELF: Final = tuple(bytes((kind, 0xFF)) for kind in range(1, 6))  # ELF types of the container before zebin
 _SPIRV: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
-_TEXTS: Final = (".visaasm", ".isaasm")
 _OPENCL: Final = (".cl", ".clh", ".clcpp", ".ocl")
 _ZE_INFO: Final = (".zeinfo.yaml", ".zeinfo.yml", ".zeinfo", ".ze_info")
 _OURS: Final = rb"(?m)^[ \t]*\.(?:version|kernel|function|global_function|decl)\b"
@@ -59,8 +63,23 @@ def decode(name: str, data: bytes, *, embedded: bool = False, is_ze_info: bool =
     if not is_ze_info and name.lower().endswith(_ZE_INFO):
         words = f"visa-lsp zeinfo check {_word(name, 'NAME.zeinfo.yaml')} checks it"
         raise UserError(f"{name}: this is ze_info, not vISA; {words}")
-    bom = data.startswith(_BOM)
-    return SourceText(name, data[len(_BOM) if bom else 0 :].decode("utf-8", "surrogateescape"), bom)
+    return SourceText(name, decode_text(data), data.startswith(_BOM))
+
+
+def is_object(name: str | os.PathLike[str], data: bytes) -> bool:
+    """Return whether the bytes of a file are an object, by their start or by the suffix of the name."""
+    return data.startswith(OBJECT_MAGIC) or os.fspath(name).endswith(OBJECT)
+
+
+def decode_object(name: str, data: bytes) -> Module:
+    """Return the program of an object. Raises UserError for bytes that are not an object that can be read."""
+    from visa_lsp.codec.decode import decode as decode_module
+    from visa_lsp.codec.errors import CodecError
+
+    try:
+        return decode_module(data)
+    except CodecError as error:
+        raise UserError(f"{name}: {foreign(name, data) or f'cannot read the object: {error}'}") from None
 
 
 def read_source(
@@ -100,7 +119,7 @@ def foreign(name: str, data: bytes) -> str:
         return "this is a zebin or another ELF file, not a text (visa-lsp dis prints its contents)"
     if head.startswith(_SPIRV):
         return f"this is SPIR-V, not vISA; {_COMPILE.format('-spirv_input -file ' + _word(name, 'K.spv'))}"
-    if suffix in _TEXTS or re.search(_OURS, head):
+    if suffix in TEXTS or re.search(_OURS, head):
         return ""
     if head.startswith(b"//.kernel ") and b"\n//.platform " in head:
         return (
@@ -110,6 +129,14 @@ def foreign(name: str, data: bytes) -> str:
     if suffix in _OPENCL or re.search(_KERNEL, head):
         return f"this is OpenCL C, not vISA; {_opencl(_word(name, 'K.cl'))}"
     return ""
+
+
+def other_text(text: str) -> str:
+    """Return a message for a text that is not vISA at all; empty for vISA.
+
+    It does not print the text, because a launch file may name any file.
+    """
+    return "" if ".version" in text or ".kernel" in text else "not a vISA text: it has neither `.version` nor `.kernel`"
 
 
 def is_opencl(path: str) -> bool:

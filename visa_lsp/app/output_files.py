@@ -14,21 +14,19 @@ import signal
 import stat
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, TextIO
+from typing import IO, Final, TextIO
 
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.safe_io import PATIENCE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 _PAUSE: Final = 0.05
 
 
 @contextlib.contextmanager
-def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
+def replace_file(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
     """Yield a stream whose bytes replace ``target`` when the block succeeds; else nothing changes.
 
     Raises OSError if ``target`` is one of ``inputs`` by any name or cannot be written, and its subclass IsADirectoryError if
@@ -72,7 +70,7 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
 def write_file(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> None:
     """Write a file. Raises UserError if it cannot be written or is an input."""
     try:
-        with replacing(Path(path), inputs) as stream:
+        with replace_file(Path(path), inputs) as stream:
             stream.write(data)
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: {reason(error)}") from None

@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.children import end_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import TypeVar
 
     Piece = TypeVar("Piece")
     Done = TypeVar("Done")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.suggest import nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _MAX_SECONDS: Final = 86_400  # seconds
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
-from visa_lsp.zeinfo.emit.document import emit_with_doubts
+from visa_lsp.zeinfo.emit.emission import Doubt, emit_with_doubts
 from visa_lsp.zeinfo.emit.roles import registers_of_dump
-from visa_lsp.zeinfo.layout import registers
+from visa_lsp.zeinfo.payload_layout import Registers, registers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.companions import Beside
     from visa_lsp.program.model import Kernel
-    from visa_lsp.zeinfo.emit.document import Doubt
-    from visa_lsp.zeinfo.layout import Registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class DescribedKernel:
     silent: Path | None = None
 
 
-def found_for(kernel: Kernel, places: Sequence[Path | None], finder: Beside) -> DescribedKernel | None:
+def find_ze_info(kernel: Kernel, places: Sequence[Path | None], finder: Beside) -> DescribedKernel | None:
     """Return the ze_info of a kernel in the folders of ``places``; None if there is none.
 
     A place is the path of a text, an object or a launch file.
@@ -53,20 +51,20 @@ def found_for(kernel: Kernel, places: Sequence[Path | None], finder: Beside) -> 
     return DescribedKernel(told.text, told.path, told.is_zebin, simd_size=told.simd_size, silent=silent)
 
 
-def made_for(kernels: Sequence[Kernel], platform: str | None) -> DescribedKernel:
+def infer_ze_info(kernels: Sequence[Kernel], platform: str | None) -> DescribedKernel:
     """Return ze_info inferred from the programs. Raises EmitError if that is impossible."""
     made = emit_with_doubts(kernels, registers_for(platform, kernels))
     return DescribedKernel(made.text, None, doubts=made.doubts)
 
 
-def described(
+def find_or_infer_ze_info(
     kernel: Kernel, places: Sequence[Path | None], finder: Beside, platform: str | None = None
 ) -> DescribedKernel:
     """Return the ze_info found for a kernel, else an inferred one.
 
     Raises EmitError if there is neither.
     """
-    return found_for(kernel, places, finder) or made_for([kernel], platform)
+    return find_ze_info(kernel, places, finder) or infer_ze_info([kernel], platform)
 
 
 def registers_for(platform_name: str | None, kernels: Sequence[Kernel]) -> Registers:

@@ -9,18 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from visa_lsp.app.errors import UserError, printable, reason
-from visa_lsp.app.inputs import OBJECT_MAGIC
+from visa_lsp.app.inputs import OBJECT_MAGIC, decode_object
 from visa_lsp.app.output_files import check_output, write_file
-from visa_lsp.codec.decode import decode
-from visa_lsp.codec.errors import CodecError
 from visa_lsp.program.text_form import module_text
-from visa_lsp.zeinfo.zebin import NOTE_NAMES, RELOCATION_NAMES, Zebin, ZebinError, read_zebin
+from visa_lsp.zeinfo.zebin import NOTE_NAMES, RELOCATION_NAMES, ElfNote, Zebin, ZebinError, read_zebin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.zeinfo.zebin import ElfNote
 
 
 def zebin_of(name: str, data: bytes) -> Zebin:
@@ -78,10 +75,7 @@ def visa_text(name: str, data: bytes, platform: Platform | None, *, comments: bo
     """Return a module of a zebin as text. Raises UserError if it is an unreadable object."""
     if not data.startswith(OBJECT_MAGIC):
         return data.rstrip(b"\0").decode("utf-8", "surrogateescape")
-    try:
-        return module_text(decode(data), platform, comments=comments)
-    except CodecError as error:
-        raise UserError(f"{name}: {error}") from None
+    return module_text(decode_object(name, data), platform, comments=comments)
 
 
 def _lists(name: str, zebin: Zebin) -> Iterator[str]:

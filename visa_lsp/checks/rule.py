@@ -39,7 +39,7 @@ class Check(Struct, frozen=True):
     findings may have changed: ``scope``, and ``reads_values`` if it depends on more of an immediate of three or more digits
     than its length, its bit length and whether it is a power of two ("is it zero" needs no flag, "is it 255" does). In a
     body, a rule of scope LINE sees a part of the lines: a rule that reports the first of several lines calls
-    ``CheckContext.first_use`` in each of them, and a rule that judges single declarations iterates ``CheckContext.declared``.
+    ``CheckContext.first_use`` in each of them, and a rule that judges single declarations iterates ``CheckContext.find_declarations``.
     ``attributes`` names the attributes of the kernel that a rule of scope LINE or BODY reads; ``attribute_words`` the words,
     each with a digit in it, of the lines in which a rule of scope LINE reads them; empty if that may be any line. Only rules
     about problems of binding distinguish declared names, or names of kernels, from others of the same length.

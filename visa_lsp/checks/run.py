@@ -6,13 +6,12 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.registry import CHECKS
-from visa_lsp.checks.rule import Scope
+from visa_lsp.checks.rule import Check, Scope, Visit
 from visa_lsp.checks.support.consequences import root_problems
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from visa_lsp.checks.rule import Check, Visit
     from visa_lsp.checks.support.context import CheckContext
     from visa_lsp.diagnostics import Diagnostic, Rule
     from visa_lsp.isa.model import Instruction

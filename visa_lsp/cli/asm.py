@@ -13,7 +13,7 @@ from visa_lsp.app.inputs import STDIN, read_source
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.common import add_platform, tell_problems
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.files import write_output
+from visa_lsp.cli.outputs import write_output
 
 if TYPE_CHECKING:
     import argparse
@@ -92,9 +92,9 @@ def _assemble(args: argparse.Namespace, path: str, written: dict[str, str], abou
         return EXIT_FINDINGS
     data = result.data
     if args.zebin:
-        from visa_lsp.cli.zeinfo import packed
+        from visa_lsp.cli.zeinfo import pack_with_ze_info
 
-        zebin = packed(source.name, result, args.platform)
+        zebin = pack_with_ze_info(source.name, result, args.platform)
         if zebin is None:
             return EXIT_FINDINGS
         data = zebin

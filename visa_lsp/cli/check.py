@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.check.extras import difference, kept_text, settings_text, statistics
+from visa_lsp.app.check.extras import cache_hits_text, difference, settings_text, statistics
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
-from visa_lsp.app.check.paths import SUFFIXES, Inputs, collect
-from visa_lsp.app.check.report import CheckReport, FileResult
+from visa_lsp.app.check.paths import Inputs, collect
+from visa_lsp.app.check.report import CheckReport, FileResult, ReportedFinding
 from visa_lsp.app.check.runner import check_files
 from visa_lsp.app.check.suppress import FileIgnore, Selection, parse_selectors, validate
 from visa_lsp.app.check.verdict import Task
@@ -30,22 +30,21 @@ from visa_lsp.app.visible_text import visible
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import add_platform, wants_colour, whole_number
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.files import write_output
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.outputs import write_output
+from visa_lsp.cli.progress_line import Progress
 from visa_lsp.cli.streams import steer
-from visa_lsp.diagnostics import Severity
+from visa_lsp.diagnostics import Rule, Severity
 from visa_lsp.disk_cache import folder_of_user
 from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
 from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
+from visa_lsp.program.suffixes import TEXTS
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
     from visa_lsp.app.check.kept_verdicts import KeptVerdicts
-    from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.clusters import Cluster
-    from visa_lsp.diagnostics import Rule
 
 _DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
 _CLEAR: Final = "\033[2J\033[H"
@@ -165,9 +164,9 @@ class Overrides(Struct, frozen=True):
 
 def _list_rules() -> Sequence[Rule]:
     """Return every rule; called only for selectors and findings, because loading the rules takes time."""
-    from visa_lsp.app.rules import known_rules
+    from visa_lsp.app.rule_registry import list_rules
 
-    return known_rules()
+    return list_rules()
 
 
 def check_command(args: argparse.Namespace) -> int:
@@ -204,7 +203,7 @@ def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
     value: str | None = args.write_baseline
     if not value:
         return paths, None if value is None else args.baseline or _DEFAULT_BASELINE
-    is_text = value == STDIN or value.lower().endswith(SUFFIXES) or Path(value).is_dir()
+    is_text = value == STDIN or value.lower().endswith(TEXTS) or Path(value).is_dir()
     if is_text or (args.baseline and not value.endswith(".json")):
         return [value, *paths], args.baseline or _DEFAULT_BASELINE
     return paths, value
@@ -317,7 +316,7 @@ def _watch(
 
 def _suffixes(*, embedded: bool) -> tuple[str, ...]:
     """Return the suffixes to search folders for."""
-    return SUFFIXES + HOST_SUFFIXES if embedded else SUFFIXES
+    return TEXTS + HOST_SUFFIXES if embedded else TEXTS
 
 
 def _is_host(args: argparse.Namespace, name: str) -> bool:
@@ -393,9 +392,9 @@ def _open_cached(options: Options) -> KeptVerdicts | None:
     """Return the cached findings of earlier runs; None with ``--no-cache``."""
     if not options.cache or not (options.cache_dir or folder_of_user()):
         return None
-    from visa_lsp.app.check.kept_verdicts import kept_verdicts
+    from visa_lsp.app.check.kept_verdicts import open_kept_verdicts
 
-    return kept_verdicts(options.cache_dir)
+    return open_kept_verdicts(options.cache_dir)
 
 
 def _check_paths(
@@ -413,11 +412,11 @@ def _check_paths(
     todo = [t for t in tasks if not is_known(t)]
     with Progress(wanted=len(todo) > 1) as line:
 
-        def told(done: int, found: int) -> None:
+        def show_progress(done: int, found: int) -> None:
             if line.is_due():
                 line.show(f"{done:,} of {len(todo):,} files, {found:,} finding{'s' * (found != 1)}")
 
-        for task, result in zip(todo, check_files(todo, options.jobs, told, cluster, kept), strict=True):
+        for task, result in zip(todo, check_files(todo, options.jobs, show_progress, cluster, kept), strict=True):
             cache[task.path] = (stamps[task.path], task, result)
     return [cache[t.path][2] for t in tasks]
 
@@ -461,11 +460,11 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
     if fixed and (options.format != "full" or options.diff):
         verb = "can be fixed" if options.diff else "fixed"
         complain(f"{fixed} finding{'s' * (fixed != 1)} {verb} in {len(changed)} file{'s' * (len(changed) != 1)}")
-    if options.fix and (left := _unapplied_words(report, options)):
+    if options.fix and (left := _describe_unapplied(report, options)):
         complain(left)
     if options.statistics:
         (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
-            statistics(report) + (kept_text(kept.found, kept.asked) if kept is not None else "")
+            statistics(report) + (cache_hits_text(kept.found, kept.asked) if kept is not None else "")
         )
     if report.errors:
         return EXIT_INTERNAL if any(result.internal for result in report.errors) else EXIT_USAGE
@@ -483,7 +482,7 @@ def _hidden_words(hidden: Sequence[ReportedFinding]) -> str:
     return f"{' and '.join(words)} {'is' if len(hidden) == 1 else 'are'}"
 
 
-def _unapplied_words(report: CheckReport, options: Options) -> str:
+def _describe_unapplied(report: CheckReport, options: Options) -> str:
     """Return a sentence on the findings whose fix was not applied, with the option that applies it; empty if none."""
     unsafe = [f for f in report.findings if f.remedies and not any(r.safe for r in f.remedies)]
     if not unsafe:

@@ -6,7 +6,7 @@ Loads Dask and ``visa_lsp.cluster`` only with ``--cluster``.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.clusters import Cluster, cluster_errors
 from visa_lsp.app.errors import UserError
@@ -16,7 +16,6 @@ from visa_lsp.cli.exits import complain
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
-    from typing import Any
 
 _LIMIT: Final = 300
 

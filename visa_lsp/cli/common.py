@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 from visa_lsp.app.errors import printable
 from visa_lsp.app.suggestions import platform_problem
@@ -13,7 +13,6 @@ from visa_lsp.isa.platforms import PLATFORMS, platform_named
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
-    from typing import TextIO
 
     from visa_lsp.app.assemble import Assembled, CheckedProgram
     from visa_lsp.app.check.report import ReportedFinding

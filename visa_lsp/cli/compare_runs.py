@@ -7,18 +7,16 @@ only when programs run.
 from __future__ import annotations
 
 import json
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.cli.common import add_platform, whole_number
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.progress_line import Progress
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from visa_lsp.cli.parsing import CommandParser
 
 
@@ -68,8 +66,8 @@ def compare_runs_command(args: Namespace) -> int:
         raise UserError(NEEDS_NUMPY)
     from visa_lsp.app.compare_runs.grid import launches_for
     from visa_lsp.app.compare_runs.points import Tolerance
+    from visa_lsp.app.compare_runs.printing import as_json, text_lines
     from visa_lsp.app.compare_runs.programs import program_at
-    from visa_lsp.app.compare_runs.report import as_json, text_lines
     from visa_lsp.app.compare_runs.search import compare
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import TextProblems

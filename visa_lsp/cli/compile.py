@@ -14,25 +14,23 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.check.formats.data import finding_object
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.app.check.report import CheckReport, FileResult
-from visa_lsp.app.compile.build import built, device_of, read_source, with_lines
+from visa_lsp.app.compile.build import Build, BuildSource, build_source, device_of, read_source, with_lines
 from visa_lsp.app.compile.outputs import WrittenFiles, figures_table, file_name, write_build
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.app.tools import settings_for
 from visa_lsp.cli.common import wants_colour
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.parsing import seconds_argument
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.parsing import CommandParser, seconds_argument
+from visa_lsp.cli.progress_line import Progress
 from visa_lsp.diagnostics import Severity
+from visa_lsp.program.suffixes import PROGRAMS
 from visa_lsp.toolchain.ocloc import SECONDS
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
-
-    from visa_lsp.app.compile.build import Build, BuildSource
-    from visa_lsp.cli.parsing import CommandParser
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -138,7 +136,7 @@ def _values(build: Build, files: WrittenFiles) -> dict[str, Any]:
 
 def _source(path: str, stdin_filename: str | None) -> BuildSource:
     """Read a source. Raises UserError for a vISA text or object, by its suffix."""
-    if path != STDIN and Path(path).suffix in (".visaasm", ".isaasm", ".isa"):
+    if path != STDIN and Path(path).suffix in PROGRAMS:
         raise UserError(f"{path}: expected OpenCL C, found vISA; visa-lsp gen shows its machine code")
     return read_source(path, stdin_filename)
 
@@ -153,7 +151,7 @@ def _build_for_devices(args: argparse.Namespace, source: BuildSource) -> Iterato
         for device in dict.fromkeys(device_of(name, platform) for name in names):
             if line.is_due():
                 line.show(f"{source.name}: compiling for {device}")
-            yield built(source, device, options, args.ocloc, args.timeout)
+            yield build_source(source, device, options, args.ocloc, args.timeout)
 
 
 def _refuse_doubles(builds: Sequence[Build], args: argparse.Namespace) -> None:

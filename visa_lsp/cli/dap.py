@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from visa_lsp import __version__
 from visa_lsp.app.errors import NEEDS_NUMPY
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
     from io import RawIOBase
-    from typing import BinaryIO
 
     from visa_lsp.dap.launch_values import Launched
 
@@ -79,7 +78,7 @@ def _serve(source: RawIOBase, target: BinaryIO, platform: str | None) -> None:
     from visa_lsp.dap.open_launch import open_launch
     from visa_lsp.dap.session import DebugSession
 
-    def opened(arguments: dict[str, Any], say: Callable[[str], None]) -> Launched:
+    def open_with_platform(arguments: dict[str, Any], say: Callable[[str], None]) -> Launched:
         return open_launch({"platform": platform, **arguments} if platform else arguments, say)
 
-    DebugSession(source, target, opened, __version__).serve()
+    DebugSession(source, target, open_with_platform, __version__).serve()

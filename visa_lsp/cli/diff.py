@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.diff.comparison import compared
+from visa_lsp.app.diff.comparison import ProgramComparison, compare_paths
 from visa_lsp.app.errors import printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN
@@ -14,13 +14,12 @@ from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import add_platform, say, wants_colour
 from visa_lsp.cli.exits import print_error
-from visa_lsp.cli.files import write_report
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.outputs import write_report
+from visa_lsp.cli.progress_line import Progress
 
 if TYPE_CHECKING:
     import argparse
 
-    from visa_lsp.app.diff.comparison import ProgramComparison
 
 FORMATS = ("text", "json", "html")
 
@@ -52,7 +51,7 @@ def diff_command(args: argparse.Namespace) -> int:
         said.append(printable(line))
 
     with Progress() as progress, cluster_of(args) as cluster:
-        comparison = compared(args.a, args.b, args.platform, args.stdin_filename, progress, cluster, tell)
+        comparison = compare_paths(args.a, args.b, args.platform, args.stdin_filename, progress, cluster, tell)
     if comparison.files or comparison.folders:
         colour = args.output == STDIN and wants_colour(sys.stdout, args.color)
         report = _report(comparison, args.format, said, colour=colour)
@@ -66,14 +65,14 @@ def diff_command(args: argparse.Namespace) -> int:
 
 def _report(comparison: ProgramComparison, form: str, said: list[str], *, colour: bool) -> str:
     if form == "json":
-        from visa_lsp.app.diff.values import comparison_values
+        from visa_lsp.app.diff.comparison_values import comparison_values
 
         errors = {"errors": [{"error": line} for line in said]} if comparison.unreadable else {}
         return json.dumps({**comparison_values(comparison), **errors}, indent=2) + "\n"
     if form == "html":
-        from visa_lsp.app.diff.html import comparison_page
+        from visa_lsp.app.diff.page import comparison_page
 
         return comparison_page(comparison)
-    from visa_lsp.app.diff.text import comparison_text
+    from visa_lsp.app.diff.printing import comparison_text
 
     return "".join(f"{line}\n" for line in comparison_text(comparison, colour=colour))

@@ -14,10 +14,10 @@ from visa_lsp.app.output_files import check_output
 from visa_lsp.app.zebins import extract_zebin, zebin_of, zebin_text
 from visa_lsp.cli.common import add_platform
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.files import write_output, write_report
+from visa_lsp.cli.outputs import write_output, write_report
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.errors import CodecError
-from visa_lsp.codec.layout import BodySummary, Summary, summary
+from visa_lsp.codec.object_reader import BodySummary, Summary, summary
 from visa_lsp.isa.platforms import platform_named, platform_numbered
 from visa_lsp.isa.predefined import IMPLICIT_INPUTS
 from visa_lsp.program.text_form import module_text

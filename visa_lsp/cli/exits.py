@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from visa_lsp.app.errors import complaint, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _JSON: Final = ("json", "jsonl")
 

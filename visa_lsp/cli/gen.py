@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
-from visa_lsp.app.gen.document import GenDocument, made, read_input, with_errors
+from visa_lsp.app.external_tools import settings_for, split_options
+from visa_lsp.app.gen.gen_document import GenDocument, Source, finalize_text, read_input, with_errors
 from visa_lsp.app.gen.printing import as_json, as_text, figures, findings_json
 from visa_lsp.app.inputs import STDIN, is_opencl
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.tools import settings_for, split_options
 from visa_lsp.cli.common import add_platform, tell
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.files import write_output, write_report
-from visa_lsp.cli.parsing import seconds_argument
+from visa_lsp.cli.outputs import write_output, write_report
+from visa_lsp.cli.parsing import CommandParser, seconds_argument
 from visa_lsp.diagnostics import Severity
 from visa_lsp.toolchain.finalize import SECONDS
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.gen.document import Source
-    from visa_lsp.cli.parsing import CommandParser
 
 _DASHED: Final = {"--options": 1, "--compile-options": 1, "--compare-options": 2}
 
@@ -169,7 +167,9 @@ def _make_documents(args: argparse.Namespace, source: Source, path: str) -> tupl
     calls = [(tool, split_options(words, "--compare-options")) for tool in tools for words in compared]
     platform = args.platform or settings_for(path).platform
     return tuple(
-        with_errors(made(source, tool, (*always, *options), args.timeout, path, schedule=args.schedule), platform)
+        with_errors(
+            finalize_text(source, tool, (*always, *options), args.timeout, path, schedule=args.schedule), platform
+        )
         for tool, options in calls
     )
 
@@ -201,9 +201,9 @@ def _json(documents: list[tuple[GenDocument, ...]], failures: list[dict[str, Any
         if len(found) == 1:
             values.append(as_json(found[0]))
         else:
-            from visa_lsp.app.gen.comparison import compared, comparison_json
+            from visa_lsp.app.gen.compared_results import compare_documents, comparison_json
 
-            values.append(comparison_json(compared(*found)))
+            values.append(comparison_json(compare_documents(*found)))
     values += failures
     return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
 
@@ -216,9 +216,9 @@ def _text(documents: list[tuple[GenDocument, ...]]) -> str:
         if len(found) == 1:
             parts += as_text(found[0])
         else:
-            from visa_lsp.app.gen.comparison import compared, comparison_text
+            from visa_lsp.app.gen.compared_results import compare_documents, comparison_text
 
-            parts += comparison_text(compared(*found))
+            parts += comparison_text(compare_documents(*found))
     compiled = [found[0] for found in documents if found[0].source.device]
     if len({document.source.device for document in compiled}) > 1:
         from visa_lsp.app.gen.opencl_source import table

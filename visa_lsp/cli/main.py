@@ -12,19 +12,17 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
-from visa_lsp.app.caches import keeping
+from visa_lsp.app.caches import open_caches
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.exits import complain, print_error
 from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
-from visa_lsp.cli.parsing import parser_of, parser_of_program
+from visa_lsp.cli.parsing import CommandParser, parser_of, parser_of_program
 from visa_lsp.cli.streams import OutputFull, OutputGone, escape_streams, give_up_output
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Sequence
-
-    from visa_lsp.cli.parsing import CommandParser
 
     Command = tuple[Callable[[CommandParser], None], Callable[[Namespace], int]]
 
@@ -264,7 +262,7 @@ def _dispatch(argv: list[str]) -> int:
     add_arguments(parser)
     args = parser.parse_args(rest)
     hear_interrupts()
-    with keeping(command):
+    with open_caches(command):
         return execute(args)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
 
 from visa_lsp import __version__
 from visa_lsp.app.exits import EXIT_USAGE
@@ -12,9 +13,6 @@ from visa_lsp.app.suggestions import did_you_mean, seconds_of
 from visa_lsp.cli.common import add_platform
 from visa_lsp.cli.exits import print_error
 from visa_lsp.cli.help_examples import example_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 
 class CommandParser(argparse.ArgumentParser):

@@ -9,22 +9,28 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.prove.document import DEFAULT_SECONDS, PROPERTIES, ProofOptions, prove_data
-from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.app.prove.document import (
+    DEFAULT_SECONDS,
+    PROPERTIES,
+    ProofOptions,
+    ProvedFile,
+    check_properties,
+    prove_data,
+)
+from visa_lsp.app.prove.report import as_text, results_json
 from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.files import write_output, write_report
+from visa_lsp.cli.outputs import write_output, write_report
 
 if TYPE_CHECKING:
     import argparse
 
-    from visa_lsp.app.prove.document import ProofResult, ProvedFile
 
 EXIT_UNKNOWN: Final = 3
 MAX_SECONDS: Final = 3600
@@ -32,14 +38,15 @@ MAX_SECONDS: Final = 3600
 
 def properties(text: str) -> tuple[str, ...]:
     """Parse the value of ``--property``: names with commas between. Raises ArgumentTypeError for an unknown one."""
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    for name in names:
-        if name not in PROPERTIES:
-            from argparse import ArgumentTypeError
+    from argparse import ArgumentTypeError
 
-            hint = did_you_mean(name, PROPERTIES)
-            raise ArgumentTypeError(f"unknown property {name!r}{hint}; known properties: {', '.join(PROPERTIES)}")
-    return names or PROPERTIES
+    names = [name for name in text.split(",") if name.strip()]
+    if not names:
+        raise ArgumentTypeError(f"expected properties with commas between, got {text!r}")
+    try:
+        return check_properties(names)
+    except UserError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def seconds(text: str) -> float:
@@ -138,55 +145,7 @@ def _write_launches(file: ProvedFile, folder: Path, inputs: list[str]) -> None:
 
 def as_json(files: list[ProvedFile], errors: list[dict[str, str]]) -> str:
     """Return the answers for a program."""
-    results: list[dict[str, Any]] = []
-    for file in files:
-        for one in file.results:
-            entry: dict[str, Any] = {
-                "property": one.property, "path": printable(file.name), "kernel": one.kernel, "line": one.line,
-                "answer": one.answer, "assumptions": list(one.assumptions),
-            }  # fmt: skip
-            if one.launch is not None:
-                entry["launch"] = one.launch
-            if one.reason is not None:
-                entry["reason"] = one.reason
-            results.append(entry)
+    results = [one for file in files for one in results_json(file)]
     return (
         json.dumps({"results": results} | ({"errors": errors} if errors else {}), indent=1, ensure_ascii=False) + "\n"
     )
-
-
-def as_text(files: list[ProvedFile]) -> str:
-    """Return the answers as text: a line for each that is not proved, and counts of the proved ones with their assumptions."""
-    lines: list[str] = []
-    for file in files:
-        name = printable(file.name)
-        if not file.results and not file.is_broken:
-            lines.append(f"{name}: nothing to prove: no memory is accessed, no register is read, there is no barrier")
-        for kernel in dict.fromkeys(one.kernel for one in file.results):
-            lines += _kernel_lines(name, kernel, [one for one in file.results if one.kernel == kernel])
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _kernel_lines(name: str, kernel: str, results: list[ProofResult]) -> list[str]:
-    lines = []
-    for one in results:
-        if one.answer == "proved":
-            continue
-        lines.append(
-            f"{name}:{one.line}: {one.property} {one.answer}" + (f": {printable(one.reason)}" if one.reason else "")
-        )
-        if one.launch is not None:
-            lines += [f"    {line}" for line in one.launch.splitlines()]
-    for property_ in dict.fromkeys(one.property for one in results):
-        mine = [one for one in results if one.property == property_]
-        counts = [
-            f"{n} {word}"
-            for word in ("proved", "bounded", "refuted", "unknown")
-            if (n := sum(one.answer == word for one in mine))
-        ]
-        lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(counts)}")
-    assumed = dict.fromkeys(words for one in results if one.answer == "proved" for words in one.assumptions)
-    if assumed:
-        lines.append("  proved for launches in which")
-        lines += [f"  - {words}" for words in assumed]
-    return lines

@@ -12,15 +12,13 @@ from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.read.document import as_json, as_text, chosen, read_data
+from visa_lsp.app.read.pseudo_code import ReadFile, as_json, as_text, chosen, read_data
 from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.files import write_report
+from visa_lsp.cli.outputs import write_report
 
 if TYPE_CHECKING:
     import argparse
-
-    from visa_lsp.app.read.document import ReadFile
 
 
 def line_range(text: str) -> tuple[int, int]:

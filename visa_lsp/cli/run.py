@@ -13,33 +13,32 @@ import os
 import re
 import shlex
 import sys
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from visa_lsp.app.clusters import ClusterWork, Said, as_it_is, listened
+from visa_lsp.app.clusters import Cluster, ClusterWork, Said, as_it_is, capture_output
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
 from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_lines
 from visa_lsp.app.launch.sweep_table import refuse_table
-from visa_lsp.app.launch.unit import LaunchJob, guard, program_of, run_job
-from visa_lsp.app.output_files import check_output, refuse_input, replacing
+from visa_lsp.app.launch.unit import LAUNCHES, LaunchJob, guard, run_job
+from visa_lsp.app.output_files import check_output, refuse_input, replace_file
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import whole_number
-from visa_lsp.cli.files import write_output
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.outputs import write_output
+from visa_lsp.cli.progress_line import Progress
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, is_regular, open_file
 
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.captures.importing import Imported
-    from visa_lsp.app.clusters import Cluster
     from visa_lsp.app.compile.build import Build
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.opencl import CompiledProgram, CompilerWords
@@ -48,8 +47,6 @@ if TYPE_CHECKING:
     from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.observers.trace import Tracer
 
-_SUFFIXES: Final = (".yaml", ".yml")
-_TEXTS: Final = (".visaasm", ".isaasm")
 _ALL: Final = "all"
 _GUESS: Final = 0.1  # seconds for a launch
 Input = tuple[str, tuple[Path, ...]]  # an input of the command line, and further files of its program
@@ -182,7 +179,7 @@ def run_command(args: Namespace) -> int:
     if args.sweep or args.table or args.jobs:
         _refuse_with_sweep(args)
         return _run_sweep(args)
-    programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES and not is_opencl(p)]
+    programs = [p for p in args.inputs if Path(p).suffix not in LAUNCHES and not is_opencl(p)]
     tasks: list[Input] = [(name, ()) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
         raise UserError("run: --launch takes the files of one program and excludes other launch files")
@@ -244,7 +241,7 @@ def _refuse_with_sweep(args: Namespace) -> None:
     for option in ("trace", "counts", "profile", "profile_out", "init", "out", "time"):
         if getattr(args, option):
             raise UserError(f"--{option.replace('_', '-')} applies to one launch and excludes --sweep")
-    launches = [name for name in args.inputs if Path(name).suffix in _SUFFIXES]
+    launches = [name for name in args.inputs if Path(name).suffix in LAUNCHES]
     sources = [name for name in args.inputs if is_opencl(name)]
     if sources:
         raise UserError(
@@ -331,7 +328,7 @@ def _with_launch_file(programs: list[str]) -> str | None:
     if len(programs) < 2 or not all(Path(p).is_file() for p in programs):
         return None
     found = [p for p in programs if Path(p).with_suffix(".launch.yaml").is_file()]
-    if not found and all(p.endswith(_TEXTS) for p in programs):
+    if not found and all(p.endswith(TEXTS) for p in programs):
         from visa_lsp.companions import kernels_in
 
         found = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
@@ -351,7 +348,7 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
     for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
         if name == "-" or (Path(name).exists() and not is_regular(name)):
             raise UserError(f"{name}: --cluster takes files, because workers read them themselves")
-    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _report_lost, as_it_is)
+    work = ClusterWork(partial(capture_output, partial(_launch_there, args, several)), _report_lost, as_it_is)
     with Progress() as line:
         for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
             if line.is_due():
@@ -425,13 +422,13 @@ def _run_input(
             name = f"{name}: {build.kernel}" if made is not None else name
         with Progress(wanted=not args.trace) as line:
 
-            def told(of: int, done: int, steps: int) -> None:
+            def show_progress(of: int, done: int, steps: int) -> None:
                 if line.is_due():
                     line.show(f"{name}: {done:,} of {of:,} groups, {steps:,} steps")
 
             options = runner.RunOptions(
                 path, args.platform, args.engine, args.checks, listeners, args.budget, more,
-                first_fault=args.first_fault, told=told if line.wanted else None, repeat=args.repeat,
+                first_fault=args.first_fault, told=show_progress if line.wanted else None, repeat=args.repeat,
                 threads=args.threads, counts=args.counts,
                 profile=args.profile or bool(args.profile_out and not args.counts),
             )  # fmt: skip
@@ -556,12 +553,11 @@ def _write_launch_file(
     """
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.init import launch_text, refuse_existing, write_launch, write_launches
-    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.app.launch.proposal import propose_run
 
     assert job.data is not None
-    assert job.options.path is not None
     refuse_existing(job.launch)
-    made = proposed(program_of(job.data, job.options.path), job.options, job.launch)
+    made = propose_run(job.data, job.options, job.launch)
     proposal = made.proposal
     if not args.expect:
         files = write_launches(job.launch, proposal, program)
@@ -606,7 +602,7 @@ def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
         path = Path(name)
         if not path.exists() or path.is_dir():
             raise FileNotFoundError(f"{name}: {'is a directory' if path.is_dir() else 'no such file'}")
-        if path.suffix in _SUFFIXES:
+        if path.suffix in LAUNCHES:
             if args.init:
                 raise UserError(f"{name}: --init expects a text, an object or OpenCL C, found a launch file")
             return None, path
@@ -639,6 +635,6 @@ def _write(target: Path, buffer: BufferReport) -> str:
     """Write the file of a buffer atomically."""
     import numpy as np
 
-    with replacing(target) as stream:
+    with replace_file(target) as stream:
         np.save(stream, buffer.array, allow_pickle=False)
     return str(target)

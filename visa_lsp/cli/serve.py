@@ -10,20 +10,18 @@ import contextlib
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from visa_lsp import __version__
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_USAGE
 from visa_lsp.cli.exits import complain
 from visa_lsp.lsp.transport.early_initialize import greet
-from visa_lsp.lsp.transport.input_stream import inflow_of
+from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from typing import BinaryIO
 
-    from visa_lsp.lsp.transport.input_stream import Inflow
 
 _PIPE: Final = 1 << 20
 _WAITING: Final = (

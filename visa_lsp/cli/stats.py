@@ -13,33 +13,28 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.clusters import ClusterWork, InputFile, Said, complained, listened
+from visa_lsp.app.clusters import Cluster, ClusterWork, InputFile, Said, attach_error, capture_output
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.gen.printing import findings_json
 from visa_lsp.app.inputs import STDIN, STDIN_NAME
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.stats.dump_pairs import pair_dumps, pairs_csv, pairs_json, pairs_table
-from visa_lsp.app.stats.dumps import (
-    decode_dump,
-    figures_of_dump,
-    is_dump,
-)
-from visa_lsp.app.stats.inputs import dumps_of, figures_of_data, inputs_of, platform_of_launch
+from visa_lsp.app.stats.dumps import DumpFigures, figures_of_dump, is_dump
 from visa_lsp.app.stats.limits import complaints, measures, read_known, write_known
+from visa_lsp.app.stats.measured_inputs import dumps_of, figures_of_data, inputs_of, platform_of_launch
 from visa_lsp.app.stats.printing import as_json, csv_of, dump_json, dump_summary, dump_table, page, table
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import add_platform, say, tell, whole_number
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.progress_line import Progress
+from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.clusters import Cluster
-    from visa_lsp.app.stats.dumps import DumpFigures
     from visa_lsp.app.stats.figures import KernelFigures
 
 _DEFAULT_BASELINE: Final = "visa-lsp-stats.json"
@@ -152,8 +147,8 @@ def _count_inputs(
     inputs = [InputFile(path) for path in args.inputs]
     count = partial(_count, platform, args.stdin_filename or STDIN_NAME)
     if cluster is None:
-        return (listened(count, one) for one in inputs)
-    work = ClusterWork(partial(listened, count), _report_lost, partial(InputFile.outgoing, whole=cluster.sends))
+        return (capture_output(count, one) for one in inputs)
+    work = ClusterWork(partial(capture_output, count), _report_lost, partial(InputFile.pack, whole=cluster.sends))
     return cluster.results(work, inputs, [_GUESS] * len(inputs))
 
 
@@ -162,7 +157,7 @@ def _count(platform: str | None, stdin_name: str, one: InputFile) -> InputFigure
         name = stdin_name if one.path == STDIN else one.path
         data = one.read()
         if is_dump(data):
-            return InputFigures(EXIT_OK, dumps=(figures_of_dump(name, decode_dump(data)),))
+            return InputFigures(EXIT_OK, dumps=(figures_of_dump(name, decode_text(data)),))
         found = figures_of_data(name, data, platform, say=say)
     except UserError as error:
         complain(str(error))
@@ -171,7 +166,7 @@ def _count(platform: str | None, stdin_name: str, one: InputFile) -> InputFigure
 
 
 def _report_lost(one: InputFile, why: str) -> Said[InputFigures]:
-    return complained(InputFigures(EXIT_USAGE), f"{one.path}: {why}")
+    return attach_error(InputFigures(EXIT_USAGE), f"{one.path}: {why}")
 
 
 def _baseline_to_write(args: argparse.Namespace) -> str | None:

@@ -11,13 +11,10 @@ import contextlib
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TextIO, cast
 
 from visa_lsp.app.visible_text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import TextIO
 
 
 # Both derive from BaseException, because handlers of Exception report a mistake in an input.

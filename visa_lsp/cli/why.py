@@ -15,7 +15,7 @@ from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.common import add_platform, say, whole_number
-from visa_lsp.cli.files import write_report
+from visa_lsp.cli.outputs import write_report
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.add_argument("input", metavar="IN", help="a text, an object or a launch file")
+    parser.add_argument("input", metavar="IN", help="a text, an object or a launch file; - is standard input")
     start = parser.add_mutually_exclusive_group()
     start.add_argument(
         "--value",
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-nodes", metavar="N", type=whole_number(1), default=40, help="show at most N nodes; default: 40"
     )
     parser.add_argument("--format", choices=("text", "json", "html"), default="text", help="output format")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="output file; default: standard output")
     add_platform(parser)
 
@@ -54,16 +55,18 @@ def why_command(args: argparse.Namespace) -> int:
     """Explain a value and return the exit status. Raises UserError for mistakes of the user."""
     if find_spec("numpy") is None:
         raise UserError(f"why: {NEEDS_NUMPY}")
-    from visa_lsp.app.launch.runner import LaunchError, TextProblems
+    from visa_lsp.app.compare_runs.programs import program_at
+    from visa_lsp.app.launch.runner import LaunchError, RunOptions, TextProblems
+    from visa_lsp.app.launch.unit import job_at
     from visa_lsp.app.why.answer import WhyQuestion, answer
 
     inputs = [name for name in (args.input, args.launch, args.against) if name]
     check_output(args.output, inputs)
-    question = WhyQuestion(
-        args.input, args.value, args.fault, args.launch, args.against, args.platform, args.budget, args.max_nodes
-    )
+    options = RunOptions(platform=args.platform, budget=args.budget)
     try:
-        report = answer(question)
+        job = job_at(args.input, args.launch, options, args.stdin_filename)
+        reference = program_at(args.against) if args.against is not None else None
+        report = answer(WhyQuestion(args.value, args.fault, args.max_nodes), job, reference)
     except TextProblems as problems:
         for line in problems.lines:
             say(line)

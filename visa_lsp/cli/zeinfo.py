@@ -15,46 +15,40 @@ from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.check.formats.table import FORMATS, Look
-from visa_lsp.app.check.report import CheckReport, FileResult, findings_of, number_findings
+from visa_lsp.app.check.report import CheckReport, FileResult, ReportedFinding, findings_of, number_findings
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
-from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, read_bytes
+from visa_lsp.app.inputs import STDIN, STDIN_NAME, decode, decode_object, is_object, read_bytes
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.ze_info import made_for, registers_for
+from visa_lsp.app.ze_info import infer_ze_info, registers_for
 from visa_lsp.cli.common import add_platform, wants_colour
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.files import write_output
-from visa_lsp.codec.decode import decode as decode_object
-from visa_lsp.codec.errors import CodecError
+from visa_lsp.cli.outputs import write_output
 from visa_lsp.companions import Beside, list_kernels
-from visa_lsp.diagnostics import Severity
-from visa_lsp.ide.zeinfo.facts import kernel_texts
-from visa_lsp.isa.platforms import platform_named, platform_of_product
-from visa_lsp.zeinfo.emit.answers import SayError, read_answers
-from visa_lsp.zeinfo.emit.document import Doubt, EmitError, emit_with_doubts
+from visa_lsp.diagnostics import Diagnostic, Severity
+from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
+from visa_lsp.isa.platforms import Platform, platform_named, platform_of_product
+from visa_lsp.program.suffixes import PROGRAMS
+from visa_lsp.zeinfo.emit.emission import Doubt, EmitError, emit_with_doubts
+from visa_lsp.zeinfo.emit.user_answers import SayError, read_answers
 from visa_lsp.zeinfo.facts import KernelText
-from visa_lsp.zeinfo.kernel_checks import codeless_kernels, disagreements, in_document
+from visa_lsp.zeinfo.kernel_checks import codeless_kernels, disagreements
 from visa_lsp.zeinfo.kernels import entries, word_of
-from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.pack import pack_zebin
+from visa_lsp.zeinfo.payload_layout import registers
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate_source
-from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
+from visa_lsp.zeinfo.zebin import Zebin, ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.app.assemble import Assembled
-    from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.launch.file import LaunchFile
-    from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.zeinfo.zebin import Zebin
 
 _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", ".zebin")
 _MAX_TEXTS: Final = 1000
-_TEXT_SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -129,7 +123,7 @@ def _check_file(path: str, args: argparse.Namespace) -> FileResult:
             kernels: list[KernelText] = []
             for text in _texts(Path(name), source, args.text):
                 kernels += _kernels(text, args.platform, texts, named=bool(args.text))
-            found += in_document(disagreements(source, kernels, where))
+            found += disagreements(source, kernels, where)
         return FileResult(name, _findings(name, source.text, found, texts))
     except UserError as error:
         return FileResult(name, error=str(error))
@@ -163,7 +157,7 @@ def _texts(path: Path, source: ZeInfoSource, named: Sequence[str] | None) -> Ite
     names = dict.fromkeys([stem, *(word_of(k, "name") for k in entries(source.root, "kernels"))])
     for name in list(names)[:_MAX_TEXTS]:
         if name and Path(name).name == name:
-            candidates = (path.with_name(name + suffix) for suffix in _TEXT_SUFFIXES)
+            candidates = (path.with_name(name + suffix) for suffix in PROGRAMS)
             found = next((c for c in candidates if _is_file(c)), None)
             if found is not None:
                 yield found
@@ -179,11 +173,8 @@ def _is_file(path: Path) -> bool:
 def _kernels(path: Path, platform: str | None, texts: dict[str, str], *, named: bool) -> tuple[KernelText, ...]:
     name = str(path)
     data = read_bytes(name, named=named)
-    if data.startswith(OBJECT_MAGIC):
-        try:
-            return tuple(KernelText(kernel, name) for kernel in decode_object(data).bodies)
-        except CodecError as error:
-            raise UserError(f"{name}: {error}") from None
+    if is_object(name, data):
+        return tuple(KernelText(kernel, name) for kernel in decode_object(name, data).bodies)
     texts[name] = decode(name, data).text
     found = kernel_texts(Analysis.of(texts[name], platform), name)
     if not found:
@@ -246,11 +237,8 @@ def _emit(args: argparse.Namespace) -> int:
 
 def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] | None:
     """Return the kernels of a text or object; if it has errors, print them to stderr and return None."""
-    if data.startswith(OBJECT_MAGIC):
-        try:
-            found = [KernelText(kernel, name) for kernel in decode_object(data).kernels]
-        except CodecError as error:
-            raise UserError(f"{name}: {error}") from None
+    if is_object(name, data):
+        found = [KernelText(kernel, name) for kernel in decode_object(name, data).kernels]
     else:
         source = decode(name, data)
         analysis = Analysis.of(source.text, platform)
@@ -272,7 +260,7 @@ def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] 
     return found
 
 
-def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
+def pack_with_ze_info(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
     """Return a zebin with the ze_info of the folder, else a generated one; if there is none, print why and return None."""
     assert result.data is not None
     path = Path(name)
@@ -290,7 +278,7 @@ def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | N
         return pack_zebin(stem, result.data, found.text)
     text = result.analysis.document.text.encode("utf-8", "surrogateescape")
     try:
-        made = made_for(kernels, platform_name)
+        made = infer_ze_info(kernels, platform_name)
     except EmitError as error:
         print(f"{_place(name, text, texts, error)}: error: {error}", file=sys.stderr)
         return None
@@ -307,7 +295,7 @@ def _doubts(name: str, data: bytes, kernels: Sequence[KernelText], doubts: Seque
 
 def _place(name: str, data: bytes, kernels: Sequence[KernelText], error: EmitError | Doubt) -> str:
     text = next(k for k in kernels if k.kernel.name == error.kernel)
-    if data.startswith(OBJECT_MAGIC):
+    if is_object(name, data):
         return name
     span = text.input(error.input) if error.input >= 0 else text.name
     before = decode(name, data).text[: span.start]

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import os
 import pickle
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from visa_lsp.job_process import answer_jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Request = tuple[str, str, bytes | None, bytes]
 Answer = tuple[bool, bytes | str]

@@ -193,7 +193,7 @@ class Crew:
         future.add_done_callback(self._events.put)
         return future
 
-    def finished(self) -> Iterator[Future]:
+    def wait_for_finished(self) -> Iterator[Future]:
         """Yield finished futures; wait briefly if there are none."""
         wait = _LOOK
         with contextlib.suppress(queue.Empty):

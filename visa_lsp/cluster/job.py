@@ -13,7 +13,7 @@ from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from visa_lsp.cluster.child import PROTOCOL
-from visa_lsp.cluster.crew import Gone, value_of
+from visa_lsp.cluster.crew import Crew, Gone, value_of
 from visa_lsp.cluster.worker import Batch, Done, Failed, Report, run_batch
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
-    from visa_lsp.cluster.crew import Crew
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -47,13 +46,13 @@ def results(
     items: Sequence[Item],
     guesses: Sequence[float],
     lost: Callable[[Item, str], Result],
-    outgoing: Callable[[Item], Item],
+    pack: Callable[[Item], Item],
     limit: float,
     folder: str = "",
 ) -> Iterator[Result]:
     """Yield the result of ``work`` for each item, in order; for a failed item that of ``lost``, called with the reason.
 
-    ``work``, items and results are pickled; ``work`` holds shared data and is sent to each worker once. ``outgoing`` converts
+    ``work``, items and results are pickled; ``work`` holds shared data and is sent to each worker once. ``pack`` converts
     an item just before it is sent. ``guesses`` are estimated times of items, in proportion; ``limit`` is the maximum seconds
     of one item. ``folder`` is the current folder of the work, empty for any. Raises ClusterError if no worker is left.
     """
@@ -62,7 +61,7 @@ def results(
         crew,
         pickle.dumps(work, PROTOCOL),
         batch,
-        lambda number: pickle.dumps(outgoing(items[number]), PROTOCOL),
+        lambda number: pickle.dumps(pack(items[number]), PROTOCOL),
         guesses,
     )
     try:
@@ -112,7 +111,7 @@ class _Job:
                 if self._crew.look():
                     self._recover()
                 self._hand_out()
-                for future in self._crew.finished():
+                for future in self._crew.wait_for_finished():
                     self._take(future)
             yield self._ready.pop(number)
 

@@ -11,15 +11,11 @@ import pickle
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
-from visa_lsp.cluster.child import PROTOCOL
+from visa_lsp.cluster.child import PROTOCOL, Answer, Request
 from visa_lsp.job_process import JobLost, JobProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.cluster.child import Answer, Request
 
 _MAX_CACHED_WORKS: Final = 4
 _works: dict[str, bytes] = {}  # the most recent functions by key

@@ -1,4 +1,4 @@
-"""Decodes bytes to a ``Module``: ``layout`` reads the declarations, the fields of the table's rows define the instructions.
+"""Decodes bytes to a ``Module``: ``object_reader`` reads the declarations, the fields of the table's rows define the instructions.
 
 Rows that share an opcode are distinguished by their constant fields. Whatever the bytes are, the outcome is a module or a
 ``CodecError``; time and memory stay proportional to the file.
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from visa_lsp.codec.body_limits import BodyLimits
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.instruction_reader import InstructionReader
-from visa_lsp.codec.layout import read_body, read_header
-from visa_lsp.codec.limits import BodyLimits
+from visa_lsp.codec.object_reader import read_body, read_header
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program.model import GenBinary, Module
 

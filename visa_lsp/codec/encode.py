@@ -23,13 +23,12 @@ from visa_lsp.codec.records import (
     WRITTEN_VERSION,
     ObjectLayout,
 )
-from visa_lsp.program.model import GenBinary
+from visa_lsp.program.model import Attribute, FileVariable, GenBinary, Kernel, Module, StateVariable, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from visa_lsp.isa.types import DataType
-    from visa_lsp.program.model import Attribute, FileVariable, Kernel, Module, StateVariable, Variable
 
 Item = TypeVar("Item")
 _LAYOUT: Final = ObjectLayout(WRITTEN_VERSION)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from visa_lsp.codec.errors import MalformedValueError
-from visa_lsp.isa.model import FieldKind
+from visa_lsp.isa.model import Field, FieldKind
 from visa_lsp.isa.operands import OperandModifier, Region
 from visa_lsp.isa.render_target import message_operands
-from visa_lsp.isa.types import DF, TYPE_BY_CODE, UD, UQ, UW, ExecControl, Q
+from visa_lsp.isa.types import DF, TYPE_BY_CODE, UD, UQ, UW, DataType, ExecControl, Q
 from visa_lsp.program.model import (
     NULL_RAW,
     Address,
@@ -29,12 +29,8 @@ from visa_lsp.program.model import (
     RawOperand,
     State,
     Value,
+    VectorOperand,
 )
-
-if TYPE_CHECKING:
-    from visa_lsp.isa.model import Field
-    from visa_lsp.isa.types import DataType
-    from visa_lsp.program.model import VectorOperand
 
 Reader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[Value, int]]
 # A reader of an item of a list.

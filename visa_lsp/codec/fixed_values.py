@@ -5,19 +5,14 @@ These are fields that the text cannot express, and fields for which Intel's tool
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from visa_lsp.isa.model import ExecStyle, FieldKind, FlowClass, Shape, Trait
+from visa_lsp.isa.model import ExecStyle, FieldKind, FlowClass, Instruction, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import General, Indirect, PredicateOperand
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from visa_lsp.isa.model import Instruction
-    from visa_lsp.program.model import Value
+from visa_lsp.program.model import General, Indirect, PredicateOperand, Value
 
 # Returns the mistake in a value of an instruction, or an empty text.
 Check: TypeAlias = "Callable[[list[Value]], str]"

@@ -26,19 +26,17 @@ from visa_lsp.codec.fields import (
     read_word_immediate,
 )
 from visa_lsp.codec.records import STRICT_FROM
-from visa_lsp.isa.model import Dialect, FieldKind, Role, Shape
+from visa_lsp.isa.model import Dialect, Field, FieldKind, Instruction, Role, Shape
 from visa_lsp.isa.operands import AO, SCALAR_REGION, G, OperandModifier
 from visa_lsp.isa.types import UW
-from visa_lsp.program.model import NULL_RAW, Address, AddressOf, General, Immediate, Inst
+from visa_lsp.program.model import NULL_RAW, Address, AddressOf, General, Immediate, Inst, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from visa_lsp.codec.body_limits import BodyLimits
     from visa_lsp.codec.fixed_values import Check as Judge
-    from visa_lsp.codec.limits import BodyLimits
-    from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.isa.table import InstructionTable
-    from visa_lsp.program.model import Value
 
 _SIZES: Final = {"B": 1, "H": 2, "I": 4, "i": 4}
 _FIXED_SIZES: Final[dict[FieldKind, int]] = {

@@ -15,10 +15,9 @@ from visa_lsp.codec.errors import CodecError, MalformedValueError
 from visa_lsp.codec.fields import INTEGER_FORMAT, LIST_KINDS, default_value
 from visa_lsp.codec.writers import Writer, writer
 from visa_lsp.isa import lsc_codes
-from visa_lsp.isa.model import FieldKind
+from visa_lsp.isa.model import Field, FieldKind, Instruction
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.program.model import Inst, Value
 
 # Codes of fields that this package defines, not the format (``isa.lsc_codes``, ``isa.rows.matrix``).

@@ -9,17 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import lsc_codes
-from visa_lsp.isa.model import FieldKind
+from visa_lsp.isa.model import FieldKind, Instruction
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
 from visa_lsp.isa.types import UD, UQ
-from visa_lsp.program.model import General, Immediate, State
+from visa_lsp.program.model import General, Immediate, State, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.codec.fixed_values import Check
-    from visa_lsp.isa.model import Instruction
-    from visa_lsp.program.model import Value
 
 _ORDERS: Final = frozenset({lsc_codes.ORDER_PLAIN, lsc_codes.ORDER_TRANSPOSED})
 _CODES: Final[dict[str, frozenset[int]]] = {

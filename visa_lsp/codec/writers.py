@@ -9,29 +9,26 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from visa_lsp.codec.errors import MalformedValueError
 from visa_lsp.codec.fields import EXEC_CODES, INTEGER_FORMAT, TYPES_OF_8_BYTES
 from visa_lsp.isa.model import FieldKind
-from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
-from visa_lsp.isa.types import EXEC_SIZES, ExecControl
+from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier, Region
+from visa_lsp.isa.types import EXEC_SIZES, DataType, ExecControl
 from visa_lsp.program.model import (
     Address,
     AddressOf,
     General,
     Immediate,
     Indirect,
+    ListItem,
     Predicate,
     PredicateOperand,
     RawOperand,
     State,
+    Value,
 )
-
-if TYPE_CHECKING:
-    from visa_lsp.isa.operands import Region
-    from visa_lsp.isa.types import DataType
-    from visa_lsp.program.model import ListItem, Value
 
 Writer: TypeAlias = Callable[["Value"], bytes]
 

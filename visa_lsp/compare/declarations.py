@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.compare.model import LABEL
+from visa_lsp.compare.difference_words import arrow, name_in
+from visa_lsp.compare.model import LABEL, ComparedBody, Ref
 from visa_lsp.compare.refs import input_ref, refs_of, state
-from visa_lsp.compare.words import arrow, name_in
 from visa_lsp.isa.operands import ALIGN_TEXT
 from visa_lsp.program.text_form import attribute_text, variable_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.compare.model import ComparedBody, Ref
     from visa_lsp.compare.renaming import Renaming
     from visa_lsp.program.model import Input, Kernel
     from visa_lsp.program.operand_text import OperandNames

@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
+from visa_lsp.compare.instruction_shapes import Item, items_of
 from visa_lsp.compare.pairing import MovedRun, similar_pairs
 from visa_lsp.compare.refs import declaration
-from visa_lsp.compare.renaming import by_names, by_votes, complete_renaming, count_equal, in_order
+from visa_lsp.compare.renaming import Renaming, by_names, by_votes, complete_renaming, count_equal, in_order
 from visa_lsp.compare.sequences import align_levels
-from visa_lsp.compare.shapes import items_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.compare.model import ComparedBody, Ref
-    from visa_lsp.compare.renaming import Renaming
-    from visa_lsp.compare.shapes import Item
 
 Tokens: TypeAlias = tuple[
     list[int], list[int]
@@ -107,25 +105,25 @@ def _match_items(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], item
             if found == renaming:
                 break
             renaming = found
-        match = settled(renaming)
+        match = settle(renaming)
         # The final names decide which of several similar instructions was changed or moved.
         better = _items([*match.equal, *_pair_by_names(match)], items_a, items_b)
-        return max(match, settled(by_votes(a, b, better, assumed)), key=explained)
+        return max(match, settle(by_votes(a, b, better, assumed)), key=count_explained)
 
-    def settled(renaming: Renaming) -> Matching:
+    def settle(renaming: Renaming) -> Matching:
         named = tokens(renaming)
         equal = [(i, j) for i, j, _ in align_levels([named])]
         moved = _find_moved_runs(named, equal)
         changed = similar_pairs(a, b, items_a, items_b, renaming, equal, moved)
         return Matching(items_a, items_b, complete_renaming(a, b, renaming), equal, changed, moved)
 
-    def explained(match: Matching) -> tuple[int, int]:
+    def count_explained(match: Matching) -> tuple[int, int]:
         """Return the amount of two bodies that a matching explains: equal lines of code and declarations, and moved lines."""
         unsaid = len(match.equal) + count_equal(a.kernel, b.kernel, match.renaming)
         return unsaid, sum(run.length for run in match.moved)
 
     names = by_names(a, b)
-    return max(end_of(names, names), end_of(by_use, {}), key=explained)
+    return max(end_of(names, names), end_of(by_use, {}), key=count_explained)
 
 
 def _items(pairs: Iterable[tuple[int, ...]], a: Sequence[Item], b: Sequence[Item]) -> list[tuple[Item, Item]]:

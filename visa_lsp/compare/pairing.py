@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.compare.instruction_shapes import Item, is_label, parts_of
 from visa_lsp.compare.sequences import common, gaps_between
-from visa_lsp.compare.shapes import is_label, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from visa_lsp.compare.model import ComparedBody
     from visa_lsp.compare.renaming import Renaming
-    from visa_lsp.compare.shapes import Item
 
 _MAX_TABLE_CELLS: Final = 4_000  # cells of a table over two stretches
 _FULL: Final = 100

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.compare.model import LABEL
+from visa_lsp.compare.model import LABEL, Ref
 from visa_lsp.isa import predefined
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from visa_lsp.compare.model import Ref
     from visa_lsp.program.model import Input, Kernel, StateVariable
 
 FIRST: Final = {

@@ -16,8 +16,8 @@ from visa_lsp.isa import predefined
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+    from visa_lsp.compare.instruction_shapes import Item
     from visa_lsp.compare.model import ComparedBody
-    from visa_lsp.compare.shapes import Item
     from visa_lsp.program.model import Kernel
 
 Renaming: TypeAlias = dict[Ref, Ref]
@@ -166,8 +166,8 @@ def _through_aliases(a: Kernel, b: Kernel, out: Renaming, taken: set[Ref]) -> No
 def _alike(a: ComparedBody, b: ComparedBody, out: Renaming, taken: set[Ref], *, closely: bool) -> None:
     """Pair equal declarations, those of one name first, then in order; ``closely`` also by their use."""
     ours, theirs = (_Declarations(body.kernel, closely=closely) for body in (a, b))
-    waiting = [(ref, ours.said(ref, out)) for ref in refs_of(a.kernel) if ref not in out]
-    left = [(ref, theirs.said(ref, None)) for ref in refs_of(b.kernel) if ref not in taken]
+    waiting = [(ref, ours.describe(ref, out)) for ref in refs_of(a.kernel) if ref not in out]
+    left = [(ref, theirs.describe(ref, None)) for ref in refs_of(b.kernel) if ref not in taken]
     named = {(said, b.name(ref)): ref for ref, said in left}
     _add(((ref, named[said, a.name(ref)]) for ref, said in waiting if (said, a.name(ref)) in named), out, taken)
     in_order: defaultdict[Hashable, deque[Ref]] = defaultdict(deque)
@@ -189,7 +189,7 @@ class _Declarations:
                 said = repr((declaration(kernel, ("G", number)), variable.alias_offset))
                 self._aliases["G", variable.alias_index].append(said)
 
-    def said(self, ref: Ref, renaming: Renaming | None) -> Hashable:
+    def describe(self, ref: Ref, renaming: Renaming | None) -> Hashable:
         """Return a declaration, with the base of an alias renamed to the second body if ``renaming`` has it."""
         whole = ref[0], declaration(self.kernel, ref), ref in self._inputs, tuple(sorted(self._aliases.get(ref, ())))
         return whole, _alias(self.kernel, ref, renaming)

@@ -7,17 +7,13 @@ another order are beside their counterparts.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 
-from visa_lsp.compare.model import ChangeKind
+from visa_lsp.compare.model import ChangeKind, KernelDiff
 from visa_lsp.compare.sequences import common
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from visa_lsp.compare.model import KernelDiff
 
 _WORD: Final = re.compile(r"(?<![\w.%$@?])[A-Za-z_$@?][\w$@?]*(?:-[\w$@?]+)*")
 _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//.*|/\*.*?(?:\*/|$)|[^"/]+|/')

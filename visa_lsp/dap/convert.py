@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from visa_lsp.dap.arguments import RequestError, table, text, whole
+from visa_lsp.dap.request_arguments import RequestError, table, text, whole
 
 if TYPE_CHECKING:
     from visa_lsp.dap.session import DebugSession
@@ -50,7 +50,7 @@ def source_in(session: DebugSession, args: Body) -> tuple[str, int]:
     return path_in(session, path), 0
 
 
-def listing(session: DebugSession, number: int) -> BodyText:
+def find_listing(session: DebugSession, number: int) -> BodyText:
     """Return the body of a listing's reference. Raises RequestError for an unknown one."""
     found = next((b for b in session.debugger.places.bodies.values() if b.number + 1 == number and not b.path), None)
     if found is None:

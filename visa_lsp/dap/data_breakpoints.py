@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.arguments import RequestError, flag, text, whole
+from visa_lsp.dap.request_arguments import RequestError, flag, text, whole
 from visa_lsp.debug.breakpoints import ACCESSES, watch_range
 
 if TYPE_CHECKING:

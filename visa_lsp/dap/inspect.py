@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.dap.arguments import RequestError, style_of, table, text, whole
-from visa_lsp.dap.convert import line_out, listing, path_out, source_of
+from visa_lsp.dap.convert import find_listing, line_out, path_out, source_of
 from visa_lsp.dap.raw import referrer
+from visa_lsp.dap.request_arguments import RequestError, style_of, table, text, whole
 from visa_lsp.debug.cells import Cells, DebugError, text_of
-from visa_lsp.debug.expressions import number_of, read
 from visa_lsp.debug.goals import key_of
-from visa_lsp.debug.lanes import lanes_table
+from visa_lsp.debug.lane_expressions import number_of, read
+from visa_lsp.debug.lane_table import lanes_table
 from visa_lsp.debug.scopes import SCOPES, Row, elements, row_of, rows_of
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class View:
         self.held.append((at, what))  # type: ignore[arg-type]
         return len(self.held)
 
-    def taken(self, number: int) -> Held:
+    def find(self, number: int) -> Held:
         """Return the scope or row of a reference. Raises RequestError for an unknown one."""
         if not 0 < number <= len(self.held):
             raise RequestError(f"unknown variables reference {number}: references end when the run continues")
@@ -113,7 +113,7 @@ class View:
 
     def expression(self, debugger: Debugger, number: int, name: str) -> str:
         """Return the expression of an entry of a scope or row. Raises RequestError if it has none."""
-        at, what = self.taken(number)
+        at, what = self.find(number)
         if isinstance(what, Row) and re.fullmatch(r"\[\d{1,9}\]", name):
             found = what.expression and f"{what.expression}{name}"
         else:
@@ -187,7 +187,7 @@ def scopes(session: DebugSession, args: Body) -> Body:
 
 def variables(session: DebugSession, args: Body) -> Body:
     """Return the entries of a scope or row that ``filter``, ``start`` and ``count`` select."""
-    at, what = session.view.taken(whole(args, "variablesReference"))
+    at, what = session.view.find(whole(args, "variablesReference"))
     style = style_of(args)
     start, count = whole(args, "start", 0, 0), whole(args, "count", 0, 0)
     wanted = text(args, "filter", "")
@@ -300,7 +300,7 @@ def _assign(session: DebugSession, at: Activation, find: Any, name: str, words: 
 def set_variable(session: DebugSession, args: Body) -> Body:
     """Write an entry of a scope or row. Raises RequestError for one that cannot be written."""
     number, name = whole(args, "variablesReference"), text(args, "name")
-    at, what = session.view.taken(number)
+    at, what = session.view.find(number)
     if what in ("Masks", "Surfaces"):
         raise RequestError(f"{what} cannot be written")
     words = session.view.expression(session.debugger, number, name)
@@ -369,7 +369,7 @@ def lanes(session: DebugSession, args: Body) -> Body:
 def source(session: DebugSession, args: Body) -> Body:
     """Return the listing of a body of an object."""
     number = whole(args, "sourceReference", 0) or whole(table(args, "source"), "sourceReference", 0)
-    return {"content": "\n".join(listing(session, number).lines) + "\n", "mimeType": "text/x-visa"}
+    return {"content": "\n".join(find_listing(session, number).lines) + "\n", "mimeType": "text/x-visa"}
 
 
 def loaded_sources(session: DebugSession, args: Body) -> Body:

@@ -6,40 +6,29 @@ A program is prepared as by ``run``: from the same files, with the same error me
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
-from visa_lsp.app.inputs import foreign
 from visa_lsp.app.launch import runner
-from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.printing import Outcome, text_lines
-from visa_lsp.app.launch.program import decode_object, module_of_text, sources_of
-from visa_lsp.app.launch.program_info import platform_told
-from visa_lsp.app.launch.proposal import proposed
 from visa_lsp.app.launch.report import name_of
+from visa_lsp.app.launch.unit import job_at, open_job
 from visa_lsp.app.why.report import text_lines as why_lines
 from visa_lsp.app.why.stopped_run import explain_standing
-from visa_lsp.companions import kernels_in
 from visa_lsp.dap.launch_values import Launched, LaunchRefused
-from visa_lsp.debug.cells import LaunchArgument
+from visa_lsp.debug.cells import Cells, LaunchArgument
 from visa_lsp.debug.debugger import Debugger
-from visa_lsp.debug.stops import Launch
+from visa_lsp.debug.stops import Activation, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.debug.breakpoints import ThreadKey
-    from visa_lsp.debug.cells import Cells
-    from visa_lsp.debug.stops import Activation
 
 _LANE: Final = re.compile(r"\[(\d{1,2})\]\Z")
 _MAX_SHOWN: Final = 8  # elements of a value
-_LAUNCHES: Final = (".yaml", ".yml")
 _THREE: Final = r"\(?\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?(?:,\s*(\d{1,9})\s*)?\)?"
 _THREAD: Final = re.compile(rf"\s*group\s*{_THREE}\s*,?\s*thread\s+(\d{{1,9}})\s*\Z")
 _ITEM: Final = re.compile(rf"\s*item\s*{_THREE}\s*\Z")
@@ -125,58 +114,13 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
     program = _text(arguments, "program")
     if not program:
         raise runner.LaunchError("'program' is missing: expected a text, an object or a launch file")
-    path = Path(program)
-    if not path.exists() or path.is_dir():
-        raise FileNotFoundError(f"{program}: {'is a directory' if path.is_dir() else 'no such file'}")
-    given = _text(arguments, "launch")
     options = runner.RunOptions(
         platform=_text(arguments, "platform") or None, engine="interp", checks=_text(arguments, "checks") or "all"
     )
     runner.observers_named(options.checks)
-    kernel = _text(arguments, "kernel")
-    if path.suffix in _LAUNCHES:
-        launch = read_launch_file(path, named=True)
-        if launch.file is None:
-            raise runner.LaunchError("no program; name it with file: NAME.visaasm", place=f"{path}:1:1")
-        return _open_written(launch.file, launch, options, kernel, program)
-    launch_path = Path(given) if given else path.with_suffix(".launch.yaml")
-    if given or launch_path.is_file():
-        return _open_written(path, read_launch_file(launch_path, named=bool(given)), options, kernel, program)
-    data = runner.read_bytes(path, named=True)
-    _refuse_foreign(program, data)
-    options = replace(options, path=path)
-    is_object = data[:4] == b"CISA" or path.suffix == ".isa"
-    made = proposed(
-        data if is_object else runner.text_of(data, path), options, launch_path, {"kernel": kernel} if kernel else None
-    )
-    launch = made.proposal.read(launch_path)
-    with made.proposal.without_file(launch_path):
-        ready = runner.ready(made.module, launch, options, made.notes, made.sources)
-    return ready, made.proposal.assumed, program
-
-
-def _open_written(
-    path: Path, launch: LaunchFile, options: runner.RunOptions, kernel: str, name: str
-) -> tuple[ReadyRun, tuple[str, ...], str]:
-    """Return the prepared run of a program with a launch file."""
-    if kernel:
-        launch = replace(launch, config=replace(launch.config, kernel=kernel))
-    options = replace(options, path=path)
-    data = runner.read_bytes(path, named=True)
-    _refuse_foreign(str(path), data)
-    if data[:4] == b"CISA" or path.suffix == ".isa":
-        return runner.ready(decode_object(data, path), launch, options), (), name
-    text = runner.text_of(data, path)
-    notes: list[str] = []
-    module = module_of_text(text, path, platform_told(launch, options, kernels_in(text)), notes)
-    return runner.ready(module, launch, options, notes, sources_of(module, text, path)), (), name
-
-
-def _refuse_foreign(name: str, data: bytes) -> None:
-    """Raise UserError for OpenCL C and the like, for which a launch file would not help."""
-    other = foreign(name, data)
-    if other:
-        raise UserError(f"{name}: {other}")
+    opened = open_job(job_at(program, _text(arguments, "launch") or None, options), kernel=_text(arguments, "kernel"))
+    with opened.errors_named():
+        return opened.ready(), opened.made.proposal.assumed if opened.made is not None else (), program
 
 
 def _argument(ready: ReadyRun, key: int | str) -> LaunchArgument:

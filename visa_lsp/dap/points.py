@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.arguments import RequestError, tables, text, texts, whole
-from visa_lsp.dap.convert import line_in, line_out, listing, source_in, source_of
+from visa_lsp.dap.convert import find_listing, line_in, line_out, source_in, source_of
 from visa_lsp.dap.data_breakpoints import subject
+from visa_lsp.dap.request_arguments import RequestError, tables, text, texts, whole
 from visa_lsp.debug.breakpoints import Breakpoint, Terms, Wish
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import FILTERS
@@ -60,7 +60,7 @@ class Points:
         if entries:
             self.lists[key] = entries
         self.rebuild(session, told=key)
-        return [self.shown(session, entry) for entry in entries]
+        return [self.encode_breakpoint(session, entry) for entry in entries]
 
     def rebuild(self, session: DebugSession, told: tuple[str, str | int] | None = None) -> None:
         """Rebuild the debugger's breakpoints from the lists, and send all changes except ``told``, which are in the answer."""
@@ -71,7 +71,7 @@ class Points:
         debugger.watches.clear()
         for key, entries in self.lists.items():
             for entry in entries:
-                before = self.shown(session, entry)
+                before = self.encode_breakpoint(session, entry)
                 old = entry.point
                 try:
                     entry.point, entry.message = _MAKERS[key[0]](session, key[1], entry), ""
@@ -80,12 +80,12 @@ class Points:
                 terms = None if entry.point is None else entry.point.terms
                 if terms is not None and old is not None and old.terms is not None:
                     terms.count = old.terms.count
-                now = self.shown(session, entry)
+                now = self.encode_breakpoint(session, entry)
                 if key != told and now != before:
                     session.writer.event("breakpoint", {"reason": "changed", "breakpoint": now})
         debugger.apply()
 
-    def shown(self, session: DebugSession, entry: _Entry) -> Body:
+    def encode_breakpoint(self, session: DebugSession, entry: _Entry) -> Body:
         """Return a breakpoint in the protocol's form."""
         point = entry.point
         body: Body = {"id": entry.number, "verified": point is not None and point.verified}
@@ -110,7 +110,7 @@ def _line(session: DebugSession, key: str | int, entry: _Entry) -> Breakpoint:
     debugger = session.debugger
     line = line_in(session, whole(entry.said, "line"))
     if isinstance(key, int):
-        line, places = debugger.places.at_listing(listing(session, key).name, line)
+        line, places = debugger.places.at_listing(find_listing(session, key).name, line)
     else:
         line, places = debugger.places.at_line(key, line)
     return debugger.add("breakpoint", places, _wish(entry.said), line, entry.number)
@@ -226,7 +226,7 @@ def breakpoint_locations(session: DebugSession, args: Body) -> Body:
     last = line_in(session, whole(args, "endLine", whole(args, "line")))
     places = session.debugger.places
     if number:
-        body = listing(session, number)
+        body = find_listing(session, number)
         lines = [line for line in range(len(body.line_of)) if body.is_instruction(line)]
     else:
         lines = places.lines(path)

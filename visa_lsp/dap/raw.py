@@ -11,8 +11,8 @@ import binascii
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.arguments import RequestError, flag, text, whole
 from visa_lsp.dap.convert import line_out, source_of
+from visa_lsp.dap.request_arguments import RequestError, flag, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ def disassemble(session: DebugSession, args: Body) -> Body:
                 }
             )
             continue
-        item: Body = {"address": hex(places.address(body, pc)), "instruction": body.written(pc).strip()}
+        item: Body = {"address": hex(places.address(body, pc)), "instruction": body.format_instruction(pc).strip()}
         if pc in (first, 0):
             item["symbol"] = body.name
         place = body.place(pc)

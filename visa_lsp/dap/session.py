@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from visa_lsp.dap import data_breakpoints as watching
 from visa_lsp.dap import inspect as looking
 from visa_lsp.dap import points, raw
 from visa_lsp.dap import stepping as moving
-from visa_lsp.dap.arguments import RequestError
 from visa_lsp.dap.launch_values import Launched, LaunchRefused
+from visa_lsp.dap.request_arguments import RequestError
 from visa_lsp.dap.wire import BrokenMessage, MessageReader, MessageWriter
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import RunStop
@@ -25,7 +25,6 @@ from visa_lsp.debug.stops import RunStop
 if TYPE_CHECKING:
     from collections.abc import Callable
     from io import RawIOBase
-    from typing import BinaryIO
 
     from visa_lsp.dap.launch_values import Open
     from visa_lsp.dap.wire import Message
@@ -157,7 +156,7 @@ class DebugSession:
                     "success": False,
                     "message": str(error),
                     "body": {
-                        "error": {"id": 1, "format": _escaped(str(error)), "showUser": command in ("launch", "attach")}
+                        "error": {"id": 1, "format": _escape(str(error)), "showUser": command in ("launch", "attach")}
                     },
                 }
             )
@@ -193,7 +192,7 @@ class DebugSession:
             self.writer.event("initialized")
         if self.launched is not None and self.configured and not self.started:
             self.started = True
-            self._then = moving.beginning(self)
+            self._then = moving.choose_first_movement(self)
 
     # ---- running
 
@@ -227,13 +226,13 @@ class DebugSession:
             return
         self._pausing = False
         if not self.over and stop is not None:
-            self.stopped(stop)
+            self.send_stopped(stop)
 
     def pause(self) -> None:
         """Stop the run soon."""
         self._pausing = True
 
-    def stopped(self, stop: RunStop) -> None:
+    def send_stopped(self, stop: RunStop) -> None:
         """Send the event that the run has stopped or ended."""
         self.stop = stop
         self._say_printed()
@@ -241,7 +240,7 @@ class DebugSession:
             self._finish()
             return
         if stop.reason == "terminated":
-            self.terminated()
+            self.send_terminated()
             return
         body: dict[str, Any] = {
             "reason": _REASONS.get(stop.reason, stop.reason),
@@ -265,9 +264,9 @@ class DebugSession:
         for line in lines:
             self.say(line, "stdout")  # at the place where ``run`` prints it
         self.writer.event("exited", {"exitCode": status})
-        self.terminated()
+        self.send_terminated()
 
-    def terminated(self) -> None:
+    def send_terminated(self) -> None:
         """Send the event that the session has ended."""
         self.writer.event("terminated")
 
@@ -293,7 +292,7 @@ class DebugSession:
         except LaunchRefused as error:
             self.say(str(error), "stderr")
             self.writer.event("exited", {"exitCode": error.status})
-            self.terminated()
+            self.send_terminated()
             raise RequestError(str(error)) from None
         self.launch_arguments = arguments
         self._printed = 0
@@ -310,7 +309,7 @@ def _words(stop: RunStop) -> str:
     return known.get(stop.reason, f"{stop.reason}: {stop.text}" if stop.reason == "data" else stop.reason)
 
 
-def _escaped(message: str) -> str:
+def _escape(message: str) -> str:
     """Return a message with its braces escaped, because braces in the field are variables."""
     return message.replace("{", "(").replace("}", ")")
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.arguments import RequestError, flag, text, whole
-from visa_lsp.dap.convert import line_in, line_out, listing, source_in
+from visa_lsp.dap.convert import find_listing, line_in, line_out, source_in
+from visa_lsp.dap.request_arguments import RequestError, flag, text, whole
 from visa_lsp.debug.goals import Goal, SourceStepGoal, StepGoal, ToBarrier
 from visa_lsp.debug.stops import FILTERS, RunStop
 
@@ -84,7 +84,7 @@ def configuration_done(session: DebugSession, args: Body) -> None:
     session.configured = True
 
 
-def beginning(session: DebugSession) -> Callable[[], RunStop]:
+def choose_first_movement(session: DebugSession) -> Callable[[], RunStop]:
     """Return the first movement: stop at the first instruction, at a wrong store, or continue from the start."""
     session.writer.event(
         "process",
@@ -236,7 +236,7 @@ def goto_targets(session: DebugSession, args: Body) -> Body:
     line = line_in(session, whole(args, "line"))
     debugger = session.debugger
     if number:
-        line, found = debugger.places.at_listing(listing(session, number).name, line)
+        line, found = debugger.places.at_listing(find_listing(session, number).name, line)
     else:
         line, found = debugger.places.at_line(path, line)
     targets = []
@@ -244,7 +244,7 @@ def goto_targets(session: DebugSession, args: Body) -> Body:
         address = debugger.places.address(body, pc)
         session.view.targets[len(session.view.targets) + 1] = address
         targets.append({
-            "id": len(session.view.targets), "label": f"{body.name}: {body.written(pc).strip()}",
+            "id": len(session.view.targets), "label": f"{body.name}: {body.format_instruction(pc).strip()}",
             "line": line_out(session, line), "instructionPointerReference": hex(address),
         })  # fmt: skip
     return {"targets": targets}

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import select
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import msgspec
 
 if TYPE_CHECKING:
     from io import RawIOBase
-    from typing import BinaryIO
 
     Message = dict[str, Any]
 
@@ -113,7 +112,7 @@ class MessageReader:
         return message
 
 
-def _encoded(message: Message) -> bytes:
+def _encode(message: Message) -> bytes:
     try:
         return msgspec.json.encode(message)
     except (OverflowError, UnicodeEncodeError):  # a number or text of the client, returned to it
@@ -132,7 +131,7 @@ class MessageWriter:
         """Send a message; a closed connection is ignored."""
         with self._lock:
             self._seq += 1
-            data = _encoded({"seq": self._seq, **message})
+            data = _encode({"seq": self._seq, **message})
             try:
                 self._stream.write(b"Content-Length: %d\r\n\r\n%s" % (len(data), data))
                 self._stream.flush()

@@ -13,21 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.debug.cells import DebugError
-from visa_lsp.debug.expressions import read, truth
+from visa_lsp.debug.cells import Cells, DebugError, FrameCells
+from visa_lsp.debug.lane_expressions import Expression, read, truth
 from visa_lsp.program.model import Address, Predicate, PredicateOperand
 from visa_lsp.sim.memory import Buffer, Memory
-from visa_lsp.sim.operands import Site
+from visa_lsp.sim.operands import Site, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.debug.cells import Cells, FrameCells
-    from visa_lsp.debug.expressions import Expression
     from visa_lsp.debug.places import BodyText
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.observers.hooks import MemoryAccess
-    from visa_lsp.sim.operands import Touch
     from visa_lsp.sim.registers import Frame
 
     ThreadKey = tuple[tuple[int, int, int], int]  # group and number

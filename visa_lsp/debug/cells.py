@@ -115,7 +115,7 @@ class Cells:
             self.data[index : index + 1] = np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype)
 
 
-def shown(value: Any, style: str = "", size: int = 0) -> str:
+def format_number(value: Any, style: str = "", size: int = 0) -> str:
     """Return a number as text.
 
     ``style``: ``x`` bits in hexadecimal, ``d`` signed, ``u`` unsigned, ``f`` the bits as a float, empty the number's
@@ -141,16 +141,16 @@ def _restyle(value: np.generic, style: str) -> str:
         return f"0x{int.from_bytes(raw, 'little'):0{2 * len(raw)}x}"
     if style == "f":
         if len(raw) == 1:
-            return shown(value.item())
-        return shown(np.frombuffer(raw, f"<f{len(raw)}")[0].item(), size=len(raw))
+            return format_number(value.item())
+        return format_number(np.frombuffer(raw, f"<f{len(raw)}")[0].item(), size=len(raw))
     return str(int.from_bytes(raw, "little", signed=style == "d"))
 
 
 def texts_of(values: Array, style: str = "") -> list[str]:
-    """Return the text of each number as ``shown`` prints it; the default style converts all at once for speed."""
+    """Return the text of each number as ``format_number`` prints it; the default style converts all at once for speed."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     if style or kind not in "iuf":
-        return [shown(v, style, size) for v in values]
+        return [format_number(v, style, size) for v in values]
     if kind == "f":
         form = "%.17g" if size == 8 else "%.9g"
         return [form % v for v in values.tolist()]
@@ -161,14 +161,14 @@ def text_of(values: Any, style: str = "") -> str:
     """Return elements as text: one as itself, several in brackets and truncated."""
     if isinstance(values, np.ndarray):
         if values.ndim == 0:
-            return shown(values[()], style, values.dtype.itemsize)
+            return format_number(values[()], style, values.dtype.itemsize)
         parts = texts_of(values.reshape(-1)[:MAX_SHOWN_ELEMENTS], style)
         return f"[{', '.join(parts)}{', ...' if values.size > MAX_SHOWN_ELEMENTS else ''}]"
     if isinstance(values, list):
         return f"[{', '.join(text_of(v, style) for v in values[:MAX_SHOWN_ELEMENTS])}]"
     if isinstance(values, tuple):
-        return f"({', '.join(shown(v, style) for v in values)})"
-    return shown(values, style)
+        return f"({', '.join(format_number(v, style) for v in values)})"
+    return format_number(values, style)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ class FrameCells:
         start = layout.offset(number)
         end, known = start + layout.byte_size(number), layout.size
         layout.need(end)
-        self.code.grown(known)
+        self.code.grow_frames(known)
         name, root = self.names.general[number], layout.root(number)
         return VariableShape(name, type_.name, DTYPE[type_], start, end, self._alias(number), root)
 

@@ -17,9 +17,9 @@ from visa_lsp.debug.breakpoints import Breakpoint, Watch, Wish
 from visa_lsp.debug.cells import Cells, DebugError, FrameCells
 from visa_lsp.debug.goals import CHUNK, Entry, Goal, key_of
 from visa_lsp.debug.history import NEAR, History, Snapshot, capture, restore
-from visa_lsp.debug.machine import FaultFound, Trap
 from visa_lsp.debug.stop_observers import StoppingRun, slm_of
 from visa_lsp.debug.stops import FATAL, Activation, Launch, RunStop, filter_of
+from visa_lsp.debug.trapped_machine import FaultFound, Trap
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
 from visa_lsp.sim.operands import CR0
 
@@ -76,7 +76,7 @@ class Debugger(StoppingRun):
         """Return whether the run stops for a finding; a finding while looking ahead is kept for later."""
         name = filter_of(fault)
         if self._ahead is not None and name in self._ahead and name not in self.filters:
-            self._future.faults.append((self.machine.executed(self.stepper.threads[0].frame) - 1, fault))
+            self._future.faults.append((self.machine.count_instructions(self.stepper.threads[0].frame) - 1, fault))
         return self.stops_at(fault)
 
     # ---- forward
@@ -335,7 +335,7 @@ class Debugger(StoppingRun):
         begin()
         with self.machine.overhear(observer):
             if snapshot is self.history.start:
-                observer.group(self.stepper.groups[self.stepper.group])
+                observer.on_group(self.stepper.groups[self.stepper.group])
             self._replay(time)
         if is_last:
             self.to_time(time)
@@ -512,7 +512,7 @@ class Debugger(StoppingRun):
         self._back_to(self.history.start)
         self.machine.listen(self.launch.observers())
         for observer in self.machine.observers:
-            observer.group(self.stepper.groups[self.stepper.group])
+            observer.on_group(self.stepper.groups[self.stepper.group])
         self._replay(time)
         self.machine.stops_at = stops
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from visa_lsp.program.operand_text import instruction
+from visa_lsp.program.operand_text import OperandNames, instruction
 from visa_lsp.program.text_form import names_of
 from visa_lsp.program.traits import Mark
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from visa_lsp.program.model import Inst, Kernel
-    from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.dispatch import Dispatch
 
 _CODE: Final = 1 << 56  # the first address of instructions, far from those of memory
@@ -73,7 +72,7 @@ class BodyText:
         self.listed = text is None or all(inst.line < 0 for inst in kernel.instructions)
         self.path = "" if self.listed or text is None else os.path.abspath(text.path) if text.path else ""  # noqa: PTH100
         if self.listed or text is None:
-            self.lines: Sequence[str] = [self.written(pc) for pc in range(len(kernel.instructions))]
+            self.lines: Sequence[str] = [self.format_instruction(pc) for pc in range(len(kernel.instructions))]
             self.line_of = list(range(len(kernel.instructions)))
         else:
             self.lines = text.lines
@@ -98,7 +97,7 @@ class BodyText:
         """The name of the kernel or function."""
         return self.kernel.name
 
-    def written(self, pc: int) -> str:
+    def format_instruction(self, pc: int) -> str:
         """Return an instruction or label as text."""
         inst = self.kernel.instructions[pc]
         if inst.row.opens_label:
@@ -144,7 +143,7 @@ class BodyText:
         for pc, inst in enumerate(self.kernel.instructions):
             behind = self.next_executed(pc)
             if inst.row.opens_label and behind is not None:
-                found.setdefault(self.written(pc).rstrip(":"), behind)
+                found.setdefault(self.format_instruction(pc).rstrip(":"), behind)
         return found
 
 

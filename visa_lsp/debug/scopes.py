@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.debug.cells import DebugError, text_of, texts_of
+from visa_lsp.debug.cells import Cells, DebugError, FrameCells, text_of, texts_of
 from visa_lsp.sim.faults import KernelFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.debug.cells import Cells, FrameCells
     from visa_lsp.debug.debugger import Debugger
     from visa_lsp.debug.places import VariableShape
     from visa_lsp.debug.stops import Activation
@@ -43,11 +42,11 @@ class Row:
 
 
 def rows_of(debugger: Debugger, at: Activation, scope: str, style: str = "") -> list[Row]:
-    """Return the rows of a scope. ``style`` is the number format of ``cells.shown``."""
+    """Return the rows of a scope. ``style`` is the number format of ``cells.format_number``."""
     made = _Rows(debugger, at, style)
     makers: dict[str, Callable[[], Iterator[Row]]] = {
         "Variables": made.variables, "Predicates": made.predicates, "Addresses": made.addresses,
-        "Predefined": made.predefined, "Masks": made.masks, "Arguments": made.arguments, "Surfaces": made.surfaces,
+        "Predefined": made.list_predefined, "Masks": made.masks, "Arguments": made.arguments, "Surfaces": made.surfaces,
         "SLM": made.slm,
     }  # fmt: skip
     return list(makers[scope]())
@@ -130,7 +129,7 @@ class _Rows:
         find = partial(self.cells.variable, number)
         return Row(shape.name, value, type_, count, find, ("grf", shape.start), [], changed, shape.name)
 
-    def predefined(self) -> Iterator[Row]:
+    def list_predefined(self) -> Iterator[Row]:
         """Yield the predefined variables, except the null variable, which has no value."""
         kernel = self.cells.code.kernel
         for number in self.cells.names.general:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from visa_lsp.debug.machine import FaultFound, Trap
+from visa_lsp.debug.trapped_machine import FaultFound, Trap, TrappedMachine
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT
 
 if TYPE_CHECKING:
-    from visa_lsp.debug.machine import TrappedMachine
     from visa_lsp.sim.group import Wait
     from visa_lsp.sim.interp import Thread as Thread  # noqa: PLC0414 - for rooms that pass threads on and know no simulator
 
@@ -114,14 +113,14 @@ class Stepper:
             return
         if machine.told:
             most = 1
-        before = machine.executed(thread.frame) if most > 1 else 0
+        before = machine.count_instructions(thread.frame) if most > 1 else 0
         try:
             with np.errstate(all="ignore"):
                 signal, used = thread.slice(machine.quantum - self.used, most)
         except (Trap, FaultFound, KernelFault):
             frame = thread.frame  # the present instruction was counted, but not executed
             frame.code.counts[frame.pc] -= 1
-            self._count(machine.executed(frame) - before if most > 1 else 0)
+            self._count(machine.count_instructions(frame) - before if most > 1 else 0)
             raise
         machine.told.clear()
         self._count(used)

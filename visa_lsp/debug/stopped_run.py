@@ -8,14 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.debug.cells import DebugError, FrameCells
-from visa_lsp.debug.machine import TrappedMachine
-from visa_lsp.debug.places import Places
+from visa_lsp.debug.places import CodePlace, Places
 from visa_lsp.debug.stepper import Stepper
-from visa_lsp.debug.stops import Activation
+from visa_lsp.debug.stops import Activation, Launch
+from visa_lsp.debug.trapped_machine import TrappedMachine
 
 if TYPE_CHECKING:
-    from visa_lsp.debug.places import CodePlace
-    from visa_lsp.debug.stops import Launch
     from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.registers import Frame
 
@@ -85,7 +83,9 @@ class StoppedRun:
             if frame is not thread.frame:
                 pc = frame.pc - 1
             for back, *_, start in reversed(frame.calls):
-                found.append(Activation(body.written(start).strip().rstrip(":"), body.place(pc), frame, thread))
+                found.append(
+                    Activation(body.format_instruction(start).strip().rstrip(":"), body.place(pc), frame, thread)
+                )
                 pc = back - 1
             found.append(Activation(body.name, body.place(pc), frame, thread))
         return found

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.embed.host_text import HEADER
+from visa_lsp.embed.host_text import HEADER, HostText
 from visa_lsp.embed.literals import HOLE
-from visa_lsp.embed.units import UNIQUE, UnitSource, unit_of
+from visa_lsp.embed.units import UNIQUE, Unit, UnitSource, unit_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from visa_lsp.embed.blocks import AsmBlock, Operand
-    from visa_lsp.embed.host_text import HostText
-    from visa_lsp.embed.units import Unit
 
 BEGINS: Final = "// ---- the block begins below this line ----\n"
 ENDS: Final = "// ---- the block ends above this line ----\n"
@@ -75,7 +73,7 @@ class BlockText(Struct, frozen=True):
 def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
     """Return the blocks of a host in text order, each with its place and its body; its number is its index in the list."""
     found = [
-        (block.span.shifted(host.base_of(n) - unit.base), unit, block)
+        (block.span.shift(host.base_of(n) - unit.base), unit, block)
         for n, unit in enumerate(host.units)
         for block in unit.source.blocks
         if block.asked or not block.is_ptx

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.literals import C_RAW, C_STRING, HOLE, StringPiece, c_pieces
 from visa_lsp.embed.nested_sources import NestedText
-from visa_lsp.embed.surroundings import KEYWORD
+from visa_lsp.embed.surroundings import KEYWORD, Surroundings
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
-
-    from visa_lsp.embed.surroundings import Surroundings
 
 _TOKEN: Final = re.compile(
     rf"(?P<blank>(?:\s|\\\r?\n)+|//(?:[^\\\n]|\\\r?\n|\\.)*|/\*[\s\S]*?(?:\*/|\Z))|(?P<raw>{C_RAW})|(?P<string>{C_STRING})"
@@ -275,11 +271,11 @@ def _split_format(piece: StringPiece) -> Iterator[StringPiece]:
     at = 0
     for form in _FORMAT.finditer(piece.text):
         if at < form.start():
-            yield StringPiece(piece.text[at : form.start()], Span(at, form.start()).shifted(piece.host.start))
-        yield StringPiece(HOLE, Span(form.start(), form.end()).shifted(piece.host.start), exact=False)
+            yield StringPiece(piece.text[at : form.start()], Span(at, form.start()).shift(piece.host.start))
+        yield StringPiece(HOLE, Span(form.start(), form.end()).shift(piece.host.start), exact=False)
         at = form.end()
     if at < len(piece.text):
-        yield StringPiece(piece.text[at:], Span(at, len(piece.text)).shifted(piece.host.start))
+        yield StringPiece(piece.text[at:], Span(at, len(piece.text)).shift(piece.host.start))
 
 
 __all__ = ["blocks_in", "strings_in"]

@@ -7,16 +7,14 @@ language has no unsigned numbers, so that an `uint` operand is declared `d`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.embed.hidden_parts import VECTOR
 from visa_lsp.embed.languages import Host
 from visa_lsp.isa.types import TYPE_BY_NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 class CType(Struct, frozen=True):

@@ -64,7 +64,7 @@ def block_around(host: HostText, span: Span) -> Span | None:
     """Return the asm statement or marked string that contains a span of the host completely, or None."""
     for number, unit in enumerate(host.units):
         for block in unit.source.blocks:
-            whole = block.span.shifted(host.base_of(number) - unit.base)
+            whole = block.span.shift(host.base_of(number) - unit.base)
             if whole.start <= span.start and span.end <= whole.end:
                 return whole
     return None

@@ -8,13 +8,11 @@ lies in a string or in another comment.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from visa_lsp.embed.literals import C_RAW, C_STRING
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _STRING: Final = rf"{C_RAW}|{C_STRING}|(?<!\w)'(?:[^'\\\n]|\\.)*+'"
 _COMMENT: Final = r"/\*[\s\S]*?(?:\*/|\Z)|//(?:[^\\\n]|\\\r?\n|\\.)*+"

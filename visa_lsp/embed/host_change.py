@@ -30,7 +30,7 @@ class HostChange(NamedTuple):
         """The span of the new text."""
         return Span(self.span.start, self.span.start + len(self.new))
 
-    def moved(self, span: Span) -> Span:
+    def map_span(self, span: Span) -> Span:
         """Return the place of an old span in the new text; a span around the change grows with it."""
         start = span.start + (self.by if span.start >= self.span.end else 0)
         return Span(start, span.end + (self.by if span.end >= self.span.end else 0))

@@ -115,9 +115,9 @@ class HostText:
         made = apply_typing(self.placed[number], change)
         if made is None:
             return None
-        placed = [p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
+        placed = [p.shift(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
         placed[number] = made
-        return replace(before, placed=tuple(placed), comments=tuple(map(change.moved, self.comments)))
+        return replace(before, placed=tuple(placed), comments=tuple(map(change.map_span, self.comments)))
 
     def _move(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
         """Return the moved scan if vISA does not depend on the changed text; else None."""
@@ -135,8 +135,8 @@ class HostText:
             return None  # because this may be the head of a function
         if not change.by:
             return before
-        placed = tuple(p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed)
-        return replace(before, placed=placed, comments=tuple(map(change.moved, self.comments)))
+        placed = tuple(p.shift(change.by) if p.zone.start >= change.span.end else p for p in self.placed)
+        return replace(before, placed=placed, comments=tuple(map(change.map_span, self.comments)))
 
     def _with_one_function(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
         """Return the scan with one function read again if the change lies within it; else None."""
@@ -148,17 +148,17 @@ class HostText:
             return None
         if any(old.zone.start < p.zone.start < old.zone.end for p in self.placed):
             return None  # because it contains functions
-        zone = change.moved(old.zone)
+        zone = change.map_span(old.zone)
         text = document.slice(zone)
         if _NAMES.search(text) or _NAMES.search(self.document.slice(old.zone)):
             return None  # because its names may be used in other functions
         again = scan_function(text, self.host, before.names)
         if again is None:
             return None
-        placed = [p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
-        placed[at[0]] = again[0].moved(zone.start)
-        others = [change.moved(c) for c in self.comments if not old.zone.start <= c.start < old.zone.end]
-        comments = tuple(sorted([*others, *(c.shifted(zone.start) for c in again[1])]))
+        placed = [p.shift(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
+        placed[at[0]] = again[0].shift(zone.start)
+        others = [change.map_span(c) for c in self.comments if not old.zone.start <= c.start < old.zone.end]
+        comments = tuple(sorted([*others, *(c.shift(zone.start) for c in again[1])]))
         marked = before.marked or may_mark(text)
         return Scan(tuple(placed), comments, marked, before.tree, before.names)
 
@@ -198,8 +198,8 @@ class HostText:
         number = self.unit_at(span.start)
         if number < 0:
             return None
-        found = self.units[number].map.host_span(span.shifted(-self._starts[number]))
-        return found.shifted(self._bases[number]) if found is not None else None
+        found = self.units[number].map.host_span(span.shift(-self._starts[number]))
+        return found.shift(self._bases[number]) if found is not None else None
 
     def visa_offset(self, offset: int) -> int | None:
         """Return the offset in the vISA text for a cursor in the host; None outside of vISA."""
@@ -226,7 +226,7 @@ class HostText:
         if number < 0:
             return None
         unit = self.units[number]
-        local = edit.span.shifted(-self.start_of(number))
+        local = edit.span.shift(-self.start_of(number))
         span = unit.map.host_span(local)
         if span is None or not unit.map.unbroken(local):
             return None
@@ -239,12 +239,12 @@ class HostText:
             sign = block.signs[0]
             text = text.replace(sign, sign * 2)
         written = quote_text(unit.as_written(text), raw=literal.raw, quote=literal.quote)
-        return Edit(span.shifted(self.base_of(number)), written) if written is not None else None
+        return Edit(span.shift(self.base_of(number)), written) if written is not None else None
 
     def is_unbroken(self, span: Span) -> bool:
         """Return whether the part of the host for a span is exactly the text of the span."""
         number = self.unit_at(span.start)
-        return number >= 0 and self.units[number].map.unbroken(span.shifted(-self._starts[number]))
+        return number >= 0 and self.units[number].map.unbroken(span.shift(-self._starts[number]))
 
     def declaration(self, unit: Unit, name: str, offset: int) -> Span | None:
         """Return the declaration of a C variable that is visible at an offset of a unit, or None."""

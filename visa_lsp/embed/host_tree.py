@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.embed.languages import MAX_QUALIFIER_CHARS, Host, parse, readable
+from visa_lsp.embed.languages import MAX_QUALIFIER_CHARS, Host, Readable, parse, readable
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
 
     from visa_lsp.embed.host_change import HostChange
-    from visa_lsp.embed.languages import Readable
     from visa_lsp.syntax.document import Document
 
 # Characters: up to this length a text is parsed anew, which takes some milliseconds and does not depend on earlier states.

@@ -6,16 +6,14 @@ Both are read line by line without a grammar, because a call of assembly is alwa
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from visa_lsp.embed.blocks import AsmBlock, Compiler, Operand, StringLiteral, of_visa
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.literals import StringPiece
 from visa_lsp.embed.units import KnownType, UnitSource
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _STRING: Final = r'"(?:[^"\\]|\\[\s\S])*+"'
 _CALL: Final = {

@@ -7,14 +7,12 @@ order of the host without overlaps; an exact piece equals its spelling in the ho
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class StringPiece(Struct, frozen=True):
@@ -106,14 +104,14 @@ def _read_braces(piece: StringPiece) -> Iterator[StringPiece]:
     at = 0
     for brace in _BRACES.finditer(piece.text):
         yield from _part(piece, at, brace.start())
-        yield StringPiece(brace[0][0], Span(brace.start(), brace.end()).shifted(piece.host.start), exact=False)
+        yield StringPiece(brace[0][0], Span(brace.start(), brace.end()).shift(piece.host.start), exact=False)
         at = brace.end()
     yield from _part(piece, at, len(piece.text))
 
 
 def _part(piece: StringPiece, start: int, end: int) -> Iterator[StringPiece]:
     if start < end:
-        yield StringPiece(piece.text[start:end], Span(start, end).shifted(piece.host.start))
+        yield StringPiece(piece.text[start:end], Span(start, end).shift(piece.host.start))
 
 
 def quote_text(text: str, *, raw: bool, quote: str) -> str | None:

@@ -72,4 +72,4 @@ class NestedText:
             if start < end:
                 text = piece.text[start - piece.host.start : end - piece.host.start]
                 by = segment.host.start - segment.text.start
-                yield StringPiece(text, Span(start, end).shifted(by) if segment.exact else segment.host, segment.exact)
+                yield StringPiece(text, Span(start, end).shift(by) if segment.exact else segment.host, segment.exact)

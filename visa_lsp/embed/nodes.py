@@ -9,14 +9,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.embed.languages import language
+from visa_lsp.embed.languages import Host, language
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
 
     from tree_sitter import Node, Query, TreeCursor
 
-    from visa_lsp.embed.languages import Host
     from visa_lsp.text import Span
 
 _MAX_CHILDREN: Final = 2000

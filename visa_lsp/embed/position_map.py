@@ -7,15 +7,12 @@ exact segment maps to the host and back unchanged; an offset outside of segments
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Segment(Struct, frozen=True):
@@ -106,7 +103,7 @@ class PositionMap:
         at = self.segments.index(segment)
         text, host = segment.text, segment.host
         grown = Segment(Span(text.start, text.end + by), Span(host.start, host.end + by))
-        behind = (Segment(s.text.shifted(by), s.host.shifted(by), s.exact) for s in self.segments[at + 1 :])
+        behind = (Segment(s.text.shift(by), s.host.shift(by), s.exact) for s in self.segments[at + 1 :])
         return PositionMap([*self.segments[:at], grown, *behind], joined=True)
 
     def segment_at(self, offset: int) -> Segment | None:

@@ -29,13 +29,12 @@ from visa_lsp.ide.features.signature import SignatureHelp
 from visa_lsp.ide.features.signature import signature_help as of_signature_help
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.features.token_pieces import Piece, join_lines, recode_line
-from visa_lsp.text import Span
+from visa_lsp.text import Encoding, Span
 
 if TYPE_CHECKING:
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.embed.units import OperandName, Unit
     from visa_lsp.ide.features.completion import CompletionOffer, ItemKind
-    from visa_lsp.text import Encoding
 
 _VARIABLE: Final = re.compile(r"[\s&*(]*([A-Za-z_]\w*)")
 _SIGNS_BEFORE: Final = re.compile(r"[%$]\[?\Z")
@@ -60,7 +59,7 @@ def operand_at(host: HostText, offset: int) -> tuple[Unit, OperandName, Span] | 
         part = unit.text[segment.text.start : segment.text.end] if segment is not None and not segment.exact else ""
         name = part.partition("(")[0]  # because a whole operand has its region after the name
         if segment is not None and name in unit.operands:
-            return unit, unit.operands[name], segment.host.shifted(host.base_of(host.unit_at(at)))
+            return unit, unit.operands[name], segment.host.shift(host.base_of(host.unit_at(at)))
     return None
 
 
@@ -104,7 +103,7 @@ def definition(host: HostText, offset: int) -> tuple[Target, ...]:
 
 def _of_operand(host: HostText, unit: Unit, name: OperandName, origin: Span) -> list[Target]:
     moved = host.distance_of(unit)
-    place = name.operand.span.shifted(moved)
+    place = name.operand.span.shift(moved)
     targets = [Target(origin, place, place)]
     variable = _VARIABLE.match(name.operand.expression)
     declared = host.declaration(unit, variable[1], name.operand.span.start) if variable is not None else None
@@ -175,7 +174,7 @@ def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Spa
     if any(o.name == new_name for o in block.operands if o.name != old):
         raise RenameRefused(f"there is already an operand `{new_name}` in this statement")
     spans = [host.host_span(o.span) for o in of_highlights(host.analysis, at)]
-    place = name.operand.span.shifted(host.distance_of(unit))
+    place = name.operand.span.shift(host.distance_of(unit))
     own = host.document.slice(place).find(old)
     edits = [Edit(Span(place.start + own, place.start + own + len(old)), new_name)] if own >= 0 else []
     edits += [Edit(_inner(span, old), new_name) for span in spans if span is not None]
@@ -190,7 +189,7 @@ def complete(host: HostText, offset: int) -> tuple[tuple[CompletionOffer, ...], 
     found, cut = of_completion.offers(host.analysis, at)
     number = host.unit_at(at)
     unit = host.units[number]
-    around = unit.literal_around(Span(offset, offset).shifted(-host.base_of(number)))
+    around = unit.literal_around(Span(offset, offset).shift(-host.base_of(number)))
     if around is None:
         return (), False
     block = unit.source.blocks.index(around[0])
@@ -252,7 +251,7 @@ def folds(host: HostText) -> tuple[Fold, ...]:
     found: set[tuple[int, int]] = set()
     for number, unit in enumerate(host.units):
         for block in unit.source.blocks:
-            span = block.span.shifted(host.base_of(number) - unit.base)
+            span = block.span.shift(host.base_of(number) - unit.base)
             found.add((host.document.position(span.start)[0], host.document.position(span.end)[0]))
     visa = host.analysis.document
     for fold in folding_ranges(host.analysis) if host.units else ():

@@ -53,9 +53,9 @@ class PlacedUnit(Struct, frozen=True):
         """True if it depends only on one function and on the names of the whole text."""
         return self.inner.start < self.inner.end and self.base + self.unit.length <= self.zone.end
 
-    def moved(self, by: int) -> PlacedUnit:
+    def shift(self, by: int) -> PlacedUnit:
         """Return the body, moved by a distance."""
-        return PlacedUnit(self.unit, self.base + by, self.zone.shifted(by), self.inner.shifted(by)) if by else self
+        return PlacedUnit(self.unit, self.base + by, self.zone.shift(by), self.inner.shift(by)) if by else self
 
 
 class Scan(Struct, frozen=True):
@@ -134,7 +134,7 @@ def _reuse_bodies(around: Surroundings, before: Before) -> dict[int, PlacedUnit]
         if not function.is_macro and around.is_outermost(number):
             same = known.get(around.text[function.span.start : function.span.end])
             if same is not None:
-                found[number] = same.moved(function.span.start - same.zone.start)
+                found[number] = same.shift(function.span.start - same.zone.start)
     return found
 
 

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Diagnostic
-from visa_lsp.embed.blocks import Compiler
+from visa_lsp.embed.blocks import AsmBlock, Compiler, Operand
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.rules import BAD_CONSTRAINT, OTHER_ASSEMBLY
 from visa_lsp.text import Span
@@ -17,7 +17,6 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.embed.blocks import AsmBlock, Operand
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.embed.units import KnownType
 
@@ -43,12 +42,12 @@ def statement_findings(host: HostText) -> Iterator[Diagnostic]:
         for block, known in zip(unit.source.blocks, unit.source.known, strict=True):
             if block.is_ptx and host.host is Host.PYTHON:
                 words = "this is PTX: an Intel GPU takes vISA here, with constraints such as `=rw,rw`"
-                yield Diagnostic(OTHER_ASSEMBLY, block.span.shifted(by), words)
+                yield Diagnostic(OTHER_ASSEMBLY, block.span.shift(by), words)
                 continue
             for operand in block.operands:
                 words = _wrong(block, operand, known[operand.number])
                 if words:
-                    yield Diagnostic(BAD_CONSTRAINT, _place(host, operand, operand.span.shifted(by)), words)
+                    yield Diagnostic(BAD_CONSTRAINT, _place(host, operand, operand.span.shift(by)), words)
 
 
 def _place(host: HostText, operand: Operand, span: Span) -> Span:
@@ -60,10 +59,10 @@ def _place(host: HostText, operand: Operand, span: Span) -> Span:
             start = sum(len(word) + 1 for word in words[: operand.number])
             at = text.find(operand.constraint or "", start)
             if at >= 0:
-                return Span(at, at + len(operand.constraint or "")).shifted(span.start)
+                return Span(at, at + len(operand.constraint or "")).shift(span.start)
         return span
     string = _STRING.search(text)
-    return Span(*string.span()).shifted(span.start) if string is not None else span
+    return Span(*string.span()).shift(span.start) if string is not None else span
 
 
 def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:

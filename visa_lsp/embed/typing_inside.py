@@ -29,7 +29,7 @@ def apply_typing(placed: PlacedUnit, change: HostChange) -> PlacedUnit | None:
     if not (_PLAIN.fullmatch(change.old) and _PLAIN.fullmatch(change.new)):
         return None
     unit = placed.unit
-    local = change.span.shifted(-placed.base)
+    local = change.span.shift(-placed.base)
     segment = unit.map.exact_around(local)
     around = unit.literal_around(local)
     if segment is None or around is None:
@@ -39,10 +39,10 @@ def apply_typing(placed: PlacedUnit, change: HostChange) -> PlacedUnit | None:
     if _SPECIAL.search(text, segment.text.start, segment.text.end + change.by):
         return None
     # The blocks have the places at which they were read.
-    made = _unit(unit, HostChange(local.shifted(unit.base), change.old, change.new), around[0], segment, text)
+    made = _unit(unit, HostChange(local.shift(unit.base), change.old, change.new), around[0], segment, text)
     if made is None:
         return None
-    return replace(placed, unit=made, zone=change.moved(placed.zone), inner=change.moved(placed.inner))
+    return replace(placed, unit=made, zone=change.map_span(placed.zone), inner=change.map_span(placed.inner))
 
 
 def _unit(unit: Unit, change: HostChange, inside: AsmBlock, segment: Segment, text: str) -> Unit | None:
@@ -69,10 +69,10 @@ def _unit(unit: Unit, change: HostChange, inside: AsmBlock, segment: Segment, te
 def _block(block: AsmBlock, change: HostChange) -> AsmBlock:
     return replace(
         block,
-        span=change.moved(block.span),
+        span=change.map_span(block.span),
         pieces=tuple(_piece(p, change) for p in block.pieces),
         operands=tuple(_operand(o, change) for o in block.operands),
-        literals=tuple(replace(lit, span=change.moved(lit.span)) for lit in block.literals),
+        literals=tuple(replace(lit, span=change.map_span(lit.span)) for lit in block.literals),
     )
 
 
@@ -84,11 +84,11 @@ def _piece(piece: StringPiece, change: HostChange) -> StringPiece:
     if start < change.span.start:
         at = change.span.start - start
         text = text[:at] + change.new + text[at + len(change.old) :]
-    return StringPiece(text, change.moved(piece.host), piece.exact)
+    return StringPiece(text, change.map_span(piece.host), piece.exact)
 
 
 def _operand(operand: Operand, change: HostChange) -> Operand:
-    return replace(operand, span=change.moved(operand.span)) if operand.span.end > change.span.start else operand
+    return replace(operand, span=change.map_span(operand.span)) if operand.span.end > change.span.start else operand
 
 
 def _stays_visa(before: AsmBlock, after: AsmBlock) -> bool:

@@ -113,7 +113,7 @@ class Unit(Struct, frozen=True, dict=True):
 
     @cached_property
     def _literals(self) -> list[tuple[Span, StringLiteral, AsmBlock]]:
-        return [(lit.span.shifted(-self.base), lit, b) for b in self.source.blocks for lit in b.literals]
+        return [(lit.span.shift(-self.base), lit, b) for b in self.source.blocks for lit in b.literals]
 
     def literal_around(self, span: Span) -> tuple[AsmBlock, StringLiteral] | None:
         """Return the literal with a span of the host (relative to the unit) between its quotes, and its block."""
@@ -181,7 +181,7 @@ class _UnitMaker:
                 else:
                     start = at
                     for part in line:
-                        host = part.host.shifted(-self._base)
+                        host = part.host.shift(-self._base)
                         segments.append(Segment(Span(start, start + len(part.text)), host, part.exact))
                         start += len(part.text)
                     written = "".join(part.text for part in line)
@@ -308,5 +308,5 @@ def _slice(pieces: tuple[StringPiece, ...], starts: list[int], start: int, end: 
 
 def _cut(piece: StringPiece, start: int, end: int) -> StringPiece:
     """Return a part of a piece; in a piece that is not exact, it has the place of the whole piece."""
-    host = Span(start, end).shifted(piece.host.start) if piece.exact else piece.host
+    host = Span(start, end).shift(piece.host.start) if piece.exact else piece.host
     return StringPiece(piece.text[start:end], host, piece.exact)

@@ -13,14 +13,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
-from visa_lsp.embed.block_text import BlockRefused, block_text, blocks_of, user_part
+from visa_lsp.embed.block_text import BlockRefused, BlockText, block_text, blocks_of, user_part
 from visa_lsp.embed.literals import quote_text
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.embed.block_text import BlockText
     from visa_lsp.embed.blocks import StringLiteral
     from visa_lsp.embed.host_text import HostText
 
@@ -170,8 +169,8 @@ class _StringWriter:
                 continue
             part = segment.host
             if segment.exact:
-                part = Span(start - segment.text.start, end - segment.text.start).shifted(segment.host.start)
-            part = part.shifted(shift)
+                part = Span(start - segment.text.start, end - segment.text.start).shift(segment.host.start)
+            part = part.shift(shift)
             if last is not None and last.end == part.start:
                 last = Span(last.start, part.end)
                 continue
@@ -183,7 +182,7 @@ class _StringWriter:
 
     def _literal_around(self, part: Span) -> StringLiteral | None:
         for literal in self._literals:
-            whole = literal.span.shifted(self._by)
+            whole = literal.span.shift(self._by)
             if whole.start < part.start and part.end < whole.end:
                 return literal
         return None
@@ -191,7 +190,7 @@ class _StringWriter:
     def _with_its_string(self, part: Span) -> Span:
         """Return the span to remove for a part; if its string becomes empty, the string with the separator before it."""
         for before, literal in pairwise(self._literals):
-            whole = literal.span.shifted(self._by)
+            whole = literal.span.shift(self._by)
             inside = self._text[whole.start : whole.end]
             if inside == f"{literal.quote}{self._text[part.start : part.end]}{literal.quote}" and part.start in whole:
                 gap = self._between(before, literal)

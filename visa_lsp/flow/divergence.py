@@ -7,16 +7,12 @@ Lanes that end the thread no longer count. Over-approximated: every predicate co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
-from visa_lsp.flow.graph import EdgeKind
+from visa_lsp.flow.graph import Block, EdgeKind, Graph
 from visa_lsp.flow.solve import closure
 from visa_lsp.isa.model import FlowClass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from visa_lsp.flow.graph import Block, Graph
 
 
 def divergent_blocks(graph: Graph) -> frozenset[int]:

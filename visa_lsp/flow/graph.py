@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.flow.solve import closure, solve
-from visa_lsp.flow.structure import structure_of
+from visa_lsp.flow.structured_words import structure_of
 from visa_lsp.isa.model import FlowClass
 
 if TYPE_CHECKING:

@@ -7,15 +7,10 @@ needs one. Variables that an analysis treats as local to one block have no numbe
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from visa_lsp.flow.steps import AccessPurpose
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from visa_lsp.flow.steps import Access, Step
+from visa_lsp.flow.steps import Access, AccessPurpose, Step
 
 
 class Atoms:

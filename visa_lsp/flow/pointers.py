@@ -7,15 +7,10 @@ address is taken.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from visa_lsp.flow.solve import closure
-from visa_lsp.flow.steps import AccessPurpose, Space, space_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.flow.steps import Step
+from visa_lsp.flow.steps import AccessPurpose, Space, Step, space_of
 
 
 def find_pointed_variables(steps: Sequence[Step]) -> dict[int, frozenset[int]]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.flow.accesses import accesses_of, exec_control_of, touches_indirectly
+from visa_lsp.flow.bit_accesses import accesses_of, exec_control_of, touches_indirectly
 from visa_lsp.flow.steps import Step
-from visa_lsp.program.model import Combine, Predicate
+from visa_lsp.program.model import Combine, Inst, Kernel, Predicate
 
 if TYPE_CHECKING:
     from visa_lsp.flow.storage import Storage
-    from visa_lsp.program.model import Inst, Kernel
 
 
 def steps_of(kernel: Kernel, storage: Storage | None = None) -> list[Step]:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from msgspec import Struct
 
-from visa_lsp.flow.steps import AccessPurpose
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from visa_lsp.flow.steps import Step
+from visa_lsp.flow.steps import AccessPurpose, Step
 
 
 class Usage(Struct):

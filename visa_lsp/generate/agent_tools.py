@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.generate.page_part import table, with_part
-from visa_lsp.mcp.tools import TOOLS
+from visa_lsp.mcp.tools import TOOLS, AgentTool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.mcp.tools import AgentTool
 
 FILE: Final = "docs/agents.md"
 _OF_ALL: Final = ("cursor", "max_tokens")

@@ -7,10 +7,11 @@ the file should not exist.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.generate import (
     agent_tools,
     check_formats,
@@ -25,9 +26,6 @@ from visa_lsp.generate import (
     textmate,
     vim_syntax,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 ROOT: Final = Path(__file__).parents[2]
 # A new kind of file is one line here.
@@ -67,5 +65,5 @@ def write(path: Path, text: str | None) -> None:
         path.unlink()
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(text.encode("utf-8"))

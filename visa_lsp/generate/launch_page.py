@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.launchfile.model import VALUES
+from visa_lsp.launchfile.model import VALUES, LaunchKey, LaunchTable
 from visa_lsp.launchfile.tables import ROOT, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from visa_lsp.launchfile.model import LaunchKey, LaunchTable
 
 FILE: Final = "docs/launch.md"
 _HEAD: Final = """# Launch files

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.isa.platforms import PLATFORMS
 from visa_lsp.launchfile.formulas import MAX_EXPRESSION_CHARS
-from visa_lsp.launchfile.model import NUMERIC, VALUES
+from visa_lsp.launchfile.model import NUMERIC, VALUES, LaunchKey, LaunchTable
 from visa_lsp.launchfile.npy import MAX_AXES
 from visa_lsp.launchfile.tables import ROOT, TABLES
 from visa_lsp.program.elements import MAX_BUFFER_BYTES, MAX_SHARED_BYTES
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from visa_lsp.launchfile.model import LaunchKey, LaunchTable
 
 FILES: Final = ("docs/launch.schema.json", "vscode-extension/schemas/launch.schema.json")
 _DRAFT: Final = "http://json-schema.org/draft-07/schema#"

@@ -8,16 +8,14 @@ neither handled nor sent.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lsprotocol import types
 
 from visa_lsp.generate.page_part import table, with_part
 from visa_lsp.lsp import server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILE: Final = "docs/editors/protocol.md"
 # The methods that the message layer handles itself.

@@ -9,12 +9,11 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.ide.features.completion import instruction_snippet
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.table import TABLE, InstructionTable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.isa.table import InstructionTable
 
 _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
     "kernel": (

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.model import Dialect, Modifier
+from visa_lsp.isa.model import Dialect, Field, Instruction, Modifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.isa.table import InstructionTable
 
 _RECORDS: Final = """## Records

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.generate.support_records import records
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
-from visa_lsp.isa.model import Dialect
-from visa_lsp.isa.platforms import ALL, PLATFORMS, select_dialect
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.model import Dialect, Instruction
+from visa_lsp.isa.platforms import ALL, PLATFORMS, Platform, select_dialect
+from visa_lsp.isa.table import TABLE, InstructionTable
 from visa_lsp.sim.effects import EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-    from visa_lsp.isa.model import Instruction
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.isa.table import InstructionTable
 
 _HEAD: Final = """# Instructions
 

@@ -10,13 +10,12 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.generate.vocabulary import OF_INPUTS, VALUED, WORDED, directives, mnemonics, types
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.table import TABLE, InstructionTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from visa_lsp.isa.table import InstructionTable
 
 _END: Final = r"(?![A-Za-z0-9_])"
 _TYPE: Final = "storage.type.visa"

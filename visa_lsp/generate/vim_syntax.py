@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.generate.vocabulary import OF_INPUTS, VALUED, WORDED, directives, mnemonics, types
 from visa_lsp.isa.model import Mark
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.table import TABLE, InstructionTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from visa_lsp.isa.table import InstructionTable
 
 FILE: Final = "docs/editors/vim/syntax/visa.vim"
 _WIDTH: Final = 118

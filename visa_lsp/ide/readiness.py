@@ -14,7 +14,7 @@ from visa_lsp.ide.features.token_pieces import pieces_of
 from visa_lsp.ide.index.directory import directory_in, directory_of
 from visa_lsp.ide.index.line_keys import keys_of
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.syntax.words import learn_words
+from visa_lsp.syntax.word_search import learn_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator
             yield
         if directory_in(analysis.document).include(part):
             yield
-    directory_of(index)
+    directory_of(index.document, index.parts)
     yield
     for part in index.parts:
         if not part.knows_instructions:

@@ -100,14 +100,14 @@ def suppressions_in(bare: str, code: str, line: int, offset: int) -> Iterable[Su
             "": range(line, line + (2 if alone else 1)),
         }[scope]
         whole = _comment_around(bare, code, comment.start(), comment.end())
-        outer = whole.shifted(offset)
+        outer = whole.shift(offset)
         if comment["codes"] is None:
-            yield Suppression(ALL_RULES, lines, Span(comment.start(), comment.end()).shifted(offset), True, outer)
+            yield Suppression(ALL_RULES, lines, Span(comment.start(), comment.end()).shift(offset), True, outer)
             continue
         names = list(re.finditer(r"[^\s,]+", comment["codes"]))
         base = comment.start("codes") + offset
         for name in names:
-            yield Suppression(name.group(), lines, Span(name.start(), name.end()).shifted(base), len(names) == 1, outer)
+            yield Suppression(name.group(), lines, Span(name.start(), name.end()).shift(base), len(names) == 1, outer)
 
 
 def _comment_around(bare: str, code: str, start: int, end: int) -> Span:
@@ -134,7 +134,7 @@ def apply(
     index = LineIndex(text)
     used: set[Suppression] = set()
 
-    def shown(findings: Iterable[Diagnostic], by: Sequence[Suppression]) -> list[Diagnostic]:
+    def drop_suppressed(findings: Iterable[Diagnostic], by: Sequence[Suppression]) -> list[Diagnostic]:
         kept = []
         for finding in findings:
             line, _ = index.position(finding.span.start)
@@ -144,12 +144,12 @@ def apply(
                 kept.append(finding)
         return kept
 
-    kept = shown(diagnostics, silencers)
+    kept = drop_suppressed(diagnostics, silencers)
     unknown = [s for s in silencers if s.selector != ALL_RULES and any(rule.is_meant(s.selector) for rule in silent)]
     useless = [s for s in silencers if s not in used and s not in unknown]
     # Only a suppression with its name silences this rule, because a suppression of all rules would otherwise silence itself.
     own = [s for s in silencers if _means_only_this_rule(s)]
-    kept += shown((_useless(s) for s in useless if s not in own), own)
+    kept += drop_suppressed((_useless(s) for s in useless if s not in own), own)
     kept += [_useless(s) for s in own if s in useless and s not in used]
     return tuple(sorted(kept, key=lambda d: (d.span.start, d.span.end, d.code)))
 

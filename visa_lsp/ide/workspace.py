@@ -7,19 +7,15 @@ Invariant: the analysis of a document always belongs to its text, its version an
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.inlay_hints import HintKind
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import Platform, platform_named
 from visa_lsp.syntax.document import Document
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from visa_lsp.isa.platforms import Platform
 
 
 class Language(Enum):

@@ -7,13 +7,11 @@ other words are accepted spellings. The ``*_TEXT_ONLY`` sets name the codes that
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # ---- data shape -------------------------------------------------------------------------------------------------
 
@@ -53,7 +51,6 @@ DATASIZES: Final[dict[int, DataSize]] = {
 
 ORDER_PLAIN: Final = 1
 ORDER_TRANSPOSED: Final = 2
-ORDER: Final[dict[str, int]] = {"": ORDER_PLAIN, "n": ORDER_PLAIN, "t": ORDER_TRANSPOSED}
 
 ELEMS: Final[dict[int, int]] = {1: 1, 2: 2, 3: 3, 4: 4, 8: 5, 16: 6, 32: 7, 64: 8}
 ELEMS_VALUE: Final[dict[int, int]] = {code: count for count, code in ELEMS.items()}
@@ -92,14 +89,6 @@ ADDRTYPE: Final[dict[str, int]] = {
 }
 ADDRTYPE_TEXT: Final[dict[int, str]] = {code: word for word, code in ADDRTYPE.items()}
 ADDRTYPE_TEXT_ONLY: Final = frozenset({ADDRTYPE_SURF})
-ADDRTYPE_DOC: Final[dict[str, str]] = {
-    "flat": "a virtual address, or for .slm an offset into shared local memory; flat(base) adds a 64-bit base (text 4.2)",
-    "bss": "the surface whose state lies at this offset of the bindless surface heap",
-    "ss": "the surface whose state lies at this offset of the surface state heap",
-    "bti": "the surface at this index of the binding table",
-    "arg": "an offset into the kernel's indirect argument data",
-    "surf": "the surface whose state lies at this address (text 4.2)",
-}
 
 # a32u and a32s exist in text 4.2 only. No object holds them; their codes are defined here.
 ADDRSIZE_A16: Final = 1
@@ -127,27 +116,11 @@ SFID_SLM: Final = 3
 SFID: Final[dict[str, int]] = {"ugm": SFID_UGM, "ugml": SFID_UGML, "tgm": SFID_TGM, "slm": SFID_SLM}
 UNTYPED_SFID: Final[dict[str, int]] = {"ugm": SFID_UGM, "ugml": SFID_UGML, "slm": SFID_SLM}
 TYPED_SFID: Final[dict[str, int]] = {"tgm": SFID_TGM}
-SFID_DOC: Final[dict[str, str]] = {
-    "ugm": "untyped global memory",
-    "ugml": "untyped global memory, low bandwidth",
-    "tgm": "typed global memory: images",
-    "slm": "shared local memory",
-}
 
 # cc exists in text 4.2 only; its code is that of the compiler's header.
 CACHE: Final[dict[str, int]] = {"df": 0, "uc": 1, "ca": 2, "wb": 3, "wt": 4, "st": 5, "ri": 6, "cc": 7}
 CACHE_TEXT: Final[dict[int, str]] = {code: word for word, code in CACHE.items()}
 CACHE_TEXT_ONLY: Final = frozenset({7})
-CACHE_DOC: Final[dict[str, str]] = {
-    "df": "as the surface or the page says",
-    "uc": "not cached",
-    "ca": "cached",
-    "wb": "write back",
-    "wt": "write through",
-    "st": "streaming: cached, evicted first",
-    "ri": "invalidated after the read",
-    "cc": "cached as constant data",
-}
 
 
 # The legal combinations besides all default, by kind of message: two words are L1 and L3, three are L1, L2 and L3.
@@ -189,27 +162,9 @@ def cache_text(*levels: int) -> str:
 FENCE_OP: Final[dict[str, int]] = {
     "none": 0, "evict": 1, "invalidate": 2, "discard": 3, "clean": 4, "flushl3": 5, "type6": 6,
 }  # fmt: skip
-FENCE_OP_DOC: Final[dict[str, str]] = {
-    "none": "order only, no cache is touched",
-    "evict": "write dirty lines back and invalidate",
-    "invalidate": "invalidate clean lines",
-    "discard": "drop lines without writing them back",
-    "clean": "write dirty lines back and keep them",
-    "flushl3": "flush the L3 cache only",
-    "type6": "operation 6 of the hardware",
-}
 FENCE_SCOPE: Final[dict[str, int]] = {
     "group": 0, "local": 1, "tile": 2, "gpu": 3, "gpus": 4, "sysrel": 5, "sysacq": 6,
 }  # fmt: skip
-FENCE_SCOPE_DOC: Final[dict[str, str]] = {
-    "group": "threads of the group",
-    "local": "threads of the same subslice",
-    "tile": "threads of the tile",
-    "gpu": "threads of the GPU",
-    "gpus": "threads of all GPUs of the system",
-    "sysrel": "the system, as a release",
-    "sysacq": "the system, as an acquire",
-}
 
 # ---- operations -------------------------------------------------------------------------------------------------
 
@@ -258,7 +213,6 @@ ATOMICS: Final[tuple[Atomic, ...]] = (
     Atomic("or", 1, "old or src1, bitwise"),
     Atomic("xor", 1, "old exclusive-or src1, bitwise"),
 )
-ATOMIC_BY_SUB: Final[dict[int, Atomic]] = {SUB[f"atomic_{a.name}"]: a for a in ATOMICS}
 
 # Atomics of data_port and svm messages: the low five bits of their ``op`` byte.
 ATOMIC_OP: Final[dict[str, int]] = {

@@ -83,8 +83,6 @@ REGION_CODE: Final[dict[int | None, int]] = {None: 0, 0: 1, 1: 2, 2: 3, 4: 4, 8:
 REGION_VALUE: Final[dict[int, int | None]] = {code: value for value, code in REGION_CODE.items()}
 
 LEGAL_WIDTHS: Final = (1, 2, 4, 8, 16)
-LEGAL_VERT_STRIDES: Final = (0, 1, 2, 4, 8, 16, 32)
-LEGAL_HORZ_STRIDES: Final = (0, 1, 2, 4)
 
 
 class Region(Struct, frozen=True):

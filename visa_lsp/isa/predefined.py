@@ -6,15 +6,13 @@ which take precedence over the seed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.isa.platforms import ALL
 from visa_lsp.isa.types import UD, UQ, UW, DataType
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class PredefinedVariable(Struct, frozen=True):

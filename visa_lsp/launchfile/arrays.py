@@ -16,13 +16,12 @@ from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.checks import Checks
 from visa_lsp.launchfile.npy import MAX_AXES
 from visa_lsp.launchfile.tables import TABLES, TEXELS, words_of
-from visa_lsp.launchfile.values import GivenArray, GivenBuffer, GivenImage
+from visa_lsp.launchfile.values import GivenArray, GivenBuffer, GivenImage, Number
 from visa_lsp.program.elements import CL_TYPES, DTYPES, MAX_BUFFER_BYTES, element_bytes, integer_limits, is_float
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.launchfile.values import Number
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _DTYPE_CODE: Final = re.compile(r"([fiu])(8|16|32|64)")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.diagnostics import Diagnostic, Edit, Fix
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule
 from visa_lsp.launchfile import rules
 from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from visa_lsp.diagnostics import Rule
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.model import LaunchTable
     from visa_lsp.launchfile.values import Triple

@@ -13,6 +13,7 @@ from visa_lsp.companions import Beside
 from visa_lsp.launchfile.npy import MAX_NPY_BYTES, NpyHeader, OtherTypeError, read_header
 from visa_lsp.program.elements import DTYPES
 from visa_lsp.safe_io import MAX_TEXT_BYTES, is_readable_place, is_regular, open_file, read_file
+from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ class LaunchFolder:
         if text is not None:
             return text
         try:
-            return read_file(path, MAX_TEXT_BYTES).decode("utf-8-sig", "surrogateescape")
+            return decode_text(read_file(path, MAX_TEXT_BYTES))
         except (OSError, ValueError):
             return ""
 

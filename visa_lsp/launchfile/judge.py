@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from visa_lsp.diagnostics import has_errors
+from visa_lsp.diagnostics import Diagnostic, has_errors
 from visa_lsp.launchfile.checks import Checks
 from visa_lsp.launchfile.kernel import MeantKernel, find_kernel
 from visa_lsp.launchfile.kernel_checks import compare
-from visa_lsp.launchfile.read import read_launch
-from visa_lsp.launchfile.sweep import at_point
+from visa_lsp.launchfile.read_launch import read_launch
+from visa_lsp.launchfile.sweep import SweptSource, at_point
 from visa_lsp.launchfile.values import LaunchText, point_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.launchfile.folder import LaunchFolder
-    from visa_lsp.launchfile.sweep import SweptSource
     from visa_lsp.zeinfo.source import YamlSource
 
 _MAX_POINTS: Final = 64  # checked points of a sweep: 40 ms for a file of a thousand characters

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.companions import TEXTS
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import read_file
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.text import decode_text
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _ze_info_of(path: Path, folder: LaunchFolder) -> str:
         return text
     try:
         data = read_file(path, _MAX_ZE_INFO_BYTES)
-        return read_zebin(data).ze_info if is_elf(data) else data.decode("utf-8-sig", "surrogateescape")
+        return read_zebin(data).ze_info if is_elf(data) else decode_text(data)
     except (OSError, ValueError, ZebinError):
         return ""
 

@@ -9,19 +9,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.launchfile import rules
-from visa_lsp.launchfile.checks import change_to
-from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue
+from visa_lsp.launchfile.checks import Checks, change_to
+from visa_lsp.launchfile.values import (
+    GivenArg,
+    GivenArray,
+    GivenBuffer,
+    GivenImage,
+    GivenLocal,
+    GivenSampler,
+    GivenValue,
+    LaunchText,
+)
 from visa_lsp.program.elements import GivenNumbers, element_bytes, is_float, misfit
-from visa_lsp.program.payload import KIND_WORDS
+from visa_lsp.program.payload import KIND_WORDS, KernelInfo, PayloadArgument
 from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.launchfile.checks import Checks
     from visa_lsp.launchfile.kernel import MeantKernel
-    from visa_lsp.launchfile.values import GivenArg, GivenArray, LaunchText
-    from visa_lsp.program.payload import KernelInfo, PayloadArgument
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _GIVEN: Final = {
@@ -95,13 +101,13 @@ class _Arguments:
             missing = [index for name, index in names.items() if name not in item.value and name not in unknown]
             if missing:
                 which = "argument" if len(missing) == 1 else "arguments"
-                words = f"kernel '{self.info.name}' needs {which} {self.info.expected(missing)}, not given"
+                words = f"kernel '{self.info.name}' needs {which} {self.info.describe_arguments(missing)}, not given"
                 self.checks.add(rules.ARGUMENT_COUNT, self.checks.key(self.root, "args"), words)
             yield from ((names[name], args.get(name), entry) for name, entry in item.value.items() if name in names)
             return
         entries = item.value if item is not None and isinstance(item.value, list) else []
         if len(entries) != count:
-            expected = f"; expected: {self.info.expected(range(count))}" if count else ""
+            expected = f"; expected: {self.info.describe_arguments(range(count))}" if count else ""
             words = f"kernel '{self.info.name}' takes {count} arguments, got {len(entries)}{expected}"
             source = self.checks.source
             place = self.checks.key(self.root, "args") if item is not None else source.span(self.root)

@@ -8,14 +8,11 @@ from __future__ import annotations
 import ast
 import math
 import re
-from typing import TYPE_CHECKING, Final
+from typing import BinaryIO, Final
 
 from msgspec import Struct
 
 from visa_lsp.program.elements import DTYPES, MAX_BUFFER_BYTES, element_bytes
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 MAX_AXES: Final = 8
 MAX_NPY_BYTES: Final = MAX_BUFFER_BYTES + (1 << 16)  # of a file, including its header

@@ -17,15 +17,13 @@ from msgspec.structs import replace
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.checks import Checks
 from visa_lsp.launchfile.formulas import FUNCTIONS, FormulaError, number, read_formula
-from visa_lsp.launchfile.model import NUMERIC, WHOLE
+from visa_lsp.launchfile.model import NUMERIC, WHOLE, LaunchKey, LaunchTable
 from visa_lsp.launchfile.tables import ROOT, TABLES
-from visa_lsp.launchfile.values import Axis, Sweep
+from visa_lsp.launchfile.values import Axis, AxisValue, Number, Sweep, SweepPoint
 from visa_lsp.zeinfo.yaml import YamlItem
 
 if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.launchfile.model import LaunchKey, LaunchTable
-    from visa_lsp.launchfile.values import AxisValue, Number, SweepPoint
     from visa_lsp.zeinfo.source import YamlSource
 
 MAX_SWEEP_POINTS: Final = 100_000

@@ -7,14 +7,12 @@ handler of a method that must be offered is offered; a test compares them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.lsp.handler_capabilities import OFFERED
 
 if TYPE_CHECKING:
-    from typing import TypeGuard
-
     from visa_lsp.text import Encoding
 
 NAME: Final = "visa-lsp"
@@ -26,6 +24,7 @@ DIFF: Final = "visa.diff"
 RUN: Final = "visa.run"
 RUN_ALL: Final = "visa.runAll"
 WHY: Final = "visa.why"
+PROVE: Final = "visa.prove"
 GEN: Final = "visa.gen"
 COMPILE: Final = "visa.compile"
 SHOW_CONTROL_FLOW: Final = "visa.showControlFlow"

@@ -6,18 +6,13 @@ the protocol requires.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Iterable
+from typing import Any, Final, Protocol
 
 from lsprotocol import types
 
-from visa_lsp.diagnostics import Severity
-from visa_lsp.text import Span, code_points, units
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from visa_lsp.diagnostics import Edit
-    from visa_lsp.text import Encoding
+from visa_lsp.diagnostics import Edit, Severity
+from visa_lsp.text import Encoding, Span, code_points, units
 
 
 class Text(Protocol):

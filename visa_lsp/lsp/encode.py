@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from visa_lsp.lsp.convert import SEVERITY, SOURCE, raw_range
-from visa_lsp.text import Span, units
+from visa_lsp.lsp.convert import SEVERITY, SOURCE, Text, raw_range
+from visa_lsp.text import Encoding, Span, units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.analysis.findings import Finding, Findings, Spot
+    from visa_lsp.analysis.chunk_findings import Finding, Findings, Spot
     from visa_lsp.diagnostics import Diagnostic, Rule
-    from visa_lsp.lsp.convert import Text
-    from visa_lsp.text import Encoding
 
     Value = dict[str, Any]
 

@@ -25,6 +25,7 @@ OFFERED = {
             "visa.run",
             "visa.runAll",
             "visa.why",
+            "visa.prove",
             "visa.stats",
             "visa.read",
             "visa.gen",

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.readiness import prepare
 from visa_lsp.ide.workspace import Language
-from visa_lsp.lsp.transport.protocol import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.ide.workspace import Workspace
+    from visa_lsp.lsp.transport.protocol import Protocol
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +32,9 @@ _REST: Final = 0.002
 class Idle:
     """The idle-time work of one server."""
 
-    def __init__(self, ls: VisaServer) -> None:
-        self._ls = ls
+    def __init__(self, protocol: Protocol, documents: Workspace) -> None:
+        self._protocol = protocol
+        self._documents = documents
         self._timer: asyncio.TimerHandle | None = None
         self._steps: Iterator[None] | None = None
         self._serials: tuple[int, ...] = ()
@@ -51,8 +52,8 @@ class Idle:
 
     def _tick(self) -> None:
         self._timer = None
-        protocol = self._ls.protocol
-        if not isinstance(protocol, Protocol) or protocol.ending:
+        protocol = self._protocol
+        if protocol.ending:
             return
         quiet = time.monotonic() - protocol.heard
         if quiet < _QUIET:
@@ -61,13 +62,13 @@ class Idle:
         if protocol.answering:
             self._again(_QUIET)
             return
-        opened = [d for d in self._ls.documents if d.language is Language.VISA]
+        opened = [d for d in self._documents if d.language is Language.VISA]
         serials = tuple(d.serial for d in opened)
         if self._steps is None or serials != self._serials:
             self._serials = serials
-            text = self._ls.client_capabilities.text_document
+            text = protocol.client_capabilities.text_document
             tokens = text is not None and text.semantic_tokens is not None
-            self._steps = chain.from_iterable(prepare(d.analysis, self._ls.encoding, tokens=tokens) for d in opened)
+            self._steps = chain.from_iterable(prepare(d.analysis, protocol.encoding, tokens=tokens) for d in opened)
         until = time.monotonic() + _SLICE
         try:
             while time.monotonic() < until:

@@ -4,10 +4,30 @@ from __future__ import annotations
 
 from typing import Final
 
-from visa_lsp.lsp.handlers import blocks, commands, diagnostics, editing, hierarchy, hints, language, structure, sync
-from visa_lsp.lsp.session import VisaServer
+from visa_lsp.lsp.handlers import (
+    commands,
+    diagnostics,
+    document_sync,
+    editing,
+    embedded_blocks,
+    hierarchy,
+    hints,
+    language,
+    structure,
+)
+from visa_lsp.lsp.visa_server import VisaServer
 
-HANDLERS: Final = (sync, diagnostics, language, structure, editing, hierarchy, hints, commands, blocks)
+HANDLERS: Final = (
+    document_sync,
+    diagnostics,
+    language,
+    structure,
+    editing,
+    hierarchy,
+    hints,
+    commands,
+    embedded_blocks,
+)
 
 
 def create_server(version: str) -> VisaServer:

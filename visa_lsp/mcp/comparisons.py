@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.mcp.given_programs import chosen_platform, nonempty, program_from, text_errors
 from visa_lsp.mcp.pages import ToolAnswer, item_ids
-from visa_lsp.mcp.programs import chosen_platform, nonempty, program_from, text_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,8 +24,8 @@ _GEN_SECONDS: Final = 60.0
 
 def diff(args: arguments.DiffArguments, roots: Roots) -> ToolAnswer:
     """Compare two programs or two folders of them. Raises UserError for arguments and files that cannot be used."""
-    from visa_lsp.app.diff.comparison import compare_data, compared
-    from visa_lsp.app.diff.text import figure_rows
+    from visa_lsp.app.diff.comparison import compare_data, compare_paths
+    from visa_lsp.app.diff.printing import figure_rows
 
     said: list[str] = []
     platform = chosen_platform(args.platform)
@@ -34,7 +34,7 @@ def diff(args: arguments.DiffArguments, roots: Roots) -> ToolAnswer:
         sides = [program_from(args.a, args.a_text, roots), program_from(args.b, args.b_text, roots)]
         comparison = compare_data([(side.name, side.data) for side in sides], name, said.append)
     else:
-        comparison = compared(roots.path(args.a), roots.path(args.b), name, None, _NoProgress(), None, said.append)
+        comparison = compare_paths(roots.path(args.a), roots.path(args.b), name, None, _NoProgress(), None, said.append)
     if not comparison.files:
         raise UserError(text_errors(said) if said else "nothing to compare")
     kernels = [kernel for file in comparison.files for kernel in file.kernels]
@@ -81,7 +81,7 @@ def stats(args: arguments.StatsArguments, roots: Roots) -> ToolAnswer:
     Raises UserError for arguments and files that cannot be used.
     """
     from visa_lsp.app.folders import files_of, is_folder
-    from visa_lsp.app.stats.inputs import figures_of_data
+    from visa_lsp.app.stats.measured_inputs import figures_of_data
     from visa_lsp.app.stats.printing import as_json
 
     platform, said = chosen_platform(args.platform), list[str]()
@@ -124,11 +124,11 @@ def gen(args: arguments.GenArguments, roots: Roots) -> ToolAnswer:
 
     Raises UserError for arguments and files that cannot be used.
     """
-    from visa_lsp.app.gen.document import made, source_of, with_errors
+    from visa_lsp.app.gen.gen_document import finalize_text, source_of, with_errors
     from visa_lsp.app.gen.printing import as_text, figures
     from visa_lsp.app.inputs import STDIN
+    from visa_lsp.toolchain.find_tools import FINALIZER, find_tool
     from visa_lsp.toolchain.process import ToolError
-    from visa_lsp.toolchain.tools import FINALIZER, find_tool
 
     program, platform = program_from(args.path, args.text, roots), chosen_platform(args.platform)
     source = source_of(program.name, program.data, platform.name if platform is not None else None, str(program.place))
@@ -137,7 +137,7 @@ def gen(args: arguments.GenArguments, roots: Roots) -> ToolAnswer:
         tool = find_tool(FINALIZER)
     except ToolError as error:
         raise UserError(str(error)) from None
-    document = with_errors(made(source, tool, (), _GEN_SECONDS, STDIN), source.platform)
+    document = with_errors(finalize_text(source, tool, (), _GEN_SECONDS, STDIN), source.platform)
     kernels = [kernel for kernel in document.result.kernels if args.kernel in ("", kernel.body.name)]
     if args.kernel and not kernels:
         _no_kernel(args.kernel, [kernel.body for kernel in document.result.kernels])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.safe_io import is_readable_place, limit_reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Roots:
@@ -35,7 +32,7 @@ class Roots:
             raise UserError(f"{name}: outside of the folders that the client allows ({roots})")
         return str(next((path for path in inside if path.exists()), inside[0]))
 
-    def shown(self, path: str | Path) -> str:
+    def display_path(self, path: str | Path) -> str:
         """Return a path in the form of the client: relative to the first root around it."""
         for folder in self.folders:
             if Path(path).is_relative_to(folder):

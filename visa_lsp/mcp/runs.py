@@ -10,15 +10,23 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.mcp.given_programs import (
+    GivenProgram,
+    chosen_platform,
+    lines_of_page,
+    nonempty,
+    program_from,
+    text_errors,
+    with_ids,
+)
 from visa_lsp.mcp.pages import ToolAnswer, item_ids
-from visa_lsp.mcp.programs import chosen_platform, lines_of_page, nonempty, program_from, text_errors, with_ids
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.app.launch.unit import LaunchJob
     from visa_lsp.mcp import arguments
     from visa_lsp.mcp.places import Roots
-    from visa_lsp.mcp.programs import GivenProgram
     from visa_lsp.sim.faults import Fault
 
 _HEAD_VALUES: Final = 8
@@ -27,27 +35,20 @@ _MAX_CAUSES: Final = 200
 
 def run(args: arguments.RunArguments, roots: Roots) -> ToolAnswer:
     """Run a program on the simulator. Raises UserError for arguments and files that cannot be used."""
-    from visa_lsp.app.launch.unit import LaunchJob, perform
+    from visa_lsp.app.launch.unit import perform
 
-    program = program_from(args.path, args.text, roots)
-    options = _run_options(program, args.platform)
-    if args.budget:
-        options = replace(options, budget=args.budget)
-    launch = Path(roots.path(args.launch)) if args.launch else program.place.with_suffix(".launch.yaml")
-    if args.launch and not launch.is_file():
-        raise UserError(f"{args.launch}: no such file")
-    job = LaunchJob(program.name, launch, options, text=args.launch_text or None, data=program.data)
-    if program.place.suffix in (".yaml", ".yml"):
-        job = LaunchJob(program.name, program.place, replace(options, path=None), text=args.text or None)
-    elif reason := foreign(program.name, program.data):
-        raise UserError(f"{program.name}: {reason}")
-    outcome = perform(job)
+    job = _launch_job(program_from(args.path, args.text, roots), args.launch, args.platform, roots)
+    if job.options.path is not None:
+        job = replace(job, text=args.launch_text or None)
+    elif args.text:
+        job = replace(job, text=args.text)
+    outcome = perform(replace(job, options=replace(job.options, budget=args.budget or None)))
     if outcome.report is None:
         raise UserError(outcome.error)
     head = _run_head(outcome.report)
     if not args.buffer:
         return ToolAnswer(head, "faults", with_ids(_faults(outcome.report), args.ids))
-    from visa_lsp.app.launch.comparison import finite, numbers
+    from visa_lsp.app.launch.expectation_words import finite, numbers
 
     found = next((b for b in outcome.report.buffers if args.buffer in (str(b.arg), b.name)), None)
     if found is None:
@@ -56,6 +57,19 @@ def run(args: arguments.RunArguments, roots: Roots) -> ToolAnswer:
     keys = ("ok", "verdict", "kernel", "platform", "engine", "groups", "threads", "instructions")
     short = {key: head[key] for key in keys}
     return ToolAnswer(short, "values", [finite(value) for value in numbers(found.array)])
+
+
+def _launch_job(program: GivenProgram, launch: str, platform: str, roots: Roots) -> LaunchJob:
+    """Return the launch of a program, or of a launch file. Raises UserError as ``_run_options``, and without the file."""
+    from visa_lsp.app.launch.unit import LAUNCHES, LaunchJob
+
+    options = _run_options(program, platform)
+    if program.place.suffix in LAUNCHES:
+        return LaunchJob(program.name, program.place, replace(options, path=None))
+    path = Path(roots.path(launch)) if launch else program.place.with_suffix(".launch.yaml")
+    if launch and not path.is_file():
+        raise UserError(f"{launch}: no such file")
+    return LaunchJob(program.name, path, options, data=program.data)
 
 
 def _run_options(program: GivenProgram, platform: str) -> RunOptions:
@@ -71,7 +85,7 @@ def _run_options(program: GivenProgram, platform: str) -> RunOptions:
 
 
 def _run_head(report: RunReport) -> dict[str, Any]:
-    from visa_lsp.app.launch.comparison import finite, numbers
+    from visa_lsp.app.launch.expectation_words import finite, numbers
     from visa_lsp.app.launch.printing import verdict
 
     failed = [{"arg": e.arg, "message": e.message} for e in report.expectations if not e.ok]
@@ -133,26 +147,24 @@ def _severity(report: RunReport, fault: Fault) -> str:
 
 def why(args: arguments.WhyArguments, roots: Roots) -> ToolAnswer:
     """Explain a value or fault of a run. Raises UserError for arguments and files that cannot be used."""
+    from visa_lsp.app.compare_runs.programs import program_at
     from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.why.answer import WhyQuestion, answer
     from visa_lsp.app.why.report import as_json
     from visa_lsp.sim.launch.config import LaunchError
 
-    program = program_from(args.path, "", roots)
-    options = _run_options(program, args.platform)
-    launch, against = (roots.path(name) if name else None for name in (args.launch, args.against))
-    question = WhyQuestion(
-        str(program.place), args.value or None, args.fault or None, launch, against, options.platform, most=_MAX_CAUSES
-    )
+    job = _launch_job(program_from(args.path, "", roots), args.launch, args.platform, roots)
+    question = WhyQuestion(args.value or None, args.fault or None, _MAX_CAUSES)
     try:
-        values = as_json(answer(question))
+        reference = program_at(roots.path(args.against)) if args.against else None
+        values = as_json(answer(question, job, reference))
     except TextProblems as problems:
         raise UserError(text_errors(problems.lines)) from None
     except (LaunchError, OSError, ValueError) as error:
         raise UserError(str(error)) from None
     nodes = values.pop("nodes")
     for node in nodes:
-        node["path"] = node["path"] and roots.shown(node["path"])
+        node["path"] = node["path"] and roots.display_path(node["path"])
     return ToolAnswer(values, "nodes", nodes)
 
 
@@ -163,8 +175,7 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnsw
     """
     from visa_lsp.app.launch.init import launch_text, write_launch
     from visa_lsp.app.launch.program import TextProblems
-    from visa_lsp.app.launch.proposal import proposed
-    from visa_lsp.app.launch.unit import program_of
+    from visa_lsp.app.launch.proposal import propose_run
     from visa_lsp.sim.launch.config import LaunchError
 
     program = program_from(args.path, args.text, roots)
@@ -174,7 +185,7 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnsw
     target = Path(roots.path(args.output)) if args.output else program.place.with_suffix(".launch.yaml")
     given = {**args.given, **({"kernel": args.kernel} if args.kernel else {})}
     try:
-        proposal = proposed(program_of(program.data, program.place), options, target, given).proposal
+        proposal = propose_run(program.data, options, target, given).proposal
         written = {}
         if args.output:
             file = (
@@ -182,7 +193,7 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnsw
                 if target.with_name(program.place.name) == program.place
                 else os.path.relpath(program.place, target.parent)
             )
-            written["written"] = [roots.shown(path) for path in write_launch(target, proposal, None, file)]
+            written["written"] = [roots.display_path(path) for path in write_launch(target, proposal, None, file)]
     except TextProblems as problems:
         raise UserError(text_errors(problems.lines)) from None
     except (LaunchError, OSError, ValueError) as error:

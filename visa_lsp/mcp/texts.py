@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import SourceText, foreign
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.mcp.pages import ToolAnswer, item_ids
-from visa_lsp.mcp.programs import (
+from visa_lsp.mcp.given_programs import (
     chosen_platform,
     lines_of_page,
     nonempty,
@@ -18,6 +17,7 @@ from visa_lsp.mcp.programs import (
     with_ids,
     write_output,
 )
+from visa_lsp.mcp.pages import ToolAnswer, item_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,13 +38,13 @@ def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
     from visa_lsp.app.check.runner import check_files
     from visa_lsp.app.check.suppress import Selection
     from visa_lsp.app.check.verdict import Task
-    from visa_lsp.app.rules import known_rules
+    from visa_lsp.app.rule_registry import list_rules
     from visa_lsp.app.settings import Finder
 
     if args.fix and (args.text or not args.path):
         raise UserError("`fix` writes into a file: give its `path` and no `text`")
     platform = chosen_platform(args.platform)
-    finder = Finder(known_rules)
+    finder = Finder(list_rules)
 
     def task(path: str, source: SourceText | None = None) -> Task:
         own = finder.of_file(path)
@@ -63,7 +63,7 @@ def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
         raise UserError(unreadable[0])
     values = _findings([finding for result in results for finding in result.findings])
     if len(results) > 1:
-        paths = [roots.shown(finding.path) for result in results for finding in result.findings]
+        paths = [roots.display_path(finding.path) for result in results for finding in result.findings]
         values = [{"path": path, **value} for path, value in zip(paths, values, strict=True)]
     values.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
     errors, warnings, *others = (sum(value["severity"] == word for value in values) for word in _SEVERITIES)
@@ -94,12 +94,12 @@ def _findings(found: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
 def explain(args: arguments.ExplainArguments, _roots: Roots) -> ToolAnswer:
     """Explain a word. Raises UserError for an unknown one."""
     from visa_lsp.app.explain import explain_text
-    from visa_lsp.app.words import known_words
+    from visa_lsp.app.explained_words import list_words
 
     chosen_platform(args.platform)
     text = explain_text(args.word, args.platform or None)
     if text is None:
-        raise UserError(f"unknown word {args.word!r}{did_you_mean(args.word, known_words())}")
+        raise UserError(f"unknown word {args.word!r}{did_you_mean(args.word, list_words())}")
     return ToolAnswer({}, "text", lines_of_page(text), is_text=True)
 
 
@@ -119,7 +119,7 @@ def search_instructions(args: arguments.SearchArguments, _roots: Roots) -> ToolA
 
 def read(args: arguments.ReadArguments, roots: Roots) -> ToolAnswer:
     """Show kernels as pseudo-code. Raises UserError for arguments and files that cannot be used."""
-    from visa_lsp.app.read.document import chosen, read_data
+    from visa_lsp.app.read.pseudo_code import chosen, read_data
 
     program, platform, said = program_from(args.path, args.text, roots), chosen_platform(args.platform), list[str]()
     found = read_data(str(program.place), program.data, platform.name if platform else None, say=said.append)

@@ -9,26 +9,23 @@ from __future__ import annotations
 import json
 import os
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import msgspec
 
-from visa_lsp.app.caches import learning
+from visa_lsp.app.caches import open_rule_caches
 from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.job_process import answer_jobs
-from visa_lsp.mcp.pages import page
+from visa_lsp.mcp.pages import ToolAnswer, page
 from visa_lsp.mcp.places import Roots
 from visa_lsp.mcp.tools import BY_NAME
-
-if TYPE_CHECKING:
-    from visa_lsp.mcp.pages import ToolAnswer
 
 _KEPT_ANSWERS: Final = 8
 
 
 def main() -> NoReturn:
     """Do jobs, one after another, until the parent ends."""
-    with learning():
+    with open_rule_caches():
         answer_jobs(Worker().answer)
 
 

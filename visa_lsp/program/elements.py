@@ -6,14 +6,11 @@ Names and numbers only, for reading, checking and running a launch. Invariant: n
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
-from visa_lsp.isa.types import BF
-
-if TYPE_CHECKING:
-    from visa_lsp.isa.types import DataType
+from visa_lsp.isa.types import BF, DataType
 
 MAX_BUFFER_BYTES: Final = (
     1 << 30

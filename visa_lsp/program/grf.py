@@ -8,17 +8,13 @@ also state it, because some objects imply it by facts that a text does not have.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeVar
 
 from msgspec import Struct, structs
 
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named, platform_numbered
-from visa_lsp.program.model import AddressOf, General
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from visa_lsp.program.model import Kernel, Module
+from visa_lsp.program.model import AddressOf, General, Kernel, Module
 
 _T = TypeVar("_T")
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, Slot, Trait
 from visa_lsp.isa.operands import MODIFIER_TEXT, ST, OperandModifier
-from visa_lsp.isa.types import DF, UQ, ExecControl, Q
+from visa_lsp.isa.types import DF, UQ, DataType, ExecControl, Q
 from visa_lsp.program.model import (
     NULL_RAW,
     Address,
@@ -29,12 +29,11 @@ from visa_lsp.program.model import (
     RawOperand,
     State,
 )  # fmt: skip
-from visa_lsp.text import stored
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Value
 
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -74,7 +73,7 @@ def quote_string(text: str) -> str:
         elif " " <= ch <= "~":
             out.append(ch)
         else:
-            out += [f"\\x{byte:02x}" for byte in stored(ch)]
+            out += [f"\\x{byte:02x}" for byte in encode_text(ch)]
     return '"' + "".join(out) + '"'
 
 

@@ -6,14 +6,12 @@ YAML nor machines. Invariant: offsets of ``payload`` count from the first byte a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.program.elements import cl_element
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _NAMED: Final = 40  # arguments that a message lists
 KIND_WORDS: Final = {
@@ -136,17 +134,17 @@ class KernelInfo(Struct, frozen=True):
         """Return the element type of an argument by value; empty if unknown, and for structs."""
         return next((cl_element(a.type_name) for a in self.arguments if a.index == index), "")
 
-    def described(self, index: int) -> str:
+    def describe_argument(self, index: int) -> str:
         """Return words for an argument: number, name, and its type or expected kind."""
         entry = next((a for a in self.payload if a.arg_index == index), None)
         what = self.type_of(index) or KIND_WORDS["value" if entry is None else entry.kind or "buffer"]
         name = self.argument_name(index)
         return f"{index} {name}: {what}" if name else f"{index}: {what}"
 
-    def expected(self, indexes: Sequence[int]) -> str:
+    def describe_arguments(self, indexes: Sequence[int]) -> str:
         """Return words for arguments; if there are many, only for the first."""
         more = f" and {len(indexes) - _NAMED} more" if len(indexes) > _NAMED else ""
-        return ", ".join(self.described(index) for index in indexes[:_NAMED]) + more
+        return ", ".join(self.describe_argument(index) for index in indexes[:_NAMED]) + more
 
     def value_parts(self, entry: PayloadArgument) -> tuple[int, int]:
         """Return the number of entries that take a part of an argument by value, and its size in bytes."""

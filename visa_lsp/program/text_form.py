@@ -7,9 +7,10 @@ no text can hold (older objects) are replaced by names with the class and number
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import structs
 
@@ -17,7 +18,7 @@ from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, Dialect, FieldKind, FlowClass
 from visa_lsp.isa.operands import ALIGN_TEXT
-from visa_lsp.isa.platforms import since
+from visa_lsp.isa.platforms import Platform, since
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program import object_bits
 from visa_lsp.program.grf import GrfSize, assembler_grf, comment, default_platform, grf_of, needs_grf
@@ -25,19 +26,20 @@ from visa_lsp.program.model import (
     NULL_RAW,
     Address,
     AddressOf,
+    Attribute,
     General,
     Indirect,
+    Input,
+    Inst,
+    Kernel,
+    Module,
     Predicate,
     PredicateOperand,
     RawOperand,
+    StateVariable,
+    Variable,
 )
 from visa_lsp.program.operand_text import IDENTIFIER, OperandNames, instruction, quote_string
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Attribute, Input, Inst, Kernel, Module, StateVariable, Variable
 
 _COMMENT_COLUMN: Final = 81
 _NEWEST: Final = since("BMG")  # because all compilers for these platforms print text 4.2

@@ -13,11 +13,11 @@ from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, Attr
 from visa_lsp.isa.model import FlowClass, Role
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.table import TABLE, InstructionTable
 from visa_lsp.isa.types import BOOL, UD, UW, type_named
 from visa_lsp.program.model import Attribute, Input, Inst
 from visa_lsp.sema import seed
-from visa_lsp.sema.context import BindingPass
+from visa_lsp.sema.binding_pass import BindingPass
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import (
     VARIABLE_LETTER,
@@ -30,14 +30,13 @@ from visa_lsp.sema.model import (
     Symbol,
     SymbolKind,
 )  # fmt: skip
-from visa_lsp.sema.names import is_taken
+from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
-from visa_lsp.text import Span, stored
+from visa_lsp.text import Span, encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.syntax.document import Document
 
 _FIRST_ID = {
@@ -385,7 +384,7 @@ class Binder:
                 if text not in ("3d", "cm", "cs"):
                     ctx.problem("attribute-value", value.span, name="Target", got=text, known=known)
                 return Attribute(index, 1, b"\x00" if text == "cm" else b"\x01")
-            data = stored(text)[:255]
+            data = encode_text(text)[:255]
             return Attribute(index, len(data), _of_text(data, known))
         number = ctx.number(value) or 0
         if known is None:

@@ -12,19 +12,17 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.table import TABLE, InstructionTable
 from visa_lsp.sema.bind import Binder, is_newest
 from visa_lsp.sema.instruction_templates import InstructionTemplates
-from visa_lsp.sema.model import Symbol
-from visa_lsp.sema.names import is_taken
+from visa_lsp.sema.model import BoundModule, Symbol, SymbolKind
+from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.parse import parse_line
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.isa.types import DataType
-    from visa_lsp.sema.model import BoundModule, SymbolKind
     from visa_lsp.syntax.document import Document
 
 _DECLARATION: Final = re.compile(

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from visa_lsp.program.model import Inst
+from visa_lsp.program.model import Inst, Value
 from visa_lsp.sema.instructions import instruction
-from visa_lsp.sema.model import Bound
+from visa_lsp.sema.model import Body, Bound, Symbol
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.bulk import PLAIN_NAME, replace_words
 from visa_lsp.text import Span
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
     from visa_lsp.isa.model import Instruction as Row
-    from visa_lsp.program.model import Value
-    from visa_lsp.sema.context import BindingPass
-    from visa_lsp.sema.model import Body, Symbol
+    from visa_lsp.sema.binding_pass import BindingPass
 
     Maker = Callable[[Sequence[int | None]], Value]
 

@@ -23,8 +23,8 @@ from visa_lsp.program.model import (
     PredicateOperand,
     RawOperand,
 )  # fmt: skip
-from visa_lsp.sema import lsc_operands, operands, seed
-from visa_lsp.sema.context import HARMLESS
+from visa_lsp.sema import lsc_operands, operand_values, seed
+from visa_lsp.sema.binding_pass import HARMLESS, BindingPass
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
 from visa_lsp.sema.plans import NO_EXEC, RowPlan, fill_slots, merge, plan_of, wording_of
 from visa_lsp.sema.slots import bind_operand, items_of
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Value
-    from visa_lsp.sema.context import BindingPass
 
 _MASKS = {f"M{i}": (4 * (i - 1), False) for i in range(1, 9)} | {f"M{i}_NM": (4 * (i - 1), True) for i in range(1, 9)}
 _MASKS["NoMask"] = (0, True)
@@ -245,7 +244,7 @@ def _message_operands(ctx: BindingPass, node: tree.Instruction, row: Row, slot: 
         return
     for item, vector, operand in zip(items, wanted, node.operands[others:], strict=True):
         if item is not None and vector == isinstance(item, RawOperand):
-            got = operands.describe(ctx, operand)
+            got = operand_values.describe(ctx, operand)
             ctx.problem(
                 "operand-class",
                 operand.span,

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
-from visa_lsp.isa.platforms import platform_named
-from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.platforms import Platform, platform_named
+from visa_lsp.isa.table import TABLE, InstructionTable
 from visa_lsp.program import object_bits
 from visa_lsp.program.grf import default_platform, grf_by_contents, grf_in_comment, needs_grf
-from visa_lsp.program.model import Kernel, LabelEntry, Module, RawOperand, StateVariable, Variable
+from visa_lsp.program.model import Inst, Kernel, LabelEntry, Module, RawOperand, StateVariable, Variable
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.bind_program import bind_program
-from visa_lsp.sema.context import HARMLESS
-from visa_lsp.sema.model import Body, BoundModule, SymbolKind
+from visa_lsp.sema.binding_pass import HARMLESS
+from visa_lsp.sema.model import Body, BoundModule, Symbol, SymbolKind
 from visa_lsp.syntax.document import BYTE_ORDER_MARK, Document
-
-if TYPE_CHECKING:
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.isa.table import InstructionTable
-    from visa_lsp.program.model import Inst
-    from visa_lsp.sema.model import Symbol
 
 
 class AssembleResult(Struct, frozen=True):

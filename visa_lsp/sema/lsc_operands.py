@@ -12,14 +12,23 @@ from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.model import Role, Shape, Slot
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import UD, UQ
-from visa_lsp.program.model import NULL_RAW, General, Immediate, RawOperand, State
-from visa_lsp.sema import operands
+from visa_lsp.program.model import (
+    NULL_RAW,
+    FieldValue,
+    General,
+    Immediate,
+    ListItem,
+    RawOperand,
+    State,
+    Value,
+    VectorOperand,
+)
+from visa_lsp.sema import operand_values
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import FieldValue, ListItem, Value, VectorOperand
-    from visa_lsp.sema.context import BindingPass
+    from visa_lsp.sema.binding_pass import BindingPass
 
 _READ = Slot("address", Shape.RAW, Role.READ, doc="address register")
 _TYPED_NAMES = ("u", "v", "r", "lod")
@@ -47,7 +56,7 @@ def bind(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dic
             return _bind_typed_block(ctx, node, values)
         case Shape.LSC_SURFACE:
             return _surface_only(ctx, row, slot, node, values)
-    ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
+    ctx.problem("operand-class", node.span, slot=slot, got=operand_values.describe(ctx, node))
     return None
 
 
@@ -59,7 +68,7 @@ def _set(values: dict[str, Value], **fields: FieldValue) -> None:
 
 
 def _data(ctx: BindingPass, slot: Slot, node: tree.Ref, values: dict[str, Value]) -> FieldValue:
-    value = operands.raw(ctx, slot, node, bare=True)
+    value = operand_values.raw(ctx, slot, node, bare=True)
     values[slot.name] = value
     tag = node.suffix
     if tag is None:
@@ -131,7 +140,7 @@ def _register(ctx: BindingPass, node: tree.Ref | tree.Expr) -> RawOperand | None
     if not isinstance(node, tree.Ref):
         ctx.problem("operand-class", node.span, slot=_READ, got="number")
         return None
-    value = operands.raw(ctx, _READ, node, bare=True)
+    value = operand_values.raw(ctx, _READ, node, bare=True)
     if isinstance(value, RawOperand) and value.var == 0:
         ctx.problem("operand-class", node.span, slot=_READ, got="the null variable")
         return None
@@ -246,5 +255,5 @@ def _surface_only(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, va
         if node.items and slot.name in row.index and slot.name != "surface":
             values[slot.name] = _register(ctx, node.items[0].base)
         return surface if "surface" in values else None
-    ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
+    ctx.problem("operand-class", node.span, slot=slot, got=operand_values.describe(ctx, node))
     return None

@@ -7,19 +7,16 @@ rules in ``checks`` turn problems into diagnostics, ``lower`` turns bodies into 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from visa_lsp.isa.model import Role
+from visa_lsp.isa.model import Instruction, Role, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Attribute, FieldValue, Input, Inst

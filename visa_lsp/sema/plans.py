@@ -6,20 +6,15 @@ Knows rows and words, but no text and no symbols. Plans are shared and must not 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from visa_lsp.isa.model import Field, FieldKind, FlowClass, Modifier, Shape, Slot, Trait
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.types import UD, ExecControl
-from visa_lsp.program.model import NULL_RAW, Immediate
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from visa_lsp.program.model import Value
+from visa_lsp.program.model import NULL_RAW, Immediate, Value
 
 NO_EXEC = ExecControl(1, 0, no_mask=True)
 _LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.isa.model import Instruction as Row
-from visa_lsp.isa.model import Shape, Slot
+from visa_lsp.isa.model import Modifier, Shape, Slot
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
@@ -20,9 +20,8 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.isa.model import Modifier
     from visa_lsp.program.model import Value
-    from visa_lsp.sema.context import BindingPass
+    from visa_lsp.sema.binding_pass import BindingPass
 
 MASKS: Final = {"M0": ("M1", False), "NM": ("NoMask", True)}
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

@@ -10,14 +10,13 @@ from msgspec.structs import replace
 from visa_lsp.isa.model import FieldKind, FlowClass, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.operands import IM, G, I
-from visa_lsp.program.model import General
-from visa_lsp.sema import lsc_operands, operands, seed
+from visa_lsp.program.model import FieldValue, General, ListItem, RawOperand, Value, VectorOperand
+from visa_lsp.sema import lsc_operands, operand_values, seed
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import FieldValue, ListItem, RawOperand, Value, VectorOperand
-    from visa_lsp.sema.context import BindingPass
+    from visa_lsp.sema.binding_pass import BindingPass
 
 _INT_BITS = {FieldKind.U8: 8, FieldKind.U16: 16}
 
@@ -27,21 +26,21 @@ def bind_operand(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, val
     value: FieldValue
     match slot.shape:
         case Shape.VECTOR:
-            value = operands.vector(ctx, slot, node)
+            value = operand_values.vector(ctx, slot, node)
         case Shape.SIMPLE:
-            value = operands.simple(ctx, slot, node)
+            value = operand_values.simple(ctx, slot, node)
         case Shape.RAW:
-            value = operands.raw(ctx, slot, node)
+            value = operand_values.raw(ctx, slot, node)
         case Shape.LSC_PAYLOAD:
-            value = operands.raw(ctx, slot, node, bare=True)
+            value = operand_values.raw(ctx, slot, node, bare=True)
         case Shape.SURFACE | Shape.SAMPLER:
-            value = operands.state(ctx, slot, node)
+            value = operand_values.state(ctx, slot, node)
             if isinstance(value, General) and isinstance(node, tree.Ref) and node.element is not None:
                 values[f"{slot.name}idx"] = ctx.number(node.element, 0, (1 << 31) - 1, "number of the state")
             else:
                 seed.plane(ctx, row, node, values)
         case Shape.RAWS:
-            return _add_item(slot, operands.raw(ctx, slot, node), values)
+            return _add_item(slot, operand_values.raw(ctx, slot, node), values)
         case Shape.VECTORS:
             return _add_item(slot, _raw_or_vector(ctx, slot, node), values)
         case (
@@ -72,8 +71,8 @@ def _add_item(slot: Slot, item: ListItem, values: dict[str, Value]) -> ListItem:
 
 def _raw_or_vector(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOperand | RawOperand | None:
     if isinstance(node, tree.Ref) and node.dot is not None and node.region is None:
-        return operands.raw(ctx, slot, node)
-    return operands.vector(ctx, _for_numbers(slot), node)
+        return operand_values.raw(ctx, slot, node)
+    return operand_values.vector(ctx, _for_numbers(slot), node)
 
 
 @lru_cache(maxsize=4096)
@@ -121,7 +120,7 @@ def _plain(ctx: BindingPass, slot: Slot, node: tree.Operand, row: Row) -> FieldV
             bits = _INT_BITS.get(row.fields[row.index[slot.name]].kind, 32)
             # Integers that are too large lose their upper bits, as in the real assembler.
             return None if value is None else value & (1 << bits) - 1
-    ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
+    ctx.problem("operand-class", node.span, slot=slot, got=operand_values.describe(ctx, node))
     return None
 
 
@@ -130,18 +129,18 @@ def _group(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: d
     slot = slot if slot.classes else _for_numbers(slot)
     items = list(node.items) if isinstance(node, tree.Group) else []
     if len(items) != len(names):
-        ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
+        ctx.problem("operand-class", node.span, slot=slot, got=operand_values.describe(ctx, node))
         return None
     found: list[ListItem] = []
     for name, item in zip(names, items, strict=True):
         value: ListItem = None
         kind = row.fields[row.index[name]].kind
         if kind is FieldKind.VECTOR:
-            value = operands.vector(ctx, slot, item)
+            value = operand_values.vector(ctx, slot, item)
         elif isinstance(item, tree.Literal) and item.suffix is None:
             value = ctx.number(item.value)
         else:
-            ctx.problem("operand-class", item.span, slot=slot, got=operands.describe(ctx, item))
+            ctx.problem("operand-class", item.span, slot=slot, got=operand_values.describe(ctx, item))
         values[name] = value
         found.append(value)
     return tuple(found)
@@ -150,7 +149,7 @@ def _group(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: d
 def _variable(ctx: BindingPass, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     word = _word(node)
     if word is None:
-        ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
+        ctx.problem("operand-class", node.span, slot=slot, got=operand_values.describe(ctx, node))
         return None
     symbol = ctx.lookup(word, slot.role)
     if symbol is None:

@@ -11,7 +11,7 @@ from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES
 from visa_lsp.isa.operands import ALIGN_CODE
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPE_BY_NAME
-from visa_lsp.sema.names import make_predefined_symbols
+from visa_lsp.sema.predefined_symbols import make_predefined_symbols
 from visa_lsp.syntax.grammar import grammar_text
 
 _WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")

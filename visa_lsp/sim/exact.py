@@ -1,24 +1,22 @@
 """Float arithmetic on exact fractions: for rounding modes other than to nearest, and for fused f64.
 
 Slow and obvious: each lane is computed as a ``Fraction`` and rounded once. Sums and products of f32, on which divisions
-are based, are computed in f64, as ``fused`` does (``tests/sim/test_exact.py`` compares). Lanes with infinities, NaN or
+are based, are computed in f64, as ``multiply_add`` does (``tests/sim/test_exact.py`` compares). Lanes with infinities, NaN or
 an exact zero keep the value that IEEE arithmetic gives. Results for f32 and hf are f64 rounded to odd, which
 ``values.narrow`` then rounds in the right direction; results for f64 are final.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import floor, isfinite, isinf, nextafter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from visa_lsp.sim.values import Rounding
-from visa_lsp.sim.words import FLOAT, fused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from visa_lsp.sim.words import FLOAT, multiply_add
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -39,9 +37,9 @@ _RATIONAL: Final[dict[str, Callable[..., Fraction]]] = {
 }
 _ONE: Final = np.ones(1)
 _AT_ONCE: Final[dict[str, Callable[..., Array]]] = {
-    "add": lambda a, b: fused(a, _ONE, b),
+    "add": lambda a, b: multiply_add(a, _ONE, b),
     "mul": FLOAT["mul"],
-    "mad": fused,
+    "mad": multiply_add,
 }
 WORDS: Final = frozenset({*_RATIONAL, "sqrt", "sqrtm"})
 
@@ -75,7 +73,7 @@ def _lane(word: str, values: list[float], mode: Rounding, *, double: bool) -> fl
         return _special(word, values)
     if exact == 0:
         return _special(word, values)
-    return _rounded(exact, mode) if double else _odd(exact)
+    return _round(exact, mode) if double else _odd(exact)
 
 
 def _special(word: str, values: list[float]) -> float:
@@ -85,8 +83,8 @@ def _special(word: str, values: list[float]) -> float:
             return float(FLOAT[word](*lanes)[0])
         a, b, c = values
         if isinf(c) and isfinite(a) and isfinite(b):
-            return c  # because a product that is too large for f64 is still finite
-        return float(fused(*lanes)[0])
+            return c  # a product that is too large for f64 is finite nevertheless
+        return float(multiply_add(*lanes)[0])
 
 
 def _nearest(exact: Fraction) -> float:
@@ -96,7 +94,7 @@ def _nearest(exact: Fraction) -> float:
         return INF if exact > 0 else -INF
 
 
-def _rounded(exact: Fraction, mode: Rounding) -> float:
+def _round(exact: Fraction, mode: Rounding) -> float:
     near = _nearest(exact)
     if mode is Rounding.EVEN:
         return near
@@ -113,7 +111,7 @@ def _rounded(exact: Fraction, mode: Rounding) -> float:
 
 
 def _odd(exact: Fraction) -> float:
-    cut = _rounded(exact, Rounding.ZERO)
+    cut = _round(exact, Rounding.ZERO)
     if Fraction(cut) == exact:
         return cut
     bits = int(np.float64(cut).view(np.int64)) | 1

@@ -19,7 +19,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Offsets = tuple[Any, Any, Any]  # texels along u, v, r: numbers, or one per lane
 
 
-def filtered(
+def filter_texels(
     image: Image,
     sampler: Sampler,
     u: Array,
@@ -40,14 +40,14 @@ def filtered(
             for iz, wz in corners[2]:
                 texels, _ = image.read(ix, iy, iz)
                 if reference is not None:
-                    texels = compared(texels, reference)
+                    texels = compare_texels(texels, reference)
                 if not linear:
                     return np.asarray(texels)
                 total += texels.astype(np.float64) * (wx * wy * wz)[:, None]
     return total.astype(np.float32)
 
 
-def compared(texels: Array, reference: Array) -> Array:
+def compare_texels(texels: Array, reference: Array) -> Array:
     """Return texels whose red is 1 where the reference is at most the red of the texel, else 0; alpha is 1."""
     out = np.zeros(texels.shape, np.float32)
     out[:, 0] = reference <= texels[:, 0]
@@ -86,14 +86,14 @@ def taps(coordinate: Array, size: int, sampler: Sampler, *, linear: bool, offset
             c = c * size
     c = c + offset
     if not linear:
-        return [(_wrapped(np.floor(c).astype(np.int64), size, mode), np.ones(c.size))]
+        return [(_wrap(np.floor(c).astype(np.int64), size, mode), np.ones(c.size))]
     low = np.floor(c - 0.5)
     weight = c - 0.5 - low
     first = low.astype(np.int64)
-    return [(_wrapped(first, size, mode), 1.0 - weight), (_wrapped(first + 1, size, mode), weight)]
+    return [(_wrap(first, size, mode), 1.0 - weight), (_wrap(first + 1, size, mode), weight)]
 
 
-def _wrapped(i: Array, size: int, mode: str) -> Array:
+def _wrap(i: Array, size: int, mode: str) -> Array:
     if mode == "repeat":
         return np.asarray(i % size)
     if mode in ("clamp", "clamp_to_border"):

@@ -5,13 +5,11 @@ Values with a little arithmetic; the machine schedules the threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from visa_lsp.sim.memory import Buffer, aligned
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from visa_lsp.sim.memory import Buffer, allocate_aligned
 
 # The memories that fences distinguish. An observer's clocks have a row for each; row 0 is the order itself.
 SHARED: Final = 1
@@ -57,7 +55,7 @@ class ThreadGroup:
     def __init__(self, number: tuple[int, int, int], slm_bytes: int, threads: int) -> None:
         self.id = number
         self.threads = threads
-        self.slm = Buffer("shared local memory", aligned(slm_bytes))
+        self.slm = Buffer("shared local memory", allocate_aligned(slm_bytes))
         self.barrier = Barrier(threads)
         self.named: dict[int, Barrier] = {}
         self.signalled: dict[tuple[int, int], int] = {}  # (thread, barrier) -> generation it signalled in

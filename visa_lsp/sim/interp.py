@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.flow.storage import storage_of
-from visa_lsp.flow.structure import structure_of
+from visa_lsp.flow.storage import Storage, storage_of
+from visa_lsp.flow.structured_words import structure_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import ORDER_TRANSPOSED
 from visa_lsp.isa.model import ExecStyle, FlowClass
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.effects import EFFECTS
-from visa_lsp.sim.effects.flow import resume
+from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.effects.recorded_message import record
 from visa_lsp.sim.faults import FaultKind, KernelFault, WorkItem
 from visa_lsp.sim.lanes import compile_lane
@@ -33,7 +33,6 @@ from visa_lsp.sim.registers import Frame, RegisterLayout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from visa_lsp.flow.storage import Storage
     from visa_lsp.program.model import FileVariable, Inst, Kernel
     from visa_lsp.sim.group import ThreadGroup, Wait
     from visa_lsp.sim.machine import Machine
@@ -89,24 +88,24 @@ class Code:
         """
         found = self._compiled.get(pc)
         if found is None:
-            with self.growing():
+            with self.let_grow():
                 self._alone[pc] = self.op_for(self.kernel.instructions[pc], pc)
-            found = self._compiled[pc] = self.joined(self._alone[pc], pc)
+            found = self._compiled[pc] = self.prepend_join(self._alone[pc], pc)
         return found
 
     @contextmanager
-    def growing(self) -> Iterator[None]:
+    def let_grow(self) -> Iterator[None]:
         """Allow new views and registers inside the context; existing frames get them at its end."""
         views, size = len(self._views), self.layout.size
         yield
         if self.layout.size != size:
-            self.grown(size)
+            self.grow_frames(size)
         elif len(self._views) != views:
             new = list(self._views)[views:]
             for frame in self.frames:
                 frame.views += _views(new, frame.regs)
 
-    def grown(self, size: int) -> None:
+    def grow_frames(self, size: int) -> None:
         """Grow the existing frames to the size of the layout, which was ``size`` bytes."""
         if self.layout.size != size:
             self.grew(len(self.frames) * (self.layout.size - size))
@@ -118,9 +117,9 @@ class Code:
         self.op(pc)
         return self._alone[pc]
 
-    def joined(self, op: Op, pc: int) -> Op:
+    def prepend_join(self, op: Op, pc: int) -> Op:
         """Return the op with the join of waiting lanes before it, so that observers see all lanes."""
-        return _joined(op, pc) if pc in self.joins else op
+        return _prepend_join(op, pc) if pc in self.joins else op
 
     @cached_property
     def storage(self) -> Storage:
@@ -143,31 +142,31 @@ class Code:
         site = Site(self, inst, pc)
         try:
             if isinstance(meaning, Lane):
-                return self._watched(compile_lane(site, meaning.expr), pc)
+                return self._wrap_in_note(compile_lane(site, meaning.expr), pc)
             if isinstance(meaning, Effect):
                 build = EFFECTS.get(meaning.name)
                 if build:
-                    return self._watched(build(site), pc)
+                    return self._wrap_in_note(build(site), pc)
                 reason = f"the simulator does not model {inst.row.mnemonic}: {inst.row.summary}"
             elif isinstance(meaning, Unmodelled):
-                return self._watched(record(site, meaning.reason), pc)
+                return self._wrap_in_note(record(site, meaning.reason), pc)
             else:
                 reason = f"the simulator does not model {inst.row.mnemonic}: the instruction table gives it no meaning"
         except KernelFault as fault:
             return _raiser(fault.kind, fault.message)
         return _raiser(FaultKind.UNMODELLED, reason)
 
-    def _watched(self, op: Op, pc: int) -> Op:
+    def _wrap_in_note(self, op: Op, pc: int) -> Op:
         note = self.notes.get(pc)
         if note is None:
             return op
 
-        def noted(f: Frame) -> int | None:
+        def note_and_run(f: Frame) -> int | None:
             if f.thread:
                 f.thread.note(FaultKind.REGION, note)
             return op(f)
 
-        return noted
+        return note_and_run
 
     def lane(self, pc: int, number: int) -> int | None:
         """Return the thread's lane for lane ``number`` of an instruction; None if it works for the whole thread."""
@@ -234,7 +233,7 @@ def _raiser(kind: FaultKind, message: str) -> Op:
     return op
 
 
-def _joined(op: Op, pc: int) -> Op:
+def _prepend_join(op: Op, pc: int) -> Op:
     def join(f: Frame) -> int | None:
         waiting = f.waiting
         if waiting:
@@ -266,7 +265,7 @@ class Thread:
 
     def clock(self) -> int:
         """Return the time stamp: the number of instructions of all threads so far."""
-        return self.machine.executed(self.frame)
+        return self.machine.count_instructions(self.frame)
 
     def lane(self, number: int) -> int | None:
         """Return the thread's lane for lane ``number`` of the current instruction; None if it works for the whole thread."""

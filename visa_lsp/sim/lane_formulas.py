@@ -7,14 +7,12 @@ below 2^-44 before they are rounded to f32. Undefined results are one fixed NaN;
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import factorial, inf, ldexp, nan
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 Lanes = Any  # lanes of f64 or i64, or bits of a comparison, with the operators of Python
 
@@ -134,7 +132,7 @@ def power(o: Operations, x: Lanes, y: Lanes) -> Lanes:
     return o.choose((o.magnitude(y) <= 0.0) | ((x >= 1.0) & (x <= 1.0)), 1.0, found)
 
 
-def _turned(o: Operations, x: Lanes, ahead: int) -> Lanes:
+def _compute_sine(o: Operations, x: Lanes, ahead: int) -> Lanes:
     """Return the sine of x plus ``ahead`` quarter turns."""
     finite = o.magnitude(x) < inf
     regular = o.choose(finite, x, 0.0)
@@ -155,12 +153,12 @@ def _turned(o: Operations, x: Lanes, ahead: int) -> Lanes:
 
 def sin(o: Operations, x: Lanes) -> Lanes:
     """Return the sine of x radians."""
-    return o.choose(o.magnitude(x) <= 0.0, x, _turned(o, x, 0))
+    return o.choose(o.magnitude(x) <= 0.0, x, _compute_sine(o, x, 0))
 
 
 def cos(o: Operations, x: Lanes) -> Lanes:
     """Return the cosine of x radians."""
-    return _turned(o, x, 1)
+    return _compute_sine(o, x, 1)
 
 
 def tanh(o: Operations, x: Lanes) -> Lanes:

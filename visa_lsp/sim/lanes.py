@@ -16,12 +16,11 @@ import numpy as np
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import Address, Immediate, PredicateOperand
+from visa_lsp.program.model import Address, Immediate, PredicateOperand, Value
 from visa_lsp.sim import exact, values, words
 from visa_lsp.sim.values import DTYPE, Rounding
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -68,12 +67,12 @@ def int_source(
         if isinstance(operand, Address | PredicateOperand):
             fetch = lambda f: inner(f).astype(dtype)  # noqa: E731
         else:
-            fetch = _converted(inner, dtype, constant=isinstance(operand, Immediate))
+            fetch = _convert(inner, dtype, constant=isinstance(operand, Immediate))
     unsigned = not type_.is_signed and not (exec_type.is_signed and type_.size == exec_type.size)
-    return _modified(fetch, modifier, unsigned=unsigned)
+    return _modify(fetch, modifier, unsigned=unsigned)
 
 
-def _converted(fetch: Fetch, dtype: np.dtype[Any], *, constant: bool) -> Fetch:
+def _convert(fetch: Fetch, dtype: np.dtype[Any], *, constant: bool) -> Fetch:
     if constant:
         kept: list[Array] = []
 
@@ -86,7 +85,7 @@ def _converted(fetch: Fetch, dtype: np.dtype[Any], *, constant: bool) -> Fetch:
     return lambda f: fetch(f).astype(dtype)
 
 
-def _modified(fetch: Fetch, modifier: OperandModifier, *, unsigned: bool) -> Fetch:
+def _modify(fetch: Fetch, modifier: OperandModifier, *, unsigned: bool) -> Fetch:
     match modifier:
         case OperandModifier.NEG:
             return lambda f: np.negative(fetch(f))
@@ -108,15 +107,15 @@ def float_source(site: Site, operand: Value, exec_type: ty.DataType, lanes: int 
         inner = fetch
         fetch = lambda f: values.bf_to_f(inner(f))  # noqa: E731
         if target is F8:
-            fetch = _converted(fetch, F8, constant=False)
+            fetch = _convert(fetch, F8, constant=False)
     elif type_.is_float:
         if DTYPE[type_] != target:
-            wider = _converted(fetch, target, constant=isinstance(operand, Immediate))
+            wider = _convert(fetch, target, constant=isinstance(operand, Immediate))
             fetch = (lambda f: values.quiet(wider(f))) if type_ is ty.HF else wider
     else:
         raw, wide = fetch, ty.DF if exec_type is ty.DF else ty.F
         fetch = lambda f: values.int_to_float(raw(f), wide, f.rounding)  # noqa: E731
-    return _modified(fetch, modifier_of(operand), unsigned=False)
+    return _modify(fetch, modifier_of(operand), unsigned=False)
 
 
 def keeps_denormals(f: Frame, type_: ty.DataType) -> bool:
@@ -124,7 +123,7 @@ def keeps_denormals(f: Frame, type_: ty.DataType) -> bool:
     return f.keep_df if type_ is ty.DF else f.keep_hf if type_ is ty.HF else f.keep_f
 
 
-def flushed_source(site: Site, operand: Value, exec_type: ty.DataType, lanes: int | None = None) -> Fetch:
+def flush_source(site: Site, operand: Value, exec_type: ty.DataType, lanes: int | None = None) -> Fetch:
     """Return the lanes of a float source, with denormals of the execution type flushed by the modes."""
     fetch, smallest = float_source(site, operand, exec_type, lanes), values.SMALLEST_NORMAL[exec_type]
     return lambda f: fetch(f) if f.plain or keeps_denormals(f, exec_type) else values.flush(fetch(f), smallest)
@@ -332,7 +331,7 @@ def _int_plan(
         signs = [site.operand_type(s).is_signed for s in sources[1:]]
         bodies = lambda _w: words.each(words.dp4a(*signs))  # noqa: E731
     function = _compose(expr, bodies, lambda n: np.array([n], dtype))
-    extended = values.extended_type(used, exec_type, target)
+    extended = values.extend_type(used, exec_type, target)
     fetches = [int_source(site, s, extended, dtype) for s in sources]
     return fetches, lambda _f, s: function(s)
 
@@ -341,7 +340,7 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
     def leaf(word: str) -> Body:
         if word == "mad" and exec_type is not ty.F:
             if exec_type is ty.HF:
-                return words.fused
+                return words.multiply_add
             return lambda a, b, c: exact.evaluate("mad", [a, b, c], Rounding.EVEN, double=True)
         body = words.FLOAT.get(word)
         if body is None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.program.model import General, Immediate
+from visa_lsp.program.model import General, Immediate, Value
 from visa_lsp.sim import messages
-from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
+from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Site
-    from visa_lsp.sim.registers import Frame
 
 
 def atomic_update(site: Site, size: int) -> messages.Update:
@@ -35,7 +33,7 @@ def atomic_update(site: Site, size: int) -> messages.Update:
 def open_surface(site: Site) -> tuple[messages.Open, Callable[[Frame], int]]:
     """Return the memory of an LSC message, and a base to add to its addresses."""
     if site.integer("sfid") == codes.SFID_SLM:
-        return fixed(SLM_SURFACE), lambda _f: 0
+        return open_fixed_surface(SLM_SURFACE), lambda _f: 0
     return open_model(site, site.integer("addrtype", codes.ADDRTYPE_FLAT), site.inst.get("surface"))
 
 
@@ -44,7 +42,7 @@ def open_model(site: Site, kind: int, operand: Value) -> tuple[messages.Open, Ca
     if kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
         return messages.flat, site.scalar_of(operand) if isinstance(operand, General) else lambda _f: 0
     if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
-        return fixed(operand.bits & 0xFFFFFFFF), lambda _f: 0
+        return open_fixed_surface(operand.bits & 0xFFFFFFFF), lambda _f: 0
     value = site.scalar_of(operand)
     header = site.code.layout.offset(7) + 20
 
@@ -59,7 +57,7 @@ def open_model(site: Site, kind: int, operand: Value) -> tuple[messages.Open, Ca
     return find, lambda _f: 0
 
 
-def fixed(value: int) -> messages.Open:
+def open_fixed_surface(value: int) -> messages.Open:
     """Open the surface of a number."""
 
     def find(f: Frame) -> tuple[Space | None, int]:
@@ -71,7 +69,7 @@ def fixed(value: int) -> messages.Open:
     return find
 
 
-def signed(value: int) -> int:
+def sign_extend_dword(value: int) -> int:
     """Return the low 32 bits as a signed number."""
     value &= 0xFFFFFFFF
     return value - (1 << 32) if value >> 31 else value

@@ -14,21 +14,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.isa import predefined
-from visa_lsp.sim.dispatch import RecordedMessages, RunResult
+from visa_lsp.sim.dispatch import Dispatch, GroupShape, RecordedMessages, RunResult
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault, thread_fault
 from visa_lsp.sim.group import Barrier, ThreadGroup, Wait
 from visa_lsp.sim.interp import Code, Thread
-from visa_lsp.sim.memory import Buffer
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.memory import Buffer, Space
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.program.model import Input, Kernel
-    from visa_lsp.sim.dispatch import Dispatch, GroupShape
-    from visa_lsp.sim.memory import Space
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.operands import Op
 
     FaultKey = tuple[FaultKind, str, int, str, bool]
@@ -95,21 +92,21 @@ class Machine:
         found = self._traced.get(id(code))
         if found is None:
             found = self._traced[id(code)] = code.lazily(
-                lambda pc: code.joined(self._announced(code, code.op_alone(pc), pc), pc)
+                lambda pc: code.prepend_join(self._wrap_in_hooks(code, code.op_alone(pc), pc), pc)
             )
         return found
 
-    def _announced(self, code: Code, op: Op, pc: int) -> Op:
+    def _wrap_in_hooks(self, code: Code, op: Op, pc: int) -> Op:
         if pc >= len(code.kernel.instructions):
             return op
-        with code.growing():  # because an observer may need views of operands that the op does not use
+        with code.let_grow():  # an observer may need views of operands that the op does not use
             listeners = [o for o in self.observers if o.wants_instructions and o.concerns(code, pc)]
         if not listeners:
             return op
-        before = [o.instruction for o in listeners]
-        after = [o.executed for o in listeners if type(o).executed is not Observer.executed]
+        before = [o.before_instruction for o in listeners]
+        after = [o.after_instruction for o in listeners if type(o).after_instruction is not Observer.after_instruction]
 
-        def announced(f: Frame) -> int | None:
+        def announce_and_run(f: Frame) -> int | None:
             thread = f.thread
             assert thread is not None
             for tell in before:
@@ -121,7 +118,7 @@ class Machine:
                 tell_after(thread, f, pc)
             return signal
 
-        return announced
+        return announce_and_run
 
     def acquire(self, kernel: Kernel) -> Frame:
         """Return a new or recycled frame for an activation."""
@@ -203,7 +200,7 @@ class Machine:
         try:
             self.run_groups()
         except KernelFault as fault:
-            self._ended_by(fault)
+            self._report_end(fault)
 
     def run_groups(self) -> None:
         """Run one group after another. Raises KernelFault if one cannot continue."""
@@ -224,7 +221,7 @@ class Machine:
         if not self.result.ended:
             with suppress(_Ended):  # the run has ended already
                 for observer in self.observers:
-                    observer.finished()
+                    observer.on_end()
                 self.take_findings()
         counts: Counter[str] = Counter()
         for code in self._codes.values():
@@ -249,7 +246,7 @@ class Machine:
     def _run_group(self, number: tuple[int, int, int]) -> None:
         _, threads = self.start(number)
         for observer in self.observers:
-            observer.group(number)
+            observer.on_group(number)
         self.result.threads += len(threads)
         self.go_on(threads, {}, len(threads))
 
@@ -328,7 +325,7 @@ class Machine:
                 f"the run exceeded its budget of {self.dispatch.step_budget} instructions; it may never end",
             )
 
-    def executed(self, frame: Frame) -> int:
+    def count_instructions(self, frame: Frame) -> int:
         """Return the number of instructions so far, including the current one of ``frame``."""
         del frame
         return sum(sum(code.counts) for code in self._codes.values())
@@ -351,10 +348,10 @@ class Machine:
             return scratch
         return None
 
-    def accessed(self, access: MemoryAccess) -> None:
+    def announce_access(self, access: MemoryAccess) -> None:
         """Notify the observers of a message."""
         for observer in self.observers:
-            (observer.read if access.kind == "read" else observer.write)(access)
+            (observer.on_read if access.kind == "read" else observer.on_write)(access)
         if self.has_findings:
             self.take_findings()
 
@@ -365,29 +362,31 @@ class Machine:
             for fault in observer.take():
                 self._add(fault)
 
-    def at_barrier(self, thread: Thread) -> None:
+    def announce_barrier(self, thread: Thread) -> None:
         """Notify the observers of a thread at a barrier."""
         self.result.barriers += 1
         for observer in self.observers:
-            observer.barrier(thread)
+            observer.on_barrier(thread)
         self.take_findings()
 
-    def arrived(self, thread: Thread, barrier: Barrier) -> None:
+    def announce_arrival(self, thread: Thread, barrier: Barrier) -> None:
         """Notify the observers of an arrival at a barrier of any kind."""
         for observer in self.observers:
-            observer.arrived(thread, barrier)
+            observer.on_arrival(thread, barrier)
 
-    def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
+    def announce_wait(self, thread: Thread, barrier: Barrier, generation: int) -> None:
         """Notify the observers of a thread that waits for a round of a barrier."""
         for observer in self.observers:
-            observer.waits(thread, barrier, generation)
+            observer.on_wait(thread, barrier, generation)
 
-    def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
+    def announce_fence(self, thread: Thread, memories: tuple[int, ...]) -> None:
         """Notify the observers of a fence of memories."""
         for observer in self.observers:
-            observer.fenced(thread, memories)
+            observer.on_fence(thread, memories)
 
-    def sent(self, thread: Thread, pc: int, reason: str, payload: Callable[[], list[tuple[str, bytes]]]) -> None:
+    def record_message(
+        self, thread: Thread, pc: int, reason: str, payload: Callable[[], list[tuple[str, bytes]]]
+    ) -> None:
         """Record a message that is not executed; store the payload of the first one of an instruction."""
         kernel = thread.frame.code.kernel
         known = self._sent.get((kernel.name, pc))
@@ -421,11 +420,11 @@ class Machine:
         self._seen.add(key)
         self._faults.append(fault)
         for observer in self.observers:
-            observer.fault(fault)
+            observer.on_fault(fault)
         if self.dispatch.first_fault and not fault.is_note:
             raise _Ended
 
-    def _ended_by(self, fault: KernelFault) -> None:
+    def _report_end(self, fault: KernelFault) -> None:
         if self._running:
             self.report(self._running, fault.kind, fault.message, lane=fault.lane, address=fault.address)
         else:

@@ -24,16 +24,16 @@ FIRST_ADDRESS: Final = 0x1_0000_0000
 MAX_REACH_BYTES: Final = 1 << 36  # a 32-bit index times 16 bytes; addresses farther away belong to no buffer
 
 
-def aligned(size: int) -> Array:
+def allocate_aligned(size: int) -> Array:
     """Return ``size`` zero bytes, aligned to a cache line."""
     raw = np.zeros(size + LINE_BYTES - 1, np.uint8)
     skipped = -raw.ctypes.data % LINE_BYTES
     return raw[skipped : skipped + size]
 
 
-def aligned_copy(array: Array) -> Array:
+def copy_aligned(array: Array) -> Array:
     """Return a C-contiguous copy of an array, aligned to a cache line."""
-    copy = aligned(array.nbytes).view(array.dtype).reshape(array.shape)
+    copy = allocate_aligned(array.nbytes).view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy
 
@@ -307,7 +307,7 @@ class Memory:
 
     def allocate(self, name: str, data: bytearray | Array | int) -> Buffer:
         """Return a new buffer; a number is a size in bytes, zeroed."""
-        raw = aligned(data) if isinstance(data, int) else data
+        raw = allocate_aligned(data) if isinstance(data, int) else data
         return self.add(Buffer(name, raw))
 
     def add(self, buffer: Buffer) -> Buffer:

@@ -8,23 +8,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.model import Trait
-from visa_lsp.program.model import General, RawOperand
-from visa_lsp.sim.memory import Buffer
+from visa_lsp.program.model import General, Inst, RawOperand
+from visa_lsp.sim.memory import Buffer, Space
 from visa_lsp.sim.observers.hooks import MemoryAccess
-from visa_lsp.sim.operands import Site, lane_mask
-from visa_lsp.sim.registers import SLM_SURFACE
-
-if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
-    from visa_lsp.sim.memory import Space
-    from visa_lsp.sim.operands import Fetch, Op
-    from visa_lsp.sim.registers import Frame
+from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask
+from visa_lsp.sim.registers import SLM_SURFACE, Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Open = Callable[["Frame"], "tuple[Space | None, int]"]
@@ -38,7 +32,7 @@ def surface(site: Site, name: str = "surface") -> Open:
     """Return a function that finds the memory of a surface field when the instruction runs."""
     pointer = state_pointer(site, name)
     if pointer is not None:
-        return _pointed(pointer)
+        return _open_pointer(pointer)
     return surface_variable(site, site.integer(name))
 
 
@@ -66,7 +60,7 @@ def state_pointer(site: Site, name: str) -> Callable[[Frame], int] | None:
     return (lambda _f: 0) if view is None else lambda f: int(f.views[view][0, 0])
 
 
-def _pointed(pointer: Callable[[Frame], int]) -> Open:
+def _open_pointer(pointer: Callable[[Frame], int]) -> Open:
     def find(f: Frame) -> tuple[Space | None, int]:
         value = pointer(f)
         assert f.thread is not None
@@ -119,7 +113,7 @@ def announce(
     if machine.watched and at.size:
         number = found[1] if found[1] >= SLM_SURFACE else None
         rows = None if values is None else np.ascontiguousarray(values).view(np.uint8).reshape(at.size, size)
-        machine.accessed(
+        machine.announce_access(
             MemoryAccess(thread, kind, found[0], at, size, lanes, number, rows, alignment, changes, compared)
         )
 
@@ -173,7 +167,7 @@ class CompareExchange:
 _FLOATS: Final = {2: np.float16, 4: np.float32, 8: np.float64}
 
 
-def _signed(value: int, size: int) -> int:
+def _sign_extend(value: int, size: int) -> int:
     return value - (1 << 8 * size) if value >> 8 * size - 1 else value
 
 
@@ -208,8 +202,8 @@ def integer_updates(size: int) -> dict[str, Update]:
         "and": lambda o, a, _b: o & a,
         "or": lambda o, a, _b: o | a,
         "xor": lambda o, a, _b: o ^ a,
-        "minsint": lambda o, a, _b: min(o, a, key=lambda v: _signed(v, size)),
-        "maxsint": lambda o, a, _b: max(o, a, key=lambda v: _signed(v, size)),
+        "minsint": lambda o, a, _b: min(o, a, key=lambda v: _sign_extend(v, size)),
+        "maxsint": lambda o, a, _b: max(o, a, key=lambda v: _sign_extend(v, size)),
         "cmpxchg": CompareExchange(operator.eq, first=False),
         "icas": CompareExchange(operator.eq),
     }
@@ -270,7 +264,7 @@ def atomic(
     changes = np.zeros(at.size, bool)
     updated: dict[tuple[int, int], tuple[Buffer, int]] = {}  # (buffer, offset) -> the new value
     for i, (address, a, b) in enumerate(zip(at.tolist(), first.tolist(), second.tolist(), strict=True)):
-        place = _located(space, address, size)
+        place = _locate(space, address, size)
         if place is None:
             continue
         buffer, offset = place
@@ -328,7 +322,7 @@ def atomic_of_lanes(
     return op
 
 
-def _located(space: Space | None, address: int, size: int) -> tuple[Buffer, int] | None:
+def _locate(space: Space | None, address: int, size: int) -> tuple[Buffer, int] | None:
     if isinstance(space, Buffer):
         return (space, address) if 0 <= address <= space.size - size else None
     return space.find(address, size) if space is not None else None

@@ -23,16 +23,17 @@ from visa_lsp.program.model import (
     General,
     Immediate,
     Indirect,
+    Inst,
     Predicate,
     PredicateOperand,
     RawOperand,
     State,
+    Value,
 )
 from visa_lsp.sim.faults import FaultKind, KernelFault
-from visa_lsp.sim.values import DTYPE, immediate, unpacked
+from visa_lsp.sim.values import DTYPE, immediate, unpack_type
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst, Value
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 
@@ -132,7 +133,7 @@ class Site:
     def enable(self, *, predicate: bool = True) -> Enable:
         """Return the channel enable bits of the instruction."""
         pred = self.inst.get("pred") if predicate else None
-        return enabled(self.control, pred if isinstance(pred, Predicate) else None)
+        return make_enable(self.control, pred if isinstance(pred, Predicate) else None)
 
     # ---- vector operands
 
@@ -146,7 +147,7 @@ class Site:
         if isinstance(operand, Indirect):
             return operand.type
         if isinstance(operand, Immediate):
-            return unpacked(operand.type)
+            return unpack_type(operand.type)
         if isinstance(operand, Address):
             return ty.UW
         return ty.UD
@@ -380,7 +381,7 @@ class Site:
         return self.code.view(start, np.dtype(kind), (rows, columns), (row_bytes, np.dtype(kind).itemsize))
 
 
-def enabled(control: ty.ExecControl, pred: Predicate | None) -> Enable:
+def make_enable(control: ty.ExecControl, pred: Predicate | None) -> Enable:
     """Return the channel enable bits: execution mask and predicate, lane 0 of the instruction lowest (seed 004)."""
     full, at = (1 << control.exec_size) - 1, control.mask_offset
     if pred is None:
@@ -422,7 +423,7 @@ def _scatter_bytes(f: Frame, at: Array, rows: Array) -> None:
         f.thread.register_outside(int(at[~inside][0]))
 
 
-def nothing(site: Site) -> Op:
+def make_no_op(site: Site) -> Op:
     """Return an op without effect: labels, source positions, lifetimes."""
     del site
     return lambda _f: None

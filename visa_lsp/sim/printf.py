@@ -69,7 +69,7 @@ class _Records:
             if form is None:
                 out.append(f"[no format string at {address:#x}, byte {place} of the printf buffer]\n")
                 break
-            piece = self._formatted(form)
+            piece = self._format(form)
             out.append(piece)
             size += len(piece)
             if piece.endswith("]\n") and self.at > len(self.raw):
@@ -88,7 +88,7 @@ class _Records:
         rest = found[0].data[found[1] : found[1] + _MAX_STRING].tobytes()
         return rest.split(b"\0", 1)[0].decode("utf-8", "replace")
 
-    def _formatted(self, form: str) -> str:
+    def _format(self, form: str) -> str:
         out, last = [], 0
         for match in _DIRECTIVE.finditer(form):
             out.append(form[last : match.start()])

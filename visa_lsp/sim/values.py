@@ -55,7 +55,7 @@ _UNPACKED: Final = {ty.V: ty.W, ty.UV: ty.UW, ty.VF: ty.F}
 _WIDENED: Final = {ty.B: ty.W, ty.UB: ty.UW, ty.BOOL: ty.UW}
 
 
-def unpacked(type_: ty.DataType) -> ty.DataType:
+def unpack_type(type_: ty.DataType) -> ty.DataType:
     """Return the element type of a type: w, uw, f for v, uv, vf; itself otherwise."""
     return _UNPACKED.get(type_, type_)
 
@@ -66,7 +66,7 @@ def execution_type(types: Iterable[ty.DataType]) -> ty.DataType:
     Bytes count as words. Half types with wider integers give ``f``, as does ``bf`` alone, because the hardware converts
     bfloat16 but does not compute with it.
     """
-    seen = [_WIDENED.get(t, t) for t in map(unpacked, types)]
+    seen = [_WIDENED.get(t, t) for t in map(unpack_type, types)]
     floats = [t for t in seen if t.is_float]
     if floats:
         widest = max(floats, key=lambda t: t.size)
@@ -79,7 +79,7 @@ def execution_type(types: Iterable[ty.DataType]) -> ty.DataType:
     return {2: (ty.UW, ty.W), 4: (ty.UD, ty.D), 8: (ty.UQ, ty.Q)}[size][signed]
 
 
-def extended_type(used: set[str], exec_type: ty.DataType, target: ty.DataType) -> ty.DataType:
+def extend_type(used: set[str], exec_type: ty.DataType, target: ty.DataType) -> ty.DataType:
     """Return the type to which integer sources are extended; in a product with a qword result each keeps its own sign."""
     wide = exec_type is ty.D and target.is_int and target.size == 8
     return ty.Q if wide and used & {"mul", "mad"} else exec_type
@@ -203,7 +203,7 @@ def float_to_int(x: Array, type_: ty.DataType) -> Array:
 def int_to_float(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -> Array:
     """Return integer lanes in the storage form of a float type, rounded once."""
     if type_ is ty.DF and (x.dtype == object or x.dtype.itemsize == 8):
-        return np.array([_directed(int(v), mode) for v in x.tolist()], np.float64)
+        return np.array([_round_directed(int(v), mode) for v in x.tolist()], np.float64)
     if x.dtype == object or (x.dtype.itemsize == 8 and (mode is not Rounding.EVEN or type_ in (ty.HF, ty.BF))):
         return narrow(np.array([_odd_int(int(v)) for v in x.tolist()], np.float64), type_, mode)
     if type_ in (ty.F, ty.DF) and mode is Rounding.EVEN:
@@ -211,7 +211,7 @@ def int_to_float(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -
     return narrow(x.astype(np.float64), type_, mode)
 
 
-def _directed(value: int, mode: Rounding) -> float:
+def _round_directed(value: int, mode: Rounding) -> float:
     """Return an integer as f64, rounded by a mode."""
     near = float(value)
     error = (int(near) > value) - (int(near) < value)

@@ -6,18 +6,27 @@ registers of a checked body take at most ``MAX_REGISTER_BYTES``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import FieldKind
-from visa_lsp.program.model import Address, AddressOf, General, Indirect, Predicate, PredicateOperand, RawOperand, State
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    FileVariable,
+    General,
+    Indirect,
+    Inst,
+    Kernel,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+    State,
+    Value,
+)
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.sim.registers import is_alias
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.program.model import FileVariable, Inst, Kernel, Value
 
 MAX_REGISTER_BYTES: Final = 1 << 24  # for one activation; a real thread has 32 KB
 MAX_PAYLOAD_BYTES: Final = 1 << 16

@@ -157,7 +157,7 @@ def by_rule(operation: Body) -> Body:
     return body
 
 
-def fused(a: Array, b: Array, c: Array) -> Array:
+def multiply_add(a: Array, b: Array, c: Array) -> Array:
     """Compute a * b + c of f32 or hf lanes as f64, rounded to odd: rounding it once more gives the fused result."""
     a, b, c = a.astype(np.float64), b.astype(np.float64), c.astype(np.float64)
     p = a * b
@@ -185,7 +185,7 @@ def mad_f32(a: Array, b: Array, c: Array) -> Array:
     s = a.astype(np.float64) * b + c
     # The low bits of a NaN that was an f32 value are zero too.
     if 1 in ((s.view(np.int64) & 0x0FFFFFFF) == 0).tobytes():
-        s = fused(a, b, c)
+        s = multiply_add(a, b, c)
     return np.asarray(s.astype(np.float32))
 
 

@@ -15,7 +15,6 @@ from visa_lsp.text import Span
 
 _OPENING: Final = re.compile(r"\s*(?:\{\s*)++")
 _SIGN: Final = re.compile(r'"(?:\\.|[^"\\])*+"?|[{}]')
-_CLOSING: Final = re.compile(r"[\s}]*\Z")
 
 
 def strip_braces(code: str) -> tuple[str, tree.Braces] | None:

@@ -21,7 +21,7 @@ from visa_lsp.syntax.build_operands import (
     unquote,
     word_at,
 )
-from visa_lsp.syntax.expressions import ExpressionError, evaluate
+from visa_lsp.syntax.constant_expressions import ExpressionError, evaluate
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:

@@ -7,20 +7,16 @@ instructions and checks nothing; only the grammar defines the meaning of a line.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from sys import intern
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.syntax.comments import strip, strip_all
 from visa_lsp.syntax.parse import parse_line
-from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from visa_lsp.syntax.tree import Statement
+from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK, Statement
 
 _LINE_COMMENT: Final = re.compile(r"//[^\n]*")
 _QUOTE_FIRST: Final = re.compile(r'"[^\n]*//')

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.syntax.bulk import (
     Facts,
@@ -21,13 +22,8 @@ from visa_lsp.syntax.bulk import (
     opens_body,
     statement_of,
 )  # fmt: skip
-from visa_lsp.syntax.chunks import code_in, codes_in, line_in, single_code
+from visa_lsp.syntax.chunks import Chunk, code_in, codes_in, line_in, single_code
 from visa_lsp.syntax.tree import SUBROUTINE, Instruction
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.syntax.chunks import Chunk
 
 ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
 # An input directive, with the variable and the text after it.

@@ -9,17 +9,13 @@ edit next to the carriage return may make it part of another line end.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from visa_lsp.syntax.bulk import bodies_of, code_of
+from visa_lsp.syntax.bulk import Facts, bodies_of, code_of
 from visa_lsp.syntax.comments import goes_on, is_continued, strip
 from visa_lsp.text import with_newlines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.syntax.bulk import Facts
 
 # A part of every comment for this program.
 _MARK: Final = "visa:"

@@ -17,13 +17,12 @@ from visa_lsp.syntax.bulk import bodies_of, nth_line, statement_of
 from visa_lsp.syntax.chunks import Chunk, codes_in, first_line_of, line_in, single_code, split_lines
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.syntax.session import Session
-from visa_lsp.text import with_newlines
+from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.syntax.tree import Statement
-    from visa_lsp.text import Span
 
 CHUNK_LINES: Final = 256
 BYTE_ORDER_MARK: Final = "\ufeff"
@@ -236,7 +235,7 @@ class Document:
 
     def span(self, line: int, span: Span) -> Span:
         """Convert a span of a statement of ``line`` to offsets of the whole text."""
-        return span.shifted(self.line_start(line))
+        return span.shift(self.line_start(line))
 
     def slice(self, span: Span) -> str:
         """Return the text of a span."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec.structs import replace
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.syntax.nodes import Node
     from visa_lsp.syntax.shapes import Builder
-    from visa_lsp.syntax.statement_cache import StatementCache
 
 MAX_LINE: Final = 20_000
 # A number of a text is in one line, so that the length of the line bounds the cost of its conversion.
@@ -55,6 +54,19 @@ _WORTH: Final = 3
 _EXACT: Final = "\x05"
 
 
+class StatementStorage(Protocol):
+    """Lines with their statements from earlier processes, by shape."""
+
+    def get(self, key: str) -> tuple[str, tree.Statement] | None:
+        """Return the line and the statement under this key."""
+
+    def put(self, key: str, text: str, statement: tree.Statement) -> None:
+        """Add a line and its statement under a key."""
+
+    def flush(self) -> None:
+        """Write what was added."""
+
+
 class Parser:
     """The parser with its shape cache.
 
@@ -63,7 +75,7 @@ class Parser:
     line, or at its first line if the shape is cached.
     """
 
-    def __init__(self, cache: StatementCache | None = None) -> None:
+    def __init__(self, cache: StatementStorage | None = None) -> None:
         self._builders: dict[str, Builder | None] = {}
         self._met: dict[str, tuple[str, tree.Statement]] = {}
         self._times: dict[str, int] = {}  # number of lines per shape, from the second line on
@@ -277,7 +289,7 @@ def _refuse_line(code: str, message: str) -> tree.Statement:
 _PARSER: Final = Parser()
 
 
-def use_statement_cache(cache: StatementCache | None) -> None:
+def use_statement_cache(cache: StatementStorage | None) -> None:
     """Set the cache of the process-wide parser; None for no cache."""
     _PARSER.cache = cache
 

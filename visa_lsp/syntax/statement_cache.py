@@ -8,8 +8,9 @@ by its number; nothing in the file is executed, and invalid entries are ignored.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -18,9 +19,6 @@ from visa_lsp.syntax import tree
 from visa_lsp.syntax.grammar import grammar_path
 from visa_lsp.syntax.parse import flush_statement_cache, use_statement_cache
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _CLASSES: Final[tuple[type[msgspec.Struct], ...]] = tuple(
     c for c in vars(tree).values() if isinstance(c, type) and issubclass(c, msgspec.Struct) and c is not msgspec.Struct

@@ -23,7 +23,7 @@ class Word(Struct, frozen=True):
     quoted: bool = False
 
 
-# Constant expressions. Values are 64-bit; see ``evaluate`` in ``syntax/expressions.py``.
+# Constant expressions. Values are 64-bit; see ``evaluate`` in ``syntax/constant_expressions.py``.
 
 
 def integer(text: str) -> int:

@@ -6,11 +6,9 @@ Everything is on one stream. Also uses the texts with inline assembly that the b
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from typing import Final
 
 # The source has the name 1, with -g its path; any other file is included by it.
 _PLACED: Final = re.compile(

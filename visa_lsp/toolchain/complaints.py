@@ -6,11 +6,9 @@ Returns lines of the copy, or names that identify the line. Knows neither severi
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final
 
 _NEAR: Final = re.compile(r"near line (\d{1,9}): (.+)")
 _LEXICAL: Final = re.compile(r"^lexical error: .+", re.MULTILINE)

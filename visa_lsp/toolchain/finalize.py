@@ -15,23 +15,19 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.children import temporary_folder
 from visa_lsp.safe_io import MIB, read_file
-from visa_lsp.toolchain.bodies import bodies_of, listing_name, make_guarded_copy
-from visa_lsp.toolchain.complaints import complaints_in, misuse, platforms_in, warnings_in
+from visa_lsp.toolchain.complaints import Complaint, complaints_in, misuse, platforms_in, warnings_in
 from visa_lsp.toolchain.listing import GenLine, GenListing, read_listing
 from visa_lsp.toolchain.pressure import ToldPressure, read_pressure
-from visa_lsp.toolchain.process import ToolError, run_program
+from visa_lsp.toolchain.process import Ran, ToolError, run_program
 from visa_lsp.toolchain.rules import FINALIZER_ERROR, FINALIZER_FAILURE, FINALIZER_REMARK, FINALIZER_WARNING
-from visa_lsp.toolchain.schedule import read_schedule, with_issues
+from visa_lsp.toolchain.schedule import ScheduleRow, read_schedule, with_issues
+from visa_lsp.toolchain.text_bodies import GuardedCopy, TextBody, bodies_of, listing_name, make_guarded_copy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from visa_lsp.diagnostics import Rule
-    from visa_lsp.toolchain.bodies import GuardedCopy, TextBody
-    from visa_lsp.toolchain.complaints import Complaint
-    from visa_lsp.toolchain.process import Ran
-    from visa_lsp.toolchain.schedule import ScheduleRow
 
 SECONDS: Final = 30.0  # a thousand instructions take 0.1 s
 _MAX_LISTING_BYTES: Final = 64 * MIB  # a thousand instructions take some 150 KB
@@ -92,7 +88,7 @@ class FinalizedKernel:
     max_pressure: int | None = None
     schedule: tuple[ScheduleRow, ...] = ()
 
-    def placed(self) -> Iterator[tuple[GenLine, int]]:
+    def place_lines(self) -> Iterator[tuple[GenLine, int]]:
         """Yield every line of the listing in order, with its line of the text."""
         places = {id(gen): under.line for under in self.lines for gen in under.gen}
         return ((gen, places[id(gen)]) for gen in self.listing.lines)

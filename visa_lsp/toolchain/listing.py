@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.text import lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 # A remark about bank conflicts may follow the number of the instruction.
 _NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R?\{.*)?\s*$")

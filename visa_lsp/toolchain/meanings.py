@@ -7,11 +7,9 @@ the texts of the corpus for which the finalizer gives such a message. Invariant:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final
 
 _MAX_MESSAGE_CHARS: Final = 500  # because the longest messages of releases have some 200
 _SYNTAX: Final = re.compile(r"syntax error, unexpected (.+?)(?:, expecting (.+))?$")

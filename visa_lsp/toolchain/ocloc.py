@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.children import temporary_folder
 from visa_lsp.safe_io import MIB, read_file
 from visa_lsp.toolchain.build_log import BuildMessage, messages_in, misuse_of_build
-from visa_lsp.toolchain.listing import read_listing
+from visa_lsp.toolchain.listing import GenListing, read_listing
 from visa_lsp.toolchain.process import ToolError, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from visa_lsp.toolchain.listing import GenListing
 
 SECONDS: Final = 120.0
 # An empty kernel that the compiler adds to programs with symbols.

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from visa_lsp.children import end_with_us
 from visa_lsp.safe_io import MIB
@@ -23,7 +23,6 @@ from visa_lsp.safe_io import MIB
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
 MAX_OUTPUT_BYTES: Final = 32 * MIB
 MAX_WRITTEN_BYTES: Final = 1024 * MIB

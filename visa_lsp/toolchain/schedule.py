@@ -7,16 +7,12 @@ instructions without a row, such as ``sync``, and drop some with a row, such as 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from visa_lsp.toolchain.listing import Issue, opcode_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from visa_lsp.toolchain.listing import GenLine
+from visa_lsp.toolchain.listing import GenLine, Issue, opcode_of
 
 # Cycle, node, original places in the block, cycles that the node takes, instructions.
 _ROW: Final = re.compile(r" *(\d{1,9}) .*?\[(\d{1,9})\]((?:I\d{1,9})+)L(\d{1,9})E\d+P-?\d+ (.*)")

@@ -6,17 +6,13 @@ instruction counts for its certain effects only, not for those that depend on va
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from visa_lsp.program.model import Immediate, State
+from visa_lsp.program.model import Immediate, Input, Inst, Kernel, State
 from visa_lsp.program.traits import FlowClass, Trait
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from visa_lsp.program.model import Input, Inst, Kernel
 
 _SLM_SFID: Final = 3
 _BTI_ADDRESS: Final = 4

@@ -7,23 +7,19 @@ values are followed through general variables only, not through memory, so that 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec import field as member
 
-from visa_lsp.flow.accesses import accesses_of
+from visa_lsp.flow.bit_accesses import accesses_of
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.flow.storage import storage_of
-from visa_lsp.flow.values import ValueFlow
-from visa_lsp.program.model import General, Immediate, RawOperand, State
+from visa_lsp.flow.value_flow import ValueFlow
+from visa_lsp.program.model import General, Immediate, Inst, Kernel, RawOperand, State, Value
 from visa_lsp.program.traits import Trait
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from visa_lsp.program.model import Inst, Kernel, Value
 
 R0: Final = 7
 THREAD_NUMBERS: Final = (12, 13)  # %hw_id, %sr0

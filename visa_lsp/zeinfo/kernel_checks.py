@@ -9,24 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Severity
+from visa_lsp.diagnostics import Diagnostic, Rule, Severity
 from visa_lsp.suggest import nearest
 from visa_lsp.zeinfo import rules
-from visa_lsp.zeinfo.disagreement import Disagreement
-from visa_lsp.zeinfo.facts import uses_of
+from visa_lsp.zeinfo.disagreement import disagreement
+from visa_lsp.zeinfo.facts import KernelText, uses_of
 from visa_lsp.zeinfo.input_use import has_own_memory
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.layout import CANDIDATES, PayloadLayout
+from visa_lsp.zeinfo.payload_layout import CANDIDATES, PayloadLayout, Registers
 from visa_lsp.zeinfo.placement import payload_disagreements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from visa_lsp.diagnostics import Rule
     from visa_lsp.program.model import Inst
     from visa_lsp.text import Span
-    from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.layout import Registers
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
     from visa_lsp.zeinfo.zebin import Zebin
@@ -36,13 +33,13 @@ _DEFAULT_GRFS = 128
 
 def disagreements(
     source: ZeInfoSource, texts: Sequence[KernelText], platform: Registers | None = None
-) -> tuple[Disagreement, ...]:
+) -> tuple[Diagnostic, ...]:
     """Compare a document with kernels; a kernel that the document lacks is reported at its text.
 
     A document may also describe kernels of other texts, which is not a disagreement.
     """
     kernels = {word_of(k, "name"): k for k in entries(source.root, "kernels")}
-    found: list[Disagreement] = []
+    found: list[Diagnostic] = []
     for text in texts:
         if not text.kernel.is_kernel:
             continue
@@ -52,26 +49,6 @@ def disagreements(
         else:
             found += kernel_disagreements(source, item, text, platform)
     return tuple(found)
-
-
-def in_document(found: Iterable[Disagreement]) -> tuple[Diagnostic, ...]:
-    """Return the findings about the document; the related places are in the texts."""
-    return tuple(
-        Diagnostic(
-            d.rule, d.yaml, d.message, (Related(d.text, d.text_says, d.path),),
-            (Fix(f"change to {d.value}", (Edit(d.yaml, d.value),)),) if d.value else (), d.severity,
-        )
-        for d in found
-    )  # fmt: skip
-
-
-def in_text(found: Iterable[Disagreement], path: str, document: str) -> tuple[Diagnostic, ...]:
-    """Return the findings about the text at ``path``; the related places are in the document at ``document``."""
-    return tuple(
-        Diagnostic(d.rule, d.text, d.message, (Related(d.yaml, d.yaml_says, document),), (), d.severity)
-        for d in found
-        if d.path == path
-    )
 
 
 def codeless_kernels(source: ZeInfoSource, zebin: Zebin) -> list[Diagnostic]:
@@ -85,22 +62,20 @@ def codeless_kernels(source: ZeInfoSource, zebin: Zebin) -> list[Diagnostic]:
     return found
 
 
-def _no_kernel(source: ZeInfoSource, text: KernelText, kernels: dict[str, YamlItem]) -> Disagreement:
+def _no_kernel(source: ZeInfoSource, text: KernelText, kernels: dict[str, YamlItem]) -> Diagnostic:
     name = text.kernel.name
     near = nearest(name, [k for k in kernels if k])
     key = child(kernels[near], "name") if near else child(source.root, "kernels")
     hint = f"; it has '{near}'" if near else ""
     span = source.span(key if key is not None else source.root) if source.root is not None else text.name
     value = name if near else ""
-    return Disagreement(
-        rules.NO_SUCH_KERNEL, span, text.name, text.path, f"the document has no kernel '{name}'{hint}",
-        f"kernel '{name}'", "the document's kernels" if not near else f"this is '{near}'", value,
-    )  # fmt: skip
+    related = (text.name, f"kernel '{name}'", text.path)
+    return disagreement(rules.NO_SUCH_KERNEL, span, related, f"the document has no kernel '{name}'{hint}", value)
 
 
 def kernel_disagreements(
     source: ZeInfoSource, item: YamlItem, text: KernelText, platform: Registers | None = None
-) -> list[Disagreement]:
+) -> list[Diagnostic]:
     """Compare one kernel's entry with the kernel."""
     found = _environment(source, item, text)
     tries = (platform,) if platform is not None else CANDIDATES
@@ -135,7 +110,7 @@ def layout_of(item: YamlItem, text: KernelText, grf: Registers) -> PayloadLayout
     )
 
 
-def _environment(source: ZeInfoSource, item: YamlItem, text: KernelText) -> list[Disagreement]:
+def _environment(source: ZeInfoSource, item: YamlItem, text: KernelText) -> list[Diagnostic]:
     env = child(item, "execution_env")
     if env is None or not isinstance(env.value, dict):
         return []
@@ -153,7 +128,7 @@ def _environment(source: ZeInfoSource, item: YamlItem, text: KernelText) -> list
             rules.GRF_DIFFERS, "grf_count", str(grfs), text.attribute("NumGRF"), f"the kernel has NumGRF={grfs}"
         )
     check.barriers(uses.barrier, uses.named_barriers)
-    check.shared_memory(uses.slm)
+    check.compare_slm_size(uses.slm)
     check.flag("has_stack_calls", uses.stack_call, "calls functions through the stack")
     check.flag("has_global_atomics", uses.global_atomic, "has atomic operations on global memory")
     check.flag("has_dpas", uses.dpas, "has systolic instructions")
@@ -190,7 +165,7 @@ class _Check:
         self.env = env
         self.item = item
         self.text = text
-        self.found: list[Disagreement] = []
+        self.found: list[Diagnostic] = []
 
     def place(self, key: str) -> Span:
         """Return the value of a key of the environment or kernel; if it is missing, the map without it."""
@@ -214,16 +189,9 @@ class _Check:
         value: str = "",
         severity: Severity | None = None,
     ) -> None:
-        present = child(self.env, key)
-        yaml_says = (
-            f"the document says {key}: {present.plain()}" if present is not None else f"the document has no {key}"
-        )
-        self.found.append(
-            Disagreement(
-                rule, self.place(key), place, self.text.path, message, text_says, yaml_says,
-                value if present is not None else "", severity,
-            )
-        )  # fmt: skip
+        value = value if child(self.env, key) is not None else ""
+        related = (place, text_says, self.text.path)
+        self.found.append(disagreement(rule, self.place(key), related, message, value, severity))
 
     def differs(
         self, rule: Rule, key: str, value: str, place: Span, text_says: str, severity: Severity | None = None
@@ -258,7 +226,7 @@ class _Check:
                 "this kernel", "0", Severity.WARNING,
             )  # fmt: skip
 
-    def shared_memory(self, inst: Inst | None) -> None:
+    def compare_slm_size(self, inst: Inst | None) -> None:
         size = number(self.env, "slm_size") or 0
         wanted = 1024 * (self.text.kernel.int_attribute("SLMSize") or 0)
         local = any(

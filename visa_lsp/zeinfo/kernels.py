@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.diagnostics import Edit, Fix, Related
+from visa_lsp.diagnostics import Edit, Fix, Related, Rule
 from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.tables import TABLES
 
 if TYPE_CHECKING:
-    from visa_lsp.diagnostics import Rule
-    from visa_lsp.zeinfo.findings import SourceFindings
-    from visa_lsp.zeinfo.layout import Registers
+    from visa_lsp.zeinfo.payload_layout import Registers
+    from visa_lsp.zeinfo.source_findings import SourceFindings
     from visa_lsp.zeinfo.yaml import YamlItem
 
 SIMD_SIZES: Final = (1, 8, 16, 32)

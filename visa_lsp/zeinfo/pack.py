@@ -16,7 +16,6 @@ from visa_lsp.zeinfo.zebin import MACHINE
 ZEINFO: Final = 0xFF000011
 VISAASM: Final = 0xFF000013
 _NOTE: Final = 7
-_PROGBITS: Final = 1
 _SYMTAB: Final = 2
 _STRTAB: Final = 3
 _REL: Final = 1  # e_type of a relocatable file

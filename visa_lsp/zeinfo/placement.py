@@ -12,15 +12,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.zeinfo import rules
-from visa_lsp.zeinfo.disagreement import Disagreement
-from visa_lsp.zeinfo.facts import input_name
+from visa_lsp.zeinfo.disagreement import disagreement
+from visa_lsp.zeinfo.facts import KernelText, input_name
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 
 if TYPE_CHECKING:
-    from visa_lsp.diagnostics import Rule
+    from visa_lsp.diagnostics import Diagnostic, Rule
     from visa_lsp.text import Span
-    from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.layout import PayloadLayout
+    from visa_lsp.zeinfo.payload_layout import PayloadLayout
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
@@ -92,7 +91,7 @@ def inputs_of(text: KernelText) -> list[TextInput]:
 
 def payload_disagreements(
     source: ZeInfoSource, item: YamlItem, text: KernelText, layout: PayloadLayout
-) -> list[Disagreement]:
+) -> list[Diagnostic]:
     """Compare the payload of a kernel's entry with the inputs of the kernel."""
     return _Placement(source, item, text, layout).compare()
 
@@ -105,9 +104,9 @@ class _Placement:
         self.item = item
         self.text = text
         self.layout = layout
-        self.found: list[Disagreement] = []
+        self.found: list[Diagnostic] = []
 
-    def compare(self) -> list[Disagreement]:
+    def compare(self) -> list[Diagnostic]:
         inputs = inputs_of(self.text)
         arguments = arguments_of(self.item, self.layout)
         cross = [i for i in inputs if i.end > self.layout.cross_start]
@@ -132,10 +131,8 @@ class _Placement:
             self._report_unfilled(entry)
         return self.found
 
-    def _add(
-        self, rule: Rule, yaml: Span, text: Span, message: str, text_says: str, yaml_says: str, value: str = ""
-    ) -> None:
-        self.found.append(Disagreement(rule, yaml, text, self.text.path, message, text_says, yaml_says, value))
+    def _add(self, rule: Rule, yaml: Span, text: Span, message: str, text_says: str, value: str = "") -> None:
+        self.found.append(disagreement(rule, yaml, (text, text_says, self.text.path), message, value))
 
     def _value(self, item: YamlItem, key: str) -> Span:
         found = child(item, key)
@@ -157,7 +154,6 @@ class _Placement:
             self.text.attribute("PerThreadInputSize"),
             f"{said}, but {words}",
             words,
-            said,
         )
 
     def _fits(self, argument: Argument, over: list[TextInput], arguments: list[Argument]) -> bool:
@@ -189,8 +185,7 @@ class _Placement:
             at, says = partner, f".input {partner.name}: {partner.size} bytes from byte {partner.first} on"
             value = str(self.layout.offset(partner.first))
         self._add(
-            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(at.index), message, says,
-            f"{argument.title}: {argument.size} bytes, which lie from byte {argument.first} on", value,
+            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(at.index), message, says, value
         )  # fmt: skip
 
     @staticmethod
@@ -208,10 +203,7 @@ class _Placement:
         else:
             place, words, value = self.text.name, "this kernel", ""
         message = f"{where}; {words}" if partner is not None else where
-        self._add(
-            rules.NO_INPUT, self._value(argument.item, "offset"), place, message, words,
-            f"{argument.title}: offset {number(argument.item, 'offset')} is byte {argument.first} of the registers", value,
-        )  # fmt: skip
+        self._add(rules.NO_INPUT, self._value(argument.item, "offset"), place, message, words, value)
 
     def _report_unfilled(self, entry: TextInput) -> None:
         holder = "payload_arguments" if child(self.item, "payload_arguments") is not None else "name"
@@ -219,7 +211,6 @@ class _Placement:
             rules.UNFILLED_INPUT, self.source.key_span(self.item, holder), self.text.input(entry.index),
             f"no argument lies at bytes {entry.first} to {entry.end - 1}, where the kernel has .input {entry.name}",
             f".input {entry.name}: {entry.size} bytes from byte {entry.first} on",
-            "these arguments do not reach that .input",
         )  # fmt: skip
 
 

@@ -14,16 +14,24 @@ from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Severity
 from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
 from visa_lsp.zeinfo import rules
-from visa_lsp.zeinfo.findings import SourceFindings
+from visa_lsp.zeinfo.closed_words import WORDS, word
 from visa_lsp.zeinfo.kernels import check_document
-from visa_lsp.zeinfo.schema import KNOWN_VERSION, SCALARS, SEED_VERSION, Version, parse_version, version_text
+from visa_lsp.zeinfo.schema import (
+    KNOWN_VERSION,
+    SCALARS,
+    SEED_VERSION,
+    SchemaKey,
+    SchemaTable,
+    Version,
+    parse_version,
+    version_text,
+)
 from visa_lsp.zeinfo.source import ZeInfoSource
+from visa_lsp.zeinfo.source_findings import SourceFindings
 from visa_lsp.zeinfo.tables import ROOT, TABLES
-from visa_lsp.zeinfo.words import WORDS, word
 
 if TYPE_CHECKING:
-    from visa_lsp.zeinfo.layout import Registers
-    from visa_lsp.zeinfo.schema import SchemaKey, SchemaTable
+    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _TABS: Final = re.compile(r"(?m)^\t+")

@@ -6,10 +6,8 @@ Knows YAML's plain forms, no keys. Invariant: the text reads back as the same va
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./*-]*", re.ASCII)
 _RESERVED: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})

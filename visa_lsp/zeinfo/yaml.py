@@ -8,18 +8,15 @@ exception.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 from ruamel.yaml import YAML
 from ruamel.yaml.composer import Composer
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, StreamMark, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from visa_lsp.text import LineIndex, with_newlines
-
-if TYPE_CHECKING:
-    from ruamel.yaml.error import StreamMark
 
 MAX_CHARACTERS: Final = 64 << 20
 MAX_NODES: Final = 4_000_000

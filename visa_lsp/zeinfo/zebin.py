@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any, Final
 
 MAGIC: Final = b"\x7fELF"
 MACHINE: Final = 205  # EM_INTELGT

@@ -17,6 +17,7 @@ import { LaunchTests } from './run/testing.ts';
 import { QuickForm } from './run/form.ts';
 import { FaultMarks } from './run/marks.ts';
 import { ResultsPanel } from './run/panel.ts';
+import { Prover } from './run/prover.ts';
 import { messageOf, Server } from './server/client.ts';
 import { platformsOf, Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
@@ -49,6 +50,7 @@ export interface Api {
   machine: MachineView;
   status: Status;
   runner: Runner;
+  prover: Prover;
   form: QuickForm;
   inline: InlineValues;
   zebin: ZebinEditor;
@@ -80,6 +82,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const range = new LiveRange(statistics);
   const pressure = new PressureView(context, statistics, range);
   const pages = new Pages();
+  const prover = new Prover(context, current, pages);
   const blocks = new Blocks(current);
   const compiler = new CompilerCheck(current);
   registerTexts(current, pages);
@@ -188,6 +191,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     current,
     results,
     why,
+    prover,
     marks,
     form,
     inline,
@@ -218,6 +222,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.showPressure', (uri) => pressure.show(uri)),
     command('visa.markLiveRange', () => range.atCursor()),
     vscode.commands.registerCommand('visa.chooseHeat', () => heat.choose()),
+    command('visa.proveKernels', (uri) => prover.prove(uri)),
     command('visa.explainValue', (uri) => why.ask(uri)),
     vscode.commands.registerCommand('visa.openCause', (entry: Entry) => why.open(entry)),
     command('visa.debugKernel', (uri) => debugging.start(uri)),
@@ -255,7 +260,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   );
   void welcomeOnce(context);
   await current.restart();
-  return { server: current, tests, results, flow, machine, status, runner, form, inline, zebin, lanes, threads, heat, pressure, range, why };
+  return { server: current, tests, results, flow, machine, status, runner, prover, form, inline, zebin, lanes, threads, heat, pressure, range, why };
 }
 
 export async function deactivate(): Promise<void> {

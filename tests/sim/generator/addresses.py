@@ -5,21 +5,16 @@ An address is compared by what an indirect operand finds behind it: numbers of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from tests.sim.generator.bench import ONE
 from tests.sim.generator.lane_cases import EMASKS, LaneBench, platforms_of, vector_slots
 from tests.sim.generator.pairwise import cases
-from visa_lsp.isa.model import Role
+from visa_lsp.isa.model import Instruction, Role
 from visa_lsp.isa.operands import AO, IM, ST, A, G, I, Region
 from visa_lsp.isa.types import TYPE_BY_NAME, ExecControl
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Indirect
 from visa_lsp.program.model import State as StateOperand
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.isa.model import Instruction
 
 EFFECTS = {"addr_add", "movs"}
 UB = TYPE_BY_NAME["ub"]

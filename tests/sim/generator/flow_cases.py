@@ -7,7 +7,7 @@ the appendix make programs of their own, since their partners are found by nesti
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from visa_lsp.isa.operands import Region
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import UD, ExecControl
 from visa_lsp.program.model import Combine, General, Immediate, Predicate, PredicateOperand
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MARKS = ("FILE", "LOC", ".file", ".loc", "file", "loc", "lifetime.start", "lifetime.end", "yield", "breakpoint")
 NAMES = ("f", "g")

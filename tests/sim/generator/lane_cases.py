@@ -8,7 +8,7 @@ word of the row. ``pairwise`` picks the combinations.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
 from tests.sim.generator.bench import Bench
 from tests.sim.generator.pairwise import SEED, cases
@@ -26,9 +26,6 @@ from visa_lsp.program.model import (
     Predicate,
     PredicateOperand,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 EMASKS = (0xFFFF_FFFF, 0x5A3C_B6D3, 0x0000_0100)
 PREDICATES = (0x5CA7_39E1, 0, 0xFFFF_FFFF)

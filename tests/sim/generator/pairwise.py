@@ -6,13 +6,10 @@ Greedy and seeded: the same dimensions always give the same set.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SEED = 20_240_607
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from tests.sim.generator.bench import HEADER
 from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.isa.model import Shape
+from visa_lsp.isa.model import Instruction, Shape
 from visa_lsp.isa.operands import Region
 from visa_lsp.program.model import General, Immediate, RawOperand
 
 if TYPE_CHECKING:
     from tests.sim.generator.message_cases import MessageBench
-    from visa_lsp.isa.model import Instruction
 
 
 @dataclass

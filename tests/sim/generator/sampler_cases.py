@@ -5,7 +5,7 @@ Coordinates are multiples of a sixteenth, so that the edges between texels and t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -14,15 +14,10 @@ from tests.sim.generator.message_cases import CHANNEL_MASKS, IMAGES, SIZES_OF_TE
 from tests.sim.generator.pairwise import cases
 from tests.support.model.numbers import DTYPES
 from tests.support.model.sampler import parameters
-from visa_lsp.isa.model import Modifier
+from visa_lsp.isa.model import Instruction, Modifier
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import UD, F
 from visa_lsp.program.model import Immediate, RawOperand
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from visa_lsp.isa.model import Instruction
 
 STATES = [
     {"address": a, "filter": f, "normalized": n}

@@ -98,7 +98,7 @@ def lane(state: State, inst) -> None:
         return predicate_logic(state, inst, expr)
     kinds = kinds_of(state, operands)
     exec_kind = execution_type(kinds)
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     wide = 8 in (SIZES[exec_kind], SIZES[state.type_name(dst)])
     used = words.words_of(expr)
     results = {}
@@ -116,7 +116,7 @@ def lane(state: State, inst) -> None:
 
 def predicate_logic(state: State, inst, expr) -> None:
     """Logic on predicates, bit by bit for the enabled lanes."""
-    on, at = state.enabled(inst), inst.get("exec").mask_offset
+    on, at = state.compute_enable(inst), inst.get("exec").mask_offset
     rows = [[state.preds[s.var] >> at + i & 1 for s in sources_of(inst)] for i in range(len(on))]
     bits = [bool(words.evaluate(expr, row, "ud", 32) & 1) for row in rows]
     state.set_bits(inst.get("dst").var, inst, on, bits)
@@ -126,7 +126,7 @@ def _carries(compute):
     def body(state: State, inst) -> None:
         names = [f.name for f in inst.row.fields]
         extra = next(n for n in names if n in ("carry", "borrow"))
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         rows = lane_sources(state, sources_of(inst), "ud", len(on))
         results = [compute(a, b) for a, b in rows]
         store(state, inst, {i: r[0] for i, r in enumerate(results) if on[i]}, "ud")
@@ -138,7 +138,7 @@ def _carries(compute):
 def madw(state: State, inst) -> None:
     """64-bit results: low halves, and from the next whole register on the high halves."""
     operands, dst = sources_of(inst), inst.get("dst")
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     rows = lane_sources(state, operands, execution_type(kinds_of(state, operands)), len(on))
     span = -(-len(on) * dst.region.horz_stride * 4 // state.grf)
     if isinstance(dst, General):
@@ -153,7 +153,7 @@ def madw(state: State, inst) -> None:
 def add3o(state: State, inst) -> None:
     """Add three sources; the predicate in front becomes true where the sum does not fit the destination."""
     operands, dst = sources_of(inst), inst.get("dst")
-    on = state.enabled(inst, predicate=False)
+    on = state.compute_enable(inst, predicate=False)
     low, high = limits(state.type_name(dst))
     sums = [sum(row) for row in lane_sources(state, operands, execution_type(kinds_of(state, operands)), len(on))]
     store(state, inst, {i: s for i, s in enumerate(sums) if on[i]}, "q")
@@ -166,7 +166,7 @@ def bfn(state: State, inst) -> None:
     table, dst = inst.get("func"), state.type_name(inst.get("dst"))
     operands = sources_of(inst)
     exec_kind = execution_type(kinds_of(state, operands))
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     results = {}
     for i, row in enumerate(lane_sources(state, operands, exec_kind, len(on))):
         if on[i]:
@@ -181,7 +181,7 @@ def _early_out(function):
     def body(state: State, inst) -> None:
         operands = sources_of(inst)
         exec_kind = execution_type(kinds_of(state, operands))
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         rows = lane_sources(state, operands, exec_kind, len(on))
         results = [function(*map(exact, row)) for row in rows]
         finals = [round_number(r, exec_kind, state.modes.rounding) for r in results]
@@ -209,7 +209,7 @@ def _leave_open(state: State, operand, lanes_: list[int], lanes: int) -> None:
 
 def _groups(terms: int, *, homogeneous: bool = False):
     def body(state: State, inst) -> None:
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         rows = [[exact(v) for v in row] for row in lane_sources(state, sources_of(inst), "f", len(on))]
         results, unsure = {}, []
         for i in range(len(on)):
@@ -240,7 +240,7 @@ def line(state: State, inst) -> None:
     """p * u + q."""
     exec_kind = execution_type(kinds_of(state, sources_of(inst)))
     p = _in_a_row(state, inst.get("src0"), 4, exec_kind)
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     rows = lane_sources(state, [inst.get("src1")], exec_kind, len(on))
     if exec_kind in FLOATS:
         results = {i: words.total(words.product(p[0], exact(u)), p[3]) for i, (u,) in enumerate(rows) if on[i]}
@@ -252,7 +252,7 @@ def line(state: State, inst) -> None:
 def plane(state: State, inst) -> None:
     """p * u + q * v + r; u and v alternate in groups of eight."""
     p = _in_a_row(state, inst.get("src0"), 4, "f")
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     uv = _in_a_row(state, inst.get("src1"), 2 * len(on), "f")
     results = {}
     for i in range(len(on)):
@@ -265,7 +265,7 @@ def plane(state: State, inst) -> None:
 def _differences(state: State, inst, *, add: bool) -> None:
     operands = sources_of(inst)
     exec_kind = execution_type(kinds_of(state, operands))
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     rows = lane_sources(state, operands, exec_kind, len(on))
     sums = {}
     for i, ((a, b, *_), (c, d, *_)) in enumerate(pairwise([*rows, *rows[:1]])):

@@ -51,7 +51,7 @@ def numbers_of(inst, *, quad: bool) -> list[int]:
 def _transfer(*, write: bool, quad: bool = False, strided: bool = False):
     def body(state: State, inst) -> None:
         memory, register, first = DATA[inst.get("datasize")]
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         lanes, chosen = len(on), numbers_of(inst, quad=quad)
         space, base = space_of(state, inst)
         data = inst.get("src1" if write else "dst")
@@ -91,7 +91,7 @@ def atomic_word(inst) -> str:
 def atomic(state: State, inst) -> None:
     """Read, combine, write back, one lane after the other."""
     memory, register, _ = DATA[inst.get("datasize")]
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     space, base = space_of(state, inst)
     at = addresses(state, inst, len(on), base)
     serve(state, inst, space, at, memory, register, atomic_word(inst), ("src1", "src2"), on)
@@ -99,7 +99,7 @@ def atomic(state: State, inst) -> None:
 
 def _block2d(*, write: bool):
     def body(state: State, inst) -> None:
-        if not any(state.enabled(inst)):
+        if not any(state.compute_enable(inst)):
             return
         size = DATA[inst.get("datasize")][0]
         width, height, blocks = inst.get("width"), inst.get("height"), max(1, inst.get("blocks"))
@@ -143,7 +143,7 @@ def _block2d(*, write: bool):
 def _status(*, quad: bool):
     def body(state: State, inst) -> None:
         memory, register, _ = DATA[inst.get("datasize")]
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         chosen = numbers_of(inst, quad=quad)
         row = max(state.grf, -(-len(on) * register // state.grf) * state.grf)
         space, base = space_of(state, inst)

@@ -33,7 +33,7 @@ def offsets(state: State, inst, name: str, lanes: int, *, flat: bool) -> list[in
 
 def _channels(data: str, address: str, *, flat: bool, write: bool):
     def body(state: State, inst) -> None:
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         space = Space(state, None) if flat else space_of(state, inst)
         at = offsets(state, inst, address, len(on), flat=flat)
         start = 0
@@ -79,7 +79,7 @@ def _cells(
 
 def _read_scaled(state: State, inst) -> tuple[list[int], list[bool], int]:
     """Return the addresses, the enabled lanes and the size of a gather or scatter with a scale."""
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     return offsets(state, inst, "off", len(on), flat=False), on, 1 << inst.get("n")
 
 
@@ -104,7 +104,7 @@ def _single(places, *, write: bool):
 
 def _qwords(*, write: bool):
     def body(state: State, inst) -> None:
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         at = offsets(state, inst, "off", len(on), flat=False)
         data = inst.get("src" if write else "dst")
         _cells(
@@ -116,7 +116,7 @@ def _qwords(*, write: bool):
 
 def _svm(*, write: bool):
     def body(state: State, inst) -> None:
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         at = offsets(state, inst, "address", len(on), flat=True)
         count = 1 << inst.get("n")
         size = (1, 4, 8)[inst.get("block")]
@@ -182,7 +182,7 @@ def serve(
 
 def _atomic(address: str, *, flat: bool):
     def body(state: State, inst) -> None:
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         code = inst.get("op")
         size = 2 if code & 0x20 else 8 if code & 0x40 else 4
         space = Space(state, None) if flat else space_of(state, inst)

@@ -27,7 +27,7 @@ def mov(state: State, inst) -> None:
     if isinstance(src, PredicateOperand):
         kind = state.type_name(dst)
         return state.put(inst, dst, {0: encode(state.preds[src.var], kind)}, 1)
-    return _copy(state, inst, [src], [0] * inst.get("exec").exec_size, state.enabled(inst))
+    return _copy(state, inst, [src], [0] * inst.get("exec").exec_size, state.compute_enable(inst))
 
 
 def _copy(state: State, inst, operands, choice: list[int], on: list[bool]) -> None:
@@ -47,7 +47,7 @@ def _copy(state: State, inst, operands, choice: list[int], on: list[bool]) -> No
 
 
 def _move_address(state: State, inst, dst, src) -> None:
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     table = state.addresses[dst.var]
     if isinstance(src, AddressOf):
         found = [state.origin(src)] * len(on)
@@ -60,7 +60,7 @@ def _move_address(state: State, inst, dst, src) -> None:
 
 def select(state: State, inst) -> None:
     """src0 where the predicate bit is set, else src1, for every lane of the execution mask."""
-    on = state.enabled(inst, predicate=False)
+    on = state.compute_enable(inst, predicate=False)
     chosen = state.predicate_bits(inst) if isinstance(inst.get("pred"), Predicate) else [True] * len(on)
     _copy(state, inst, sources_of(inst), [0 if bit else 1 for bit in chosen], on)
 
@@ -69,7 +69,7 @@ def compare(state: State, inst) -> None:
     """Write one bit, or all bits, per lane."""
     operands = sources_of(inst)
     exec_kind = execution_type(kinds_of(state, operands))
-    on = state.enabled(inst, predicate=False)
+    on = state.compute_enable(inst, predicate=False)
     relation = (operator.eq, operator.ne, operator.gt, operator.ge, operator.lt, operator.le)[inst.get("relop")]
     # Python compares fractions, infinities and NaN as IEEE 754 does.
     rows = lane_sources(state, operands, exec_kind, len(on), on=on)
@@ -95,7 +95,7 @@ def setp(state: State, inst) -> None:
         bits = state.scalar(src)
         state.set_bits(var, inst, [True] * lanes, [bool(bits >> i & 1) for i in range(lanes)])
         return
-    state.set_bits(var, inst, state.enabled(inst), [bool(v & 1) for v in state.values(src, lanes)])
+    state.set_bits(var, inst, state.compute_enable(inst), [bool(v & 1) for v in state.values(src, lanes)])
 
 
 def movs(state: State, inst) -> None:
@@ -119,7 +119,7 @@ def movs(state: State, inst) -> None:
 def addr_add(state: State, inst) -> None:
     """Add a signed 16-bit offset to a place in the register file."""
     dst, base, offset = inst.get("dst"), inst.get("src0"), inst.get("src1")
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     table = state.addresses[dst.var]
     if isinstance(base, General | AddressOf):
         starts = [state.origin(base)] * len(on)
@@ -135,7 +135,7 @@ def fcvt(state: State, inst) -> None:
     """hf to and from E5M2 (ub) and E4M3 (b), f to and from tf32 (a dword with ten bits of fraction)."""
     dst, src = inst.get("dst"), inst.get("src0")
     to, of = state.type_name(dst), state.type_name(src)
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     data = {}
     eight = {"ub": ml_dtypes.float8_e5m2, "b": ml_dtypes.float8_e4m3fn}.get(to if of == "hf" else of)
     for i, raw in enumerate(state.elements(src, len(on))):
@@ -170,7 +170,7 @@ def srnd(state: State, inst) -> None:
     """Random bits added below the last kept bit of the magnitude, then cut."""
     dst, src = inst.get("dst"), inst.get("src0")
     to, of = state.type_name(dst), state.type_name(src)
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     drop = 13 if to == "hf" else 8
     noise = [int.from_bytes(n, "little") for n in state.elements(inst.get("src1"), len(on))]
     data = {}

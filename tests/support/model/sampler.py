@@ -37,7 +37,7 @@ class Message:
         self.state, self.inst = state, inst
         self.op = next((inst.get(n) for n in ("op", "op42", "op64") if n in inst.row.index), 0)
         if inst.get("exec") is not None:
-            self.on = state.enabled(inst)
+            self.on = state.compute_enable(inst)
         else:
             self.on = [True] * inst.row.exec_sizes[0]
         space = space_of(state, inst)
@@ -72,7 +72,7 @@ class Message:
         """Return whether the row has a parameter of this name."""
         return any(name in n.split("+") for n in self.places)
 
-    def moved(self, lane: int, bits: int) -> list[int]:
+    def find_texel_offsets(self, lane: int, bits: int) -> list[int]:
         """Texel offsets of a lane along u, v, r: those of the instruction and those of its own."""
         own = [0, 0, 0]
         if self.has("offu"):
@@ -220,7 +220,7 @@ def sample(state: State, inst) -> None:
         if message.texels:
             point = [message.parameter(n, lane) for n in ("u", "v", "r")]
             reference = message.parameter("ref", lane) if message.has("ref") else None
-            values = filter_texels(message, point, message.moved(lane, 4), reference)
+            values = filter_texels(message, point, message.find_texel_offsets(lane, 4), reference)
         message.store(lane, values, chosen_of(inst), ulp=1)
     message.null_mask(len(chosen_of(inst)))
 
@@ -251,7 +251,7 @@ def sample4(state: State, inst) -> None:
         if message.texels:
             image = message.texels
             x, y, z = message.axes(*(message.parameter(n, lane) for n in ("u", "v", "r")))
-            du, dv, _ = message.moved(lane, 6)
+            du, dv, _ = message.find_texel_offsets(lane, 6)
             (left, _), (right, _) = taps(x, image.width, message.sampler, du, linear=True)
             (upper, _), (lower, _) = taps(y, image.height, message.sampler, dv, linear=True)
             layer = min(max(half_even(Fraction(z)), 0), image.depth - 1)
@@ -313,7 +313,7 @@ def lod(state: State, inst) -> None:
 
 def _info(numbers):
     def body(state: State, inst) -> None:
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         surface = space_of(state, inst).surface
         if surface is None:
             return

@@ -69,7 +69,7 @@ class Lane:
         assert budget, "a lane's program does not end"
         return first
 
-    def taken(self, frame: Frame, inst) -> bool:
+    def takes_jump(self, frame: Frame, inst) -> bool:
         """Return whether this lane takes the jump of an instruction. One lane of execution size moves all."""
         control, pred = inst.get("exec"), inst.get("pred")
         size, at = control.exec_size, control.mask_offset
@@ -85,7 +85,7 @@ class Lane:
         return bool(hit) != pred.inverse
 
     def _goto(self, frame: Frame, inst) -> None:
-        if self.taken(frame, inst):
+        if self.takes_jump(frame, inst):
             frame.pc = frame.places[inst.get("label")]
 
     _jmp = _goto
@@ -94,12 +94,12 @@ class Lane:
         frame.pc = frame.places[inst.get("labels")[frame.state.scalar(inst.get("index"))]]
 
     def _call(self, frame: Frame, inst) -> None:
-        if self.taken(frame, inst):
+        if self.takes_jump(frame, inst):
             frame.returns.append(frame.pc)
             frame.pc = frame.places[inst.get("label")]
 
     def _ret(self, frame: Frame, inst) -> None:
-        if self.taken(frame, inst):
+        if self.takes_jump(frame, inst):
             if frame.returns:
                 frame.pc = frame.returns.pop()
             else:
@@ -108,7 +108,7 @@ class Lane:
     _fret = _ret
 
     def _enter(self, frame: Frame, inst, name: str) -> None:
-        if self.taken(frame, inst):
+        if self.takes_jump(frame, inst):
             self.frames.append(self.frame(self.functions[name]))
 
     def _fcall(self, frame: Frame, inst) -> None:
@@ -138,7 +138,7 @@ class Lane:
             pc += 1
 
     def _if(self, frame: Frame, inst) -> None:
-        if not self.taken(frame, inst):
+        if not self.takes_jump(frame, inst):
             frame.pc = self._partner(frame, "if", ("else", "endif"), "endif") + 1
 
     def _else(self, frame: Frame, inst) -> None:
@@ -147,7 +147,7 @@ class Lane:
     _endif = _do = _label
 
     def _while(self, frame: Frame, inst) -> None:
-        if self.taken(frame, inst):
+        if self.takes_jump(frame, inst):
             depth, pc = 0, frame.pc - 2
             while depth or frame.code[pc].row.mnemonic != "do":
                 depth += (frame.code[pc].row.mnemonic == "while") - (frame.code[pc].row.mnemonic == "do")
@@ -155,9 +155,9 @@ class Lane:
             frame.pc = pc + 1
 
     def _break(self, frame: Frame, inst) -> None:
-        if self.taken(frame, inst):
+        if self.takes_jump(frame, inst):
             frame.pc = self._partner(frame, "do", ("while",), "while") + 1
 
     def _cont(self, frame: Frame, inst) -> None:
-        if self.taken(frame, inst):
+        if self.takes_jump(frame, inst):
             frame.pc = self._partner(frame, "do", ("while",), "while")

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tests.support.model.numbers import FLOATS, SIZES, Modes, decode, encode, same, small_float
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import Address, AddressOf, Combine, General, Immediate, Indirect, Predicate, RawOperand
-
-if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    Combine,
+    General,
+    Immediate,
+    Indirect,
+    Inst,
+    Predicate,
+    RawOperand,
+)
 
 CONTROL = 14  # %cr0
 WHOLE = ExecControl(1, 0, no_mask=True)  # what a message without a parenthesis has
@@ -126,7 +132,7 @@ class State:
             out.append((var, base + operand.offset + step * size))
         return out
 
-    def held(self, var: int) -> bytes | bytearray:
+    def read_bytes(self, var: int) -> bytes | bytearray:
         """Return the bytes of a variable."""
         return self.control if var == CONTROL else self.regs[var]
 
@@ -136,7 +142,8 @@ class State:
         if isinstance(operand, Immediate):
             return [(operand.bits & (1 << 8 * size) - 1).to_bytes(size, "little")] * lanes
         return [
-            bytes(self.held(var)[at : at + size]) if var else bytes(size) for var, at in self.places(operand, lanes)
+            bytes(self.read_bytes(var)[at : at + size]) if var else bytes(size)
+            for var, at in self.places(operand, lanes)
         ]
 
     def values(self, operand, lanes: int, on: list[bool] | None = None) -> list[int | float]:
@@ -152,7 +159,7 @@ class State:
         out: list[int | float] = []
         for i, (var, at) in enumerate(self.places(operand, lanes)):
             read = (on is None or on[i]) and var
-            out.append(decode(bytes(self.held(var)[at : at + size]), kind) if read else 0)
+            out.append(decode(bytes(self.read_bytes(var)[at : at + size]), kind) if read else 0)
         return out
 
     def scalar(self, operand) -> int:
@@ -224,7 +231,7 @@ class State:
 
     # ---- lanes
 
-    def enabled(self, inst: Inst, *, predicate: bool = True) -> list[bool]:
+    def compute_enable(self, inst: Inst, *, predicate: bool = True) -> list[bool]:
         """Return the channel enable bits (seed 004, ``EvaluateChEn``)."""
         control = inst.get("exec") or WHOLE
         lanes, at = control.exec_size, control.mask_offset

@@ -102,7 +102,7 @@ def _make_typed(
     """Whole texels. ``alpha``: a read outside gives 1 there (page GATHER4_TYPED)."""
 
     def body(state: State, inst) -> None:
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         _, kind, texels = _texels(state, inst, newer)
         bits = inst.get("chmask") if newer else inst.get("chan")
         chosen = [c for c in range(4) if bits >> c & 1]
@@ -134,7 +134,7 @@ def _make_typed(
 
 def load_status(state: State, inst) -> None:
     """Write one bit per lane: set if its pixel exists."""
-    on = state.enabled(inst)
+    on = state.compute_enable(inst)
     _, kind, texels = _texels(state, inst, newer=True)
     bits = sum(
         1 << i
@@ -147,7 +147,7 @@ def load_status(state: State, inst) -> None:
 
 def _atomic(*, newer: bool):
     def body(state: State, inst) -> None:
-        on = state.enabled(inst)
+        on = state.compute_enable(inst)
         space, kind, texels = _texels(state, inst, newer)
         at = [texels.place(*_coordinates(state, inst, i, kind, newer)) if texels else None for i in range(len(on))]
         if newer:
@@ -163,7 +163,7 @@ def _atomic(*, newer: bool):
 
 def _block(*, write: bool):
     def body(state: State, inst) -> None:
-        if not any(state.enabled(inst)):
+        if not any(state.compute_enable(inst)):
             return
         width, height = inst.get("width"), inst.get("height")
         pitch = max(4, 1 << (width - 1).bit_length())

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING, BinaryIO, Final
+from collections.abc import Iterator
+from typing import BinaryIO, Final
 
 from visa_lsp.app.captures.model import MAX_FACTS_BYTES
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.program.elements import MAX_BUFFER_BYTES
 from visa_lsp.safe_io import open_file, read_stream
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MAX_NAMES: Final = 20_000
 

@@ -16,31 +16,32 @@ import numpy as np
 from visa_lsp.app.captures.folder import CaptureFolder
 from visa_lsp.app.captures.intercept import MARKS, read_intercepted
 from visa_lsp.app.captures.model import (
+    Capture,
+    CapturedArg,
     CapturedBuffer,
     CapturedImage,
     CapturedSampler,
     CapturedSize,
     CapturedValue,
+    Triple,
 )
-from visa_lsp.app.captures.programs import program_files
+from visa_lsp.app.captures.program_files import program_files
 from visa_lsp.app.captures.spirv_runner import MARK, read_runner
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.launch.defaults import element_of
 from visa_lsp.app.launch.forms import flow, write
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.children import temporary_folder
 from visa_lsp.program.elements import element_bytes
-from visa_lsp.program.payload import KIND_WORDS
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.program.payload import KIND_WORDS, KernelInfo
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from visa_lsp.app.captures.model import Capture, CapturedArg, Triple
     from visa_lsp.app.launch.opencl import CompilerWords
-    from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.config import Array
 
 Spec = dict[str, Any]
@@ -112,10 +113,10 @@ def import_capture(capture: Capture, folder: Path, compiler: CompilerWords, plat
             if os.path.lexists(target):
                 raise UserError(f"{target}: exists already, and import overwrites no file; choose another folder")
         for target, array in arrays.items():
-            with replacing(target) as stream:
+            with replace_file(target) as stream:
                 np.save(stream, array, allow_pickle=False)
         for target, data in (*files.items(), (path, text.encode("utf-8", "surrogateescape"))):
-            with replacing(target) as stream:
+            with replace_file(target) as stream:
                 stream.write(data)
     except OSError as error:
         raise UserError(f"{error.filename or folder}: cannot write: {reason(error)}") from None
@@ -196,7 +197,7 @@ class _LaunchWriter:
             more = range(len(args), count)
             args += [(CapturedSize(shared if self._kind(index) == "local" else 0),) for index in more]
         if len(args) < count:
-            expected = self.info.expected(range(count))
+            expected = self.info.describe_arguments(range(count))
             raise self.problem(f"has {len(args)} arguments; the kernel takes {count}: {expected}")
         if len(args) > count:
             self.notes.append(
@@ -216,7 +217,7 @@ class _LaunchWriter:
         words = f"the kernel takes {KIND_WORDS.get(kind, '')}, the capture has {_WORDS[type(recorded[0])]}"
         if kind == "buffer" and isinstance(recorded[0], CapturedValue):
             words = "the contents of the memory that it points to are not recorded"
-        raise self.problem(f"argument {self.info.described(index)}: {words}")
+        raise self.problem(f"argument {self.info.describe_argument(index)}: {words}")
 
     def _as_kind(self, index: int, kind: str, arg: CapturedArg, expected: list[Spec]) -> Spec | None:
         """Return an argument of the ``kind`` that the kernel takes; None if it is of another kind.
@@ -248,7 +249,7 @@ class _LaunchWriter:
         size = count * element_bytes(element) if element else len(data)
         if len(data) != size or not data:
             raise self.problem(
-                f"argument {self.info.described(index)} takes {size or 'some'} bytes, the capture has {len(data)}"
+                f"argument {self.info.describe_argument(index)} takes {size or 'some'} bytes, the capture has {len(data)}"
             )
         if not element:
             element, count = "uint8", size

@@ -21,13 +21,13 @@ from visa_lsp.app.captures.model import (
     CapturedSampler,
     CapturedSize,
     CapturedValue,
+    Triple,
 )
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.sim.launch.args import MAX_ARGUMENTS
 
 if TYPE_CHECKING:
     from visa_lsp.app.captures.folder import CaptureFolder
-    from visa_lsp.app.captures.model import Triple
 
 MARKS: Final = ("worksizes.txt", "kernelName.txt")  # files that every such folder has
 

@@ -41,7 +41,7 @@ def statistics(report: CheckReport) -> str:
     )
 
 
-def kept_text(found: int, asked: int) -> str:
+def cache_hits_text(found: int, asked: int) -> str:
     """Return the number of texts whose findings came from the cache."""
     return f"{found:,} of {asked:,} files read from the cache\n"
 

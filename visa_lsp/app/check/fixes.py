@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from visa_lsp.diagnostics import Severity
+from visa_lsp.diagnostics import Diagnostic, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from visa_lsp.diagnostics import Diagnostic, Fix
 
     Inspect = Callable[[str], Sequence[Diagnostic]]
     Wanted = Callable[[Diagnostic], bool]

@@ -57,7 +57,7 @@ class KeptVerdicts:
         self.asked = 0
         self.found = 0
 
-    def known(self, tasks: Sequence[Task]) -> dict[int, Verdict]:
+    def find_verdicts(self, tasks: Sequence[Task]) -> dict[int, Verdict]:
         """Return the cached verdicts by the numbers of their tasks."""
         found = {}
         for number, task in enumerate(tasks):
@@ -124,7 +124,7 @@ class KeptVerdicts:
 
 
 def _rules() -> Mapping[str, Rule]:
-    from visa_lsp.app.rules import by_word  # most texts have no findings
+    from visa_lsp.app.rule_registry import by_word  # most texts have no findings
 
     return by_word()
 
@@ -137,7 +137,7 @@ def _can_be_kept(findings: Sequence[ReportedFinding]) -> bool:
     )
 
 
-def kept_verdicts(folder: str | None) -> KeptVerdicts | None:
+def open_kept_verdicts(folder: str | None) -> KeptVerdicts | None:
     """Return the verdicts in a folder, by default the user's; None if that cache is disabled."""
     if folder:
         return KeptVerdicts(Path(folder), "checked")
@@ -152,7 +152,7 @@ class KnownClean:
     """
 
     def __init__(self, text: str, platform: str | None) -> None:
-        self._kept = kept_verdicts(None) if len(text) >= _MIN_TEXT_CHARS else None
+        self._kept = open_kept_verdicts(None) if len(text) >= _MIN_TEXT_CHARS else None
         self._key = "" if self._kept is None else key_of(Task("", "", platform, Selection(), keep=True), text)
         self.is_known = self._kept is not None and self._kept.is_clean(self._key)
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from visa_lsp.app.check.suppress import glob_matches
 from visa_lsp.app.errors import reason
 from visa_lsp.app.inputs import STDIN
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.app.settings import Finder
-
-SUFFIXES: Final = (".visaasm", ".isaasm")
 
 
 class Inputs(Struct):
@@ -37,7 +36,7 @@ class Inputs(Struct):
 
 
 def collect(
-    paths: Iterable[str], finder: Finder, exclude: Iterable[str] = (), suffixes: tuple[str, ...] = SUFFIXES
+    paths: Iterable[str], finder: Finder, exclude: Iterable[str] = (), suffixes: tuple[str, ...] = TEXTS
 ) -> Inputs:
     """Return the files with one of ``suffixes``. A file that is named itself may have any suffix and is never excluded."""
     inputs = Inputs()

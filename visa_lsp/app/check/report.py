@@ -7,20 +7,14 @@ Invariant: a fingerprint depends on the code of a finding and the words of its l
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.app.errors import printable
-from visa_lsp.diagnostics import Severity
-from visa_lsp.text import LineIndex
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from visa_lsp.diagnostics import Diagnostic, Rule
-    from visa_lsp.text import Span
+from visa_lsp.diagnostics import Diagnostic, Rule, Severity
+from visa_lsp.text import LineIndex, Span
 
 
 class TextRange(Struct, frozen=True, order=True):

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.caches import learning
+from visa_lsp.app.caches import open_rule_caches
 from visa_lsp.app.check.report import FileResult, findings_of
-from visa_lsp.app.check.verdict import Task, Verdict, is_launch, key_of, outgoing, result_of, source_of
+from visa_lsp.app.check.verdict import Task, Verdict, is_launch, key_of, pack_task, result_of, source_of
 from visa_lsp.app.clusters import Cluster, ClusterWork
 from visa_lsp.app.errors import UserError
 from visa_lsp.embed.languages import Host, may_hold_visa
@@ -37,10 +37,10 @@ _LEAST: Final = 0.002  # seconds that any file takes
 
 def check_file(task: Task) -> FileResult:
     """Check one file; ``fix`` applies fixes first."""
-    return result_of(task, judged(task))
+    return result_of(task, judge(task))
 
 
-def judged(task: Task) -> Verdict:
+def judge(task: Task) -> Verdict:
     """Return the verdict of one file. Writes nothing; a failure becomes the error of the verdict."""
     try:
         source = source_of(task)
@@ -112,7 +112,7 @@ def _embedded_findings(text: str, host: Host, platform: str | None, extra: Colle
     if not may_hold_visa(text):
         return ()
     # Imported here because most files of a source tree have no vISA.
-    from visa_lsp.embed.findings import findings
+    from visa_lsp.embed.host_findings import findings
     from visa_lsp.embed.host_text import HostText
 
     return findings(HostText.of(text, host, platform_named(platform) if platform else None), extra)
@@ -143,9 +143,9 @@ def check_files(
         known = {}
         if kept is not None:
             tasks = [replace(task, keep=True) for task in tasks]
-            known = kept.known(tasks)
+            known = kept.find_verdicts(tasks)
         if len(known) < len(tasks):
-            stack.enter_context(learning())
+            stack.enter_context(open_rule_caches())
         fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
         results = []
         found = 0
@@ -170,7 +170,7 @@ def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iter
         return _on_cluster(tasks, cluster)
     count = min(jobs or _processes(tasks), len(tasks))
     if count <= 1:
-        return map(judged, tasks)
+        return map(judge, tasks)
     from visa_lsp.app.parallel import MAX_PROCESSES, in_processes
 
     return in_processes(_judge_and_flush, tasks, min(count, MAX_PROCESSES), _begin)
@@ -181,10 +181,10 @@ def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
     here = {number for number, task in enumerate(tasks) if cluster.sends and is_launch(task.name)}
     sent = [task for number, task in enumerate(tasks) if number not in here]
     guesses = [guess(task) for task in sent]
-    work = ClusterWork(judge_on_worker, _report_lost, partial(outgoing, whole=cluster.sends))
+    work = ClusterWork(judge_on_worker, _report_lost, partial(pack_task, whole=cluster.sends))
     done = cluster.results(work, sent, guesses)
     for number, task in enumerate(tasks):
-        yield judged(task) if number in here else next(done)
+        yield judge(task) if number in here else next(done)
 
 
 def guess(task: Task) -> float:
@@ -197,7 +197,7 @@ def _report_lost(task: Task, why: str) -> Verdict:
 
 
 def judge_on_worker(task: Task) -> Verdict:
-    """Run ``judged`` in a process that lives as long as its worker."""
+    """Run ``judge`` in a process that lives as long as its worker."""
     _begin_once()
     return _judge_and_flush(task)
 
@@ -222,7 +222,7 @@ def size_of(path: str) -> int:
 def _begin() -> None:
     from multiprocessing.util import Finalize
 
-    learnt = learning()
+    learnt = open_rule_caches()
     learnt.__enter__()
     # Runs when the process ends.
     Finalize(None, learnt.__exit__, (None, None, None), exitpriority=0)
@@ -232,9 +232,9 @@ _begin_once = cache(_begin)
 
 
 def _judge_and_flush(task: Task) -> Verdict:
-    """Run ``judged`` and write the caches at once, because the process may end at any time."""
+    """Run ``judge`` and write the caches at once, because the process may end at any time."""
     from visa_lsp.syntax.parse import flush_statement_cache
 
-    verdict = judged(task)
+    verdict = judge(task)
     flush_statement_cache()
     return verdict

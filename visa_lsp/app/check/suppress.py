@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.diagnostics import ALL_RULES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from visa_lsp.diagnostics import Rule
+from visa_lsp.diagnostics import ALL_RULES, Rule
 
 # Compiled on demand because most runs have no selector.
 _CODE: Final = r"[A-Z]\d{0,4}"

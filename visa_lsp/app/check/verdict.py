@@ -59,7 +59,7 @@ class Verdict(Struct, frozen=True):
     internal: bool = False  # an internal error
 
 
-def outgoing(task: Task, *, whole: bool) -> Task:
+def pack_task(task: Task, *, whole: bool) -> Task:
     """Return a task for another machine, with its text if ``whole`` or if the file is not a regular file."""
     if task.source is not None or (is_regular(task.path) and not whole):
         return task

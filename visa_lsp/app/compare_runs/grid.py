@@ -13,8 +13,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import forms, runner
 from visa_lsp.app.launch.file import launch_file_text, parse_launch
 from visa_lsp.app.launch.program_info import platform_told
-from visa_lsp.app.launch.proposal import proposed
-from visa_lsp.app.launch.unit import program_of
+from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.launchfile.source import launch_source
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def _propose_launches(programs: Sequence[ComparedProgram], path: Path, options: 
     a = programs[0]
     # Buffers are as long as the largest number of groups needs.
     quick = {"groups": _GROUPS[0]}
-    made = proposed(program_of(a.data, a.path), replace(options, path=a.path), path, quick).proposal
+    made = propose_run(a.data, replace(options, path=a.path), path, quick).proposal
     root = launch_source((made.even or made).written.text).root
     assert root is not None
     launch: Any = root.plain()

@@ -11,24 +11,20 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.app.launch import runner
-from visa_lsp.app.launch.comparison import difference_lines
-from visa_lsp.app.launch.file import parse_launch
-from visa_lsp.sim.launch.config import Expectation
-from visa_lsp.sim.launch.expect import mismatch
+from visa_lsp.app.launch.expectation_words import difference_lines
+from visa_lsp.app.launch.file import LaunchFile, parse_launch
+from visa_lsp.sim.launch.config import Array, Expectation
+from visa_lsp.sim.launch.expect import Mismatch, mismatch
 from visa_lsp.sim.machine import run as interpret
-from visa_lsp.sim.observers.stores import StoreRecorder, first_difference
+from visa_lsp.sim.observers.stores import ElementStore, StoreRecorder, first_difference
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.app.compare_runs.programs import ComparedProgram
-    from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.launchfile.values import SweepPoint
-    from visa_lsp.sim.launch.config import Array
-    from visa_lsp.sim.launch.expect import Mismatch
-    from visa_lsp.sim.observers.stores import ElementStore
 
 BUDGET: Final = 10_000_000  # instructions of a launch: half a minute in the interpreter
 _MAX_SLOWDOWN: Final = 100  # B is stopped after this many times the instructions of A, because it may never end

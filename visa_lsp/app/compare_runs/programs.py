@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import foreign
+from visa_lsp.app.inputs import foreign, is_object
 from visa_lsp.app.launch import runner
-from visa_lsp.app.launch.program import decode_object, module_of_text, sources_of
+from visa_lsp.app.launch.program import BodySource, decode_object, load_program, module_of_text, sources_of
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.program.text_form import module_text
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.app.launch.program import BodySource
     from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Module
@@ -38,9 +37,9 @@ class ComparedProgram:
     @property
     def is_object(self) -> bool:
         """True if this is an object."""
-        return self.data[:4] == b"CISA" or self.path.suffix == ".isa"
+        return is_object(self.path, self.data)
 
-    def made(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
+    def make_program(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
         """Return the program for a platform (None if unknown) and the lines of its bodies.
 
         Raises TextProblems for a text with errors, and LaunchError for an input that is not a program.
@@ -53,9 +52,7 @@ class ComparedProgram:
 
     def _make(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
         if not self.is_object:
-            text = runner.text_of(self.data, self.path)
-            module = module_of_text(text, self.path, platform, [])
-            return module, sources_of(module, text, self.path)
+            return load_program(self.data, self.path, platform, [])
         carried = decode_object(self.data, self.path)
         text = module_text(carried, platform)
         try:
@@ -65,12 +62,12 @@ class ComparedProgram:
         return module, sources_of(module, text, self.path, judged=False)
 
     def ready(self, launch: LaunchFile, options: RunOptions) -> ReadyRun:
-        """Prepare a launch. Raises as ``runner.ready`` and ``made``.
+        """Prepare a launch. Raises as ``runner.ready`` and ``make_program``.
 
         The kernel is the one that the launch names; if there is none of that name, the only one.
         """
         options = replace(options, path=self.path)
-        module, sources = self.made(platform_told(launch, options))
+        module, sources = self.make_program(platform_told(launch, options))
         name = launch.config.kernel
         names = [kernel.name for kernel in module.kernels]
         if name is not None and name not in names and len(names) == 1:
@@ -92,8 +89,6 @@ def program_at(name: str) -> ComparedProgram:
         # Checked now, so that a wrong input is reported before anything runs.
         if program.is_object:
             decode_object(program.data, path)
-        else:
-            runner.text_of(program.data, path)
     except runner.LaunchError as error:
         raise UserError(str(error)) from None
     return program

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.app.compare_runs.points import PointComparer
+from visa_lsp.app.compare_runs.points import Differing, PointComparer, Tolerance
 from visa_lsp.app.compare_runs.shrink import shrunk
 from visa_lsp.launchfile.source import launch_source
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.app.compare_runs.grid import GridLaunch
-    from visa_lsp.app.compare_runs.points import Differing, Tolerance
     from visa_lsp.app.compare_runs.programs import ComparedProgram
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.progress import ProgressLine

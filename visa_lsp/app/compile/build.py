@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.check.report import findings_of
+from visa_lsp.app.check.report import ReportedFinding, findings_of
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.external_tools import settings_for, tool_for
 from visa_lsp.app.inputs import STDIN, read_bytes
-from visa_lsp.app.tools import settings_for, tool_for
 from visa_lsp.children import temporary_folder
 from visa_lsp.diagnostics import Diagnostic, Related
 from visa_lsp.embed.compiled_lines import place_of_line
@@ -21,18 +21,16 @@ from visa_lsp.embed.languages import Host, is_installed
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, device_for, platform_named, platform_of_product
 from visa_lsp.safe_io import is_regular
 from visa_lsp.text import LineIndex, Span, lines_of
-from visa_lsp.toolchain.ocloc import SECONDS, CompilerCall, compile_source
+from visa_lsp.toolchain.find_tools import OCLOC
+from visa_lsp.toolchain.ocloc import SECONDS, Compiled, CompiledText, CompilerCall, compile_source
 from visa_lsp.toolchain.process import ToolError
 from visa_lsp.toolchain.rules import COMPILER_ERROR, COMPILER_WARNING
-from visa_lsp.toolchain.tools import OCLOC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.toolchain.build_log import BuildMessage
-    from visa_lsp.toolchain.ocloc import Compiled, CompiledText
     from visa_lsp.zeinfo.zebin import Zebin
 
 _WORD: Final = re.compile(r"\w+|.")
@@ -84,7 +82,7 @@ def with_lines(options: str) -> str:
     return options if "-g" in options.split() else f"-g {options}".strip()
 
 
-def built(
+def build_source(
     source: BuildSource,
     device: str,
     options: str = "",
@@ -131,7 +129,7 @@ def _build_of(source: BuildSource, device: str, made: Compiled) -> Build:
 
 def _in_program(texts: tuple[CompiledText, ...], zebin: Zebin) -> Iterator[CompiledText]:
     """Yield each function once, and each kernel once: the attempt with the SIMD size of the ze_info."""
-    from visa_lsp.zeinfo.read import ZeInfoError, read
+    from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     try:
         sizes = {kernel.name: kernel.env.simd_size for kernel in read(zebin.ze_info)} if zebin.ze_info_bytes else {}

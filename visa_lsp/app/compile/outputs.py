@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError, reason
 from visa_lsp.app.output_files import check_output, write_file
-from visa_lsp.text import stored
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,9 +59,9 @@ def files_of(build: Build, *, ir: bool = False) -> dict[str, bytes]:
         if build.zebin.ze_info_bytes:
             files[f"{stem}.zeinfo.yaml"] = build.zebin.ze_info_bytes
     for text in build.texts:
-        files[f"{file_name(text.name)}.visaasm"] = stored(text.text)
+        files[f"{file_name(text.name)}.visaasm"] = encode_text(text.text)
         if text.listing_text:
-            files[f"{file_name(text.name)}.asm"] = stored(text.listing_text)
+            files[f"{file_name(text.name)}.asm"] = encode_text(text.listing_text)
     if ir:
         files.update({f"{stem}.{end}": data for end, data in build.ir.items()})
     return files
@@ -91,7 +91,7 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
     from visa_lsp.app.launch.init import write_launches
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import TextProblems
-    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.app.launch.proposal import propose_run
     from visa_lsp.sim.launch.config import LaunchError
 
     written: list[str] = []
@@ -104,7 +104,7 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
             notes.append(f"{launch} exists and is kept")
             continue
         try:
-            proposal = proposed(text.text, RunOptions(path), launch).proposal
+            proposal = propose_run(text.text, RunOptions(path), launch).proposal
             written += [str(one) for one in write_launches(launch, proposal, path)]
             assumed += [f"{launch}: {words}" for words in proposal.assumed]
         except (LaunchError, TextProblems) as error:

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.app.assemble import problem_lines
-from visa_lsp.app.clusters import ClusterWork, InputFile, Said, complained, listened
+from visa_lsp.app.clusters import Cluster, ClusterWork, InputFile, Said, attach_error, capture_output
 from visa_lsp.app.diff.pairing import by_name
 from visa_lsp.app.diff.sides import Side, side_of
 from visa_lsp.app.errors import UserError, complaint
 from visa_lsp.app.folders import files_of, is_folder
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
-from visa_lsp.compare.programs import compare_programs, counterparts
+from visa_lsp.compare.program_differences import compare_programs, counterparts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.clusters import Cluster
     from visa_lsp.app.progress import ProgressLine
     from visa_lsp.compare.model import KernelDiff
 
@@ -56,7 +55,7 @@ class ProgramComparison(Struct, frozen=True):
         return all(file.same for file in self.files)
 
 
-def compared(
+def compare_paths(
     a: str,
     b: str,
     platform: str | None,
@@ -94,9 +93,9 @@ class PairOfFiles(Struct, frozen=True):
     a: InputFile
     b: InputFile
 
-    def outgoing(self, *, whole: bool) -> PairOfFiles:
+    def pack(self, *, whole: bool) -> PairOfFiles:
         """Return the pair for a worker, with the bytes that it cannot read."""
-        return PairOfFiles(self.a.outgoing(whole=whole), self.b.outgoing(whole=whole))
+        return PairOfFiles(self.a.pack(whole=whole), self.b.pack(whole=whole))
 
 
 def _folders(
@@ -140,8 +139,8 @@ def _pairs(
         for name, other in pairs.items()
     ]
     if cluster is None:
-        return (listened(compare, pair) for pair in todo)
-    work = ClusterWork(partial(listened, compare), _report_lost, partial(PairOfFiles.outgoing, whole=cluster.sends))
+        return (capture_output(compare, pair) for pair in todo)
+    work = ClusterWork(partial(capture_output, compare), _report_lost, partial(PairOfFiles.pack, whole=cluster.sends))
     return cluster.results(work, todo, [_GUESS] * len(todo))
 
 
@@ -153,7 +152,7 @@ def _pair(platform: str | None, pair: PairOfFiles) -> FileDiff | int:
 
 
 def _report_lost(pair: PairOfFiles, why: str) -> Said[FileDiff | int]:
-    return complained(2, f"{pair.a.path} and {pair.b.path}: {why}")
+    return attach_error(2, f"{pair.a.path} and {pair.b.path}: {why}")
 
 
 def _by_kernels(a: Sequence[Side], b: Sequence[Side]) -> Iterator[FileDiff]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.compare.bodies import figures_of
-from visa_lsp.flow.registers import registers_of
+from visa_lsp.compare.body_differences import figures_of
+from visa_lsp.flow.register_use import registers_of
 
 if TYPE_CHECKING:
     from visa_lsp.compare.model import ComparedBody, KernelDiff

@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.app.assemble import CheckedProgram, lowered
-from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import OBJECT_MAGIC
+from visa_lsp.app.assemble import CheckedProgram, lower_text
 from visa_lsp.app.inputs import decode as decode_text
-from visa_lsp.codec.decode import decode
-from visa_lsp.codec.errors import CodecError
+from visa_lsp.app.inputs import decode_object, is_object
 from visa_lsp.compare.model import ComparedBody, Ref
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of
-from visa_lsp.program.text_form import Subject, module_lines, names_of
+from visa_lsp.program.text_form import Subject, TextLine, module_lines, names_of
 from visa_lsp.sema.lower import assemble
-from visa_lsp.sema.model import VARIABLE_LETTER
+from visa_lsp.sema.model import VARIABLE_LETTER, Body
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
@@ -29,8 +26,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.operand_text import OperandNames
-    from visa_lsp.program.text_form import TextLine
-    from visa_lsp.sema.model import Body
 
 
 class Side(Struct, frozen=True):
@@ -51,21 +46,18 @@ def side_of(name: str, data: bytes, platform: str | None) -> Side | CheckedProgr
 
     Raises UserError for bytes that are neither a text nor a readable object.
     """
-    if data.startswith(OBJECT_MAGIC):
-        try:
-            return side_of_object(name, decode(data), platform)
-        except CodecError as error:
-            raise UserError(f"{name}: cannot read the object: {error}") from None
+    if is_object(name, data):
+        return side_of_object(name, decode_object(name, data), platform)
     return side_of_text(name, decode_text(name, data).text, platform)
 
 
 def side_of_text(name: str, text: str, platform: str | None) -> Side | CheckedProgram:
     """Return the side of a text, or its findings if it cannot be lowered. Other errors are ignored, as both sides may have them."""
     chosen = platform_named(platform) if platform else None
-    # Not ``lowered``, because the bound text is needed too, and binding twice would cost a quarter of a comparison.
+    # Not ``lower_text``, because the bound text is needed too, and binding twice would cost a quarter of a comparison.
     result = assemble(text, platform)
     if result.module is None:
-        return lowered(Analysis(result.document, chosen), chosen)
+        return lower_text(Analysis(result.document, chosen), chosen)
     bound = sorted(result.bound.bodies, key=lambda body: not body.is_kernel)
     row = chosen.grf_bytes if chosen is not None else grf_in_comment(text) or grf_of(result.module).bytes
     bodies = [_of_text(body, kernel, row) for body, kernel in zip(bound, result.module.bodies, strict=True)]

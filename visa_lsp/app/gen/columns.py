@@ -9,15 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.gen.highlight import gen_line, living_in, source_lines, visa_lines
+from visa_lsp.app.gen.highlight import Part, gen_line, living_in, source_lines, visa_lines
 from visa_lsp.app.gen.printing import figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.gen.document import GenDocument
-    from visa_lsp.app.gen.highlight import Part
+    from visa_lsp.app.gen.gen_document import GenDocument
     from visa_lsp.app.gen.sources import TiedSource
     from visa_lsp.toolchain.finalize import FinalizedKernel
     from visa_lsp.toolchain.listing import Issue
@@ -116,9 +115,9 @@ class Columns:
 
     def _gen_lines(self, kernel: FinalizedKernel) -> Iterator[ColumnLine]:
         number = 0
-        places = [line for _, line in kernel.placed()]
+        places = [line for _, line in kernel.place_lines()]
         longest = max((gen.issue.stall for gen in kernel.listing.lines if gen.issue), default=0) or 1
-        for gen, line in kernel.placed():
+        for gen, line in kernel.place_lines():
             v, s = line + 1, self._by_line.get(line)
             if gen.is_label:
                 yield ColumnLine("", [("lab", gen.text)], v, s)

@@ -5,21 +5,15 @@ Compiles with ``-g``, so that the texts have source lines. Writes nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from visa_lsp.app.compile.build import built, device_of, read_source, with_lines
+from visa_lsp.app.compile.build import Build, build_source, device_of, read_source, with_lines
 from visa_lsp.app.compile.outputs import figures_table, file_name
 from visa_lsp.app.errors import printable
-from visa_lsp.app.gen.document import Source
+from visa_lsp.app.external_tools import settings_for
+from visa_lsp.app.gen.gen_document import GenDocument, Source
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.app.tools import settings_for
 from visa_lsp.toolchain.ocloc import SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from visa_lsp.app.compile.build import Build
-    from visa_lsp.app.gen.document import GenDocument
 
 
 def builds_of(
@@ -32,7 +26,7 @@ def builds_of(
     source = read_source(path, stdin_filename)
     usual = platform or settings_for(source.name if source.is_file else STDIN).platform
     for device in dict.fromkeys(device_of(name, usual) for name in devices or ("",)):
-        yield built(source, device, with_lines(options), tool, SECONDS)
+        yield build_source(source, device, with_lines(options), tool, SECONDS)
 
 
 def sources_of(build: Build) -> Iterator[Source]:

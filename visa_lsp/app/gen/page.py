@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp import __version__
 from visa_lsp.app.errors import printable
-from visa_lsp.app.gen.columns import Columns
-from visa_lsp.app.gen.document import own_findings
+from visa_lsp.app.gen.columns import Bar, ColumnLine, Columns, GenBlock
+from visa_lsp.app.gen.gen_document import GenDocument, own_findings
 from visa_lsp.app.gen.highlight import row_of
 from visa_lsp.app.gen.printing import figures
 from visa_lsp.app.gen.sources import source_for
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.gen.columns import Bar, ColumnLine, GenBlock
-    from visa_lsp.app.gen.document import GenDocument
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _HELP: Final = (

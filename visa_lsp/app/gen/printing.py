@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.app.gen.gen_document import GenDocument
     from visa_lsp.toolchain.finalize import FinalizedKernel, GenUnderLine
     from visa_lsp.toolchain.listing import GenLine, GenListing, Issue
 
@@ -45,7 +45,7 @@ def findings_json(findings: Iterable[ReportedFinding], who: str) -> list[dict[st
 
 def _kernel(kernel: FinalizedKernel) -> dict[str, Any]:
     listing = kernel.listing
-    places = [line for _, line in kernel.placed()]
+    places = [line for _, line in kernel.place_lines()]
     value: dict[str, Any] = {
         "name": printable(kernel.body.name),
         "gen_instructions": listing.instructions,
@@ -118,7 +118,7 @@ def as_text(document: GenDocument) -> Iterator[str]:
     for kernel in document.result.kernels:
         kind = "kernel" if kernel.body.is_kernel else "function"
         yield f"{kind} {printable(kernel.body.name)} on {source.platform}: {figures(kernel)}"
-        places = [line for _, line in kernel.placed()] if kernel.schedule else []
+        places = [line for _, line in kernel.place_lines()] if kernel.schedule else []
         if kernel.schedule:
             yield f"{'line':>6} {'live':>4} {'cycles':>6} {'stall':>5}; of Gen lines: issue cycle in the block, stall, line waited for"
         for under in kernel.lines:

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.app.errors import UserError, reason
-from visa_lsp.ide.features.source_lines import names_of, stretches_of_text
+from visa_lsp.ide.features.source_lines import Stretch, names_of, stretches_of_text
 from visa_lsp.safe_io import MIB, is_regular, read_file
 from visa_lsp.text import lines_of
-
-if TYPE_CHECKING:
-    from visa_lsp.ide.features.source_lines import Stretch
 
 _MAX_SOURCE_BYTES: Final = 16 * MIB
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import printable
-from visa_lsp.app.gen.columns import Columns
+from visa_lsp.app.gen.columns import ColumnLine, Columns
 from visa_lsp.app.gen.sources import source_for
 
 if TYPE_CHECKING:
-    from visa_lsp.app.gen.columns import ColumnLine
-    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.app.gen.gen_document import GenDocument
 
 
 def view_columns(document: GenDocument, source: str | None = None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _PART: Final = 1 << 20
 _CYCLE: Final = 16  # elements
 
 
-def made(given: GivenArray) -> Array:
+def create_array(given: GivenArray) -> Array:
     """Create a C-contiguous little-endian array.
 
     Raises ValueError or OSError with a message if a ``.npy`` file has changed since it was validated.

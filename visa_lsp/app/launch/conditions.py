@@ -20,6 +20,7 @@ from visa_lsp.launchfile.formulas import (
     ARRAY_FUNCTIONS,
     ARRAYS,
     COMPARISONS,
+    Formula,
     FormulaError,
     compute,
     is_comparison,
@@ -27,16 +28,14 @@ from visa_lsp.launchfile.formulas import (
     read_formula,
 )
 from visa_lsp.program.elements import MAX_BUFFER_BYTES
-from visa_lsp.sim.launch.config import BufferArg, Expectation, ImageArg, LaunchError, ValueArg
+from visa_lsp.sim.launch.config import Arg, Array, BufferArg, Expectation, ImageArg, LaunchConfig, LaunchError, ValueArg
 from visa_lsp.sim.launch.expect import mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from visa_lsp.launchfile.formulas import Formula
     from visa_lsp.launchfile.values import Number
-    from visa_lsp.sim.launch.config import Arg, Array, LaunchConfig
     from visa_lsp.sim.launch.prepare import PreparedLaunch
 
     Key = int | str

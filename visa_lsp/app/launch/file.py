@@ -9,16 +9,30 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.launch.arrays import made
+from visa_lsp.app.launch.arrays import create_array
 from visa_lsp.app.launch.conditions import Condition
 from visa_lsp.diagnostics import Severity
 from visa_lsp.launchfile.folder import LaunchFolder
-from visa_lsp.launchfile.read import read_launch
+from visa_lsp.launchfile.read_launch import read_launch
 from visa_lsp.launchfile.source import launch_source
-from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue, point_words
+from visa_lsp.launchfile.values import (
+    GivenArg,
+    GivenArray,
+    GivenBuffer,
+    GivenImage,
+    GivenLocal,
+    GivenSampler,
+    GivenValue,
+    LaunchText,
+    Number,
+    Sweep,
+    SweepPoint,
+    point_words,
+)
 from visa_lsp.safe_io import read_file
 from visa_lsp.sim.launch.config import (
     Arg,
+    Array,
     BufferArg,
     Expectation,
     ImageArg,
@@ -33,9 +47,6 @@ from visa_lsp.sim.launch.config import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from visa_lsp.launchfile.values import GivenArg, GivenArray, LaunchText, Number, Sweep, SweepPoint
-    from visa_lsp.sim.launch.config import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +189,7 @@ class _Maker:
 
     def _array(self, given: GivenArray) -> Array:
         try:
-            return made(given)
+            return create_array(given)
         except (OSError, ValueError) as error:  # the file has changed since it was validated
             line, column = given.place
             words = getattr(error, "strerror", None) or str(error)

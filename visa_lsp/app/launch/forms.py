@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.launch.defaults import DefaultSizes, default_argument, is_count
 from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.elements import element_of
-from visa_lsp.program.model import Immediate, RawOperand, State
+from visa_lsp.program.model import Immediate, Kernel, RawOperand, State
 from visa_lsp.program.traits import Trait
 from visa_lsp.sim.launch.args import MAX_ARGUMENTS
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
 
 Spec = dict[str, Any]

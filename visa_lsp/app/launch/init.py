@@ -12,9 +12,9 @@ import numpy as np
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.forms import flow
-from visa_lsp.app.output_files import replacing
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.companions import stem_of
-from visa_lsp.sim.launch.config import BufferArg, ImageArg
+from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.launch.report import BufferReport, RunReport
-    from visa_lsp.sim.launch.config import Array
 
 _MAX_INLINE_VALUES: Final = 64  # a longer array is written to a .npy file
 
@@ -71,9 +70,9 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
     for target in (path, *arrays):
         refuse_existing(target)
     for target, array in arrays.items():
-        with replacing(target) as stream:
+        with replace_file(target) as stream:
             np.save(stream, array, allow_pickle=False)
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(text.encode("utf-8", "surrogateescape"))
     return [path, *arrays]
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from visa_lsp.app.launch.program import decode_object, merge_modules, module_of_text, read_bytes, sources_of, text_of
-from visa_lsp.companions import OBJECT, stem_of
+from visa_lsp.app.launch.program import BodySource, decode_object, merge_modules, module_of_text, read_bytes, sources_of
+from visa_lsp.companions import Beside, stem_of
 from visa_lsp.isa.model import STRING_KINDS
+from visa_lsp.program.suffixes import OBJECT
 from visa_lsp.program.traits import FlowClass
 from visa_lsp.safe_io import MIB
 from visa_lsp.sim.launch.config import LaunchError
+from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from visa_lsp.app.launch.program import BodySource
-    from visa_lsp.companions import Beside
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
 
@@ -92,7 +92,7 @@ def _text_of_function(
     modules = []
     for source in paths[:_MAX_TEXTS]:
         text = finder.opened(source)
-        text = text_of(read_bytes(source), source) if text is None else text
+        text = decode_text(read_bytes(source)) if text is None else text
         module = module_of_text(text, source, platform, [])
         if any(body.name == name for body in module.functions):
             modules.append((source, module, text))

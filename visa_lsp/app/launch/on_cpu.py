@@ -13,13 +13,12 @@ import numpy as np
 
 from visa_lsp.program.elements import cl_element
 from visa_lsp.safe_io import is_limited
-from visa_lsp.sim.launch.config import BufferArg, LaunchError, LocalArg, NullArg, ValueArg
+from visa_lsp.sim.launch.config import Arg, Array, BufferArg, LaunchConfig, LaunchError, LocalArg, NullArg, ValueArg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from visa_lsp.sim.launch.config import Arg, Array, LaunchConfig
     from visa_lsp.sim.launch.prepare import PreparedLaunch
 
 

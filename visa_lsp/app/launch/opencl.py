@@ -10,7 +10,7 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.compile.build import built, device_of, with_lines
+from visa_lsp.app.compile.build import Build, BuildSource, build_source, device_of, with_lines
 from visa_lsp.app.compile.outputs import file_name, files_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.program import BodySource, TextProblems
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from visa_lsp.app.compile.build import Build, BuildSource
     from visa_lsp.app.launch.report import RunReport
 
 
@@ -48,7 +47,7 @@ def build_program(source: BuildSource, compiler: CompilerWords, platform: str | 
 
     Raises UserError if the compiler is missing or there is no kernel, and TextProblems with the errors of the compiler.
     """
-    build = built(source, device_of(None, platform), with_lines(compiler.options), compiler.ocloc)
+    build = build_source(source, device_of(None, platform), with_lines(compiler.options), compiler.ocloc)
     if build.program is None:
         lines = [f.concise for f in build.findings if f.severity is Severity.ERROR]
         raise TextProblems(source.path, source.text, (), lines)

@@ -35,16 +35,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.app.launch.comparison import base64_of, difference_lines, expectation_values, finite, index_words, numbers
+from visa_lsp.app.launch.expectation_words import (
+    base64_of,
+    difference_lines,
+    expectation_values,
+    finite,
+    index_words,
+    numbers,
+)
 from visa_lsp.app.launch.profile import profile_lines, profile_values
-from visa_lsp.sim.faults import items_text
+from visa_lsp.sim.faults import Fault, WorkItem, items_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.app.launch.report import BufferReport, RunReport
     from visa_lsp.sim.dispatch import RecordedMessages
-    from visa_lsp.sim.faults import Fault, WorkItem
     from visa_lsp.sim.launch.config import Array
 
 _HEAD: Final = 8

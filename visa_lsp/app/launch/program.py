@@ -12,25 +12,22 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.app.assemble import lowered, problem_lines, problems_of, program_of_text
+from visa_lsp.app.assemble import CheckedProgram, lower_text, problem_lines, problems_of, program_of_text
+from visa_lsp.app.inputs import is_object, other_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
-from visa_lsp.diagnostics import Severity
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
-from visa_lsp.program.model import Module
+from visa_lsp.diagnostics import Diagnostic, Severity
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, platform_named
+from visa_lsp.program.model import FileVariable, Kernel, Module, Variable
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.sim.launch.config import LaunchError
-from visa_lsp.text import lines_of
+from visa_lsp.text import decode_text, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from visa_lsp.app.assemble import CheckedProgram
-    from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import FileVariable, Kernel, Variable
 
 DEFAULT: Final = platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
 
@@ -88,7 +85,7 @@ def errors_of(text: str, platform: str | None) -> tuple[Diagnostic, ...]:
 @lru_cache(maxsize=4)  # cached because all points of a sweep run the same text
 def _encode_and_decode(text: str, path: Path | None, platform: Platform) -> tuple[Module, tuple[str, ...]]:
     """Return the program of a text as its object represents it, and notes."""
-    made = lowered(Analysis.of(text, platform.name), platform)
+    made = lower_text(Analysis.of(text, platform.name), platform)
     module = made.module
     if module is None:
         raise _text_problems(path, made)
@@ -107,12 +104,8 @@ def _encode_and_decode(text: str, path: Path | None, platform: Platform) -> tupl
 def _text_problems(path: Path | None, made: CheckedProgram) -> TextProblems:
     """Return the exception for a text with errors."""
     text = made.analysis.document.text
-    name = str(path or "text")
-    if ".version" not in text and ".kernel" not in text:
-        # The contents of other files are never printed, because a launch file may name any file.
-        words = f"{name}: not a vISA text: it has neither `.version` nor `.kernel`"
-        return TextProblems(path, text, (), [words])
-    return TextProblems(path, text, made.diagnostics, list(problem_lines(name, made, (Severity.ERROR,))))
+    found = () if other_text(text) else made.diagnostics
+    return TextProblems(path, text, found, list(problem_lines(str(path or "text"), made, (Severity.ERROR,))))
 
 
 def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
@@ -137,18 +130,18 @@ def decode_object(data: bytes, path: Path | None) -> Module:
         raise LaunchError(f"cannot read the vISA object: {error}", place=str(path or "")) from None
 
 
-def load_program(path: Path, platform: Platform | None, notes: list[str], texts: dict[str, BodySource]) -> Module:
-    """Read one file of a program, a text or an object, and add its lines to ``texts``.
+def load_program(
+    data: bytes, path: Path | None, platform: Platform | None, notes: list[str]
+) -> tuple[Module, dict[str, BodySource]]:
+    """Return the program in the bytes of a text or an object, and the text of each body.
 
-    Raises LaunchError if the file cannot be read or is not a program, and TextProblems if its text has errors.
+    Raises LaunchError for an unreadable object, and TextProblems for a text with errors.
     """
-    data = read_bytes(path)
-    if path.suffix == ".isa" or data[:4] == b"CISA":
-        return decode_object(data, path)
-    text = text_of(data, path)
+    if is_object(path or "", data):
+        return decode_object(data, path), {}
+    text = decode_text(data)
     module = module_of_text(text, path, platform, notes)
-    texts.update(sources_of(module, text, path))
-    return module
+    return module, sources_of(module, text, path)
 
 
 def sources_of(module: Module, text: str, path: Path | None, *, judged: bool = True) -> dict[str, BodySource]:
@@ -167,17 +160,6 @@ def read_bytes(path: Path, *, named: bool = False) -> bytes:
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or error
         raise LaunchError(f"cannot be read: {words}", place=str(path)) from None
-
-
-def text_of(data: bytes, path: Path) -> str:
-    """Decode UTF-8, with or without a byte-order mark.
-
-    Raises LaunchError with the first wrong byte for other bytes.
-    """
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise LaunchError(f"is not UTF-8 text (byte {error.start})", place=str(path)) from None
 
 
 _STATIC: Final = 1  # linkage of a variable that is local to its file (seed 000)

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.launch.linking import list_names
-from visa_lsp.app.launch.program import DEFAULT, read_bytes, text_of
-from visa_lsp.app.ze_info import DescribedKernel, found_for, registers_for
-from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sim.launch.config import PLATFORM, Arg, ImageArg, LaunchError, NullArg, ValueArg
-from visa_lsp.zeinfo.emit.document import emit_with_doubts
+from visa_lsp.app.launch.program import DEFAULT, read_bytes
+from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, registers_for
+from visa_lsp.isa.platforms import Platform, platform_named
+from visa_lsp.sim.launch.config import PLATFORM, Arg, DataSection, ImageArg, LaunchError, NullArg, ValueArg
+from visa_lsp.text import decode_text
+from visa_lsp.zeinfo.emit.emission import emit_with_doubts
 from visa_lsp.zeinfo.emit.roles import boundary
 from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError
-from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.companions import Beside
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.launch.config import DataSection
 
 _ELF: Final = b"\x7fELF"
 _DOCUMENT: Final = Path("ze_info")  # the name in messages of a document that is not a file
@@ -119,8 +118,8 @@ def kernel_info(
             return _info_in(text, kernel, source), sections
         zebin = launch.zebin or _zebin_beside(kernel, options.finder, places, source)
         _, sections = _program_data(zebin) if zebin is not None else ("", ())
-        return _info_in(text_of(data, source), kernel, source), sections
-    found = found_for(kernel, places, options.finder)
+        return _info_in(decode_text(data), kernel, source), sections
+    found = find_ze_info(kernel, places, options.finder)
     own = options.finder.own_documents(*(place for place in places if place is not None))
     if own and (found is None or found.path not in own):
         # A damaged document with the program's name is an error, because it belongs to the program.
@@ -215,7 +214,7 @@ def _program_data(zebin: Path, data: bytes | None = None) -> tuple[str, tuple[Da
 
 def _ze_info_text(source: Path) -> str:
     data = read_bytes(source)
-    return _program_data(source, data)[0] if data[:4] == _ELF else text_of(data, source)
+    return _program_data(source, data)[0] if data[:4] == _ELF else decode_text(data)
 
 
 def _infos(text: str, source: Path) -> list[KernelInfo]:

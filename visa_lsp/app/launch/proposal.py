@@ -11,41 +11,44 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.app.inputs import is_object
 from visa_lsp.app.launch import forms
-from visa_lsp.app.launch.defaults import DefaultSizes, is_count
-from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.defaults import DefaultSizes, Triple, is_count
+from visa_lsp.app.launch.file import LaunchFile, parse_launch
 from visa_lsp.app.launch.linking import with_callees
-from visa_lsp.app.launch.program import DEFAULT, decode_object, errors_of, module_of_text, refuse_errors, sources_of
+from visa_lsp.app.launch.program import (
+    DEFAULT,
+    BodySource,
+    decode_object,
+    errors_of,
+    module_of_text,
+    refuse_errors,
+    sources_of,
+)
 from visa_lsp.app.launch.program_info import choose_platform, kernel_info, platform_told, program_symbols, source_words
-from visa_lsp.app.ze_info import found_for, made_for
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, thread_widths
-from visa_lsp.program.model import General, RawOperand
+from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, infer_ze_info
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, platform_named, thread_widths
+from visa_lsp.program.model import General, Kernel, Module, RawOperand
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sim.faults import FaultKind
+from visa_lsp.sim.faults import Fault, FaultKind
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError
 from visa_lsp.sim.launch.prepare import PreparedLaunch, choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import checkers
 from visa_lsp.sim.observers.extents import ExtentObserver
 from visa_lsp.sim.registers import is_alias
+from visa_lsp.text import decode_text
 from visa_lsp.zeinfo.emit.roles import boundary, registers_of_dump
 from visa_lsp.zeinfo.emit.slots import EmitError
-from visa_lsp.zeinfo.read import read
+from visa_lsp.zeinfo.read_kernels import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from visa_lsp.app.launch.defaults import Triple
-    from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.forms import Spec, Written
     from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.app.launch.program import BodySource
-    from visa_lsp.app.ze_info import DescribedKernel
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.faults import Fault
 
 # A kernel that the compiler adds to dumps, and that does nothing.
 COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
@@ -169,10 +172,10 @@ class _Proposer:
         self.given = given
         self.kernel, self.words = _kernel(module, given, str(options.path or ""))
         kernel = self.kernel
-        found = found_for(kernel, (options.path, launch_path), options.finder)
+        found = find_ze_info(kernel, (options.path, launch_path), options.finder)
         _judge_own(kernel, found, options, launch_path)
         try:
-            self.described = found or made_for([kernel], options.platform)
+            self.described = found or infer_ze_info([kernel], options.platform)
         except EmitError as error:
             raise LaunchError(f"no ze_info found, and none can be generated: {error}") from None
         # Input names of handwritten texts are meaningful; those of a dump are numbers.
@@ -361,16 +364,18 @@ class ProposedRun:
     proposal: Proposal
 
 
-def proposed(
+def propose_run(
     program: str | bytes, options: RunOptions, launch_path: Path, quick: Spec | None = None, *, tries: bool = True
 ) -> ProposedRun:
-    """Load the program of a text or an object and generate its launch.
+    """Load a text, or the bytes of a text or an object, and generate its launch.
 
     Raises TextProblems for a text with errors, and LaunchError as ``propose`` does.
     """
     told = platform_told(parse_launch(_NOTHING, launch_path), options)
     # Functions of the folder are not linked here if the launch names files, because the run adds those first.
     linked = not options.files and not (quick or {}).get("files")
+    if isinstance(program, bytes) and not is_object(options.path or "", program):
+        program = decode_text(program)
     made = _program(program, options, told, linked=linked)
     text = program if isinstance(program, str) else None
     if told is not None and text is not None:

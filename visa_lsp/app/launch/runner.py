@@ -5,7 +5,7 @@ The command line and ``visa.run`` of the language server both call ``run_text``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.inputs import is_opencl
+from visa_lsp.app.inputs import is_object, is_opencl
 from visa_lsp.app.launch.conditions import condition_reports
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.on_cpu import on_cpu
@@ -23,16 +23,13 @@ from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.profile import profile_of
 from visa_lsp.app.launch.program import (
     DEFAULT,
+    BodySource,
     TextProblems,
-    decode_object,
     link_variables,
     load_program,
     merge_modules,
-    module_of_text,
     read_bytes,
     refuse_errors,
-    sources_of,
-    text_of,
 )
 from visa_lsp.app.launch.program_info import kernel_info, platform_told
 from visa_lsp.app.launch.report import (
@@ -46,28 +43,22 @@ from visa_lsp.app.launch.report import (
 from visa_lsp.app.launch.results import buffer_reports, expectation_reports
 from visa_lsp.companions import kernels_in
 from visa_lsp.disk_cache import open_for_user
-from visa_lsp.isa.platforms import PLATFORMS, thread_widths
+from visa_lsp.isa.platforms import PLATFORMS, Platform, thread_widths
 from visa_lsp.sim.contents import Contents
-from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
-from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
+from visa_lsp.sim.faults import Fault, FaultKind
+from visa_lsp.sim.launch.config import PLATFORM, Arg, Array, LaunchError, ValueArg
+from visa_lsp.sim.launch.prepare import PreparedLaunch, choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
-from visa_lsp.sim.observers.checkers import CHECKERS, checkers, watched_kinds
+from visa_lsp.sim.observers.checkers import CHECKERS, checkers, select_watched_kinds
 from visa_lsp.sim.observers.profile import Profiler
 from visa_lsp.sim.printf import text_of as text_printed
+from visa_lsp.text import decode_text, encode_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from visa_lsp.app.launch.file import LaunchFile
-    from visa_lsp.app.launch.program import BodySource
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
-    from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.jit.code_cache import Makings
-    from visa_lsp.sim.launch.config import Arg, Array
-    from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
 
     Engine = Callable[..., RunResult]
@@ -79,9 +70,7 @@ __all__ = [
     "read_bytes",
     "run_launch",
     "run_module",
-    "run_object",
     "run_text",
-    "text_of",
 ]
 
 ENGINES: Final = ("auto", "jit", "interp")
@@ -97,14 +86,15 @@ def run_launch(launch: LaunchFile, options: RunOptions, data: bytes | None = Non
 
     Raises LaunchError if there is no program, and as ``run_text``.
     """
-    path = options.path or launch.file
-    if path is None:
+    path = options.path or program_path(launch)
+    return run_ready(ready_data(read_bytes(path) if data is None else data, launch, replace(options, path=path)))
+
+
+def program_path(launch: LaunchFile) -> Path:
+    """Return the program that a launch file names. Raises LaunchError if it names none."""
+    if launch.file is None:
         raise LaunchError("no program; name it with file: NAME.visaasm", place=f"{launch.path}:1:1")
-    options = replace(options, path=path)
-    data = read_bytes(path) if data is None else data
-    if data[:4] == b"CISA" or path.suffix == ".isa":
-        return run_object(data, launch, options)
-    return run_text(text_of(data, path), launch, options)
+    return launch.file
 
 
 def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
@@ -112,17 +102,22 @@ def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -
 
     Raises TextProblems for a text with errors, and LaunchError for a launch that cannot run.
     """
-    options = options or RunOptions()
-    told = platform_told(launch, options, kernels_in(text))
+    return run_ready(ready_data(encode_text(text), launch, options or RunOptions()))
+
+
+def ready_data(data: bytes, launch: LaunchFile, options: RunOptions) -> ReadyRun:
+    """Prepare a launch of the bytes of a text or an object. Raises as ``run_text``."""
     notes: list[str] = []
-    module = module_of_text(text, options.path, told, notes)
-    return run_module(module, launch, options, notes, sources_of(module, text, options.path))
+    module, sources = load_for(data, launch, options, notes)
+    return ready(module, launch, options, notes, sources)
 
 
-def run_object(data: bytes, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
-    """Run an object with a launch file."""
-    options = options or RunOptions()
-    return run_module(decode_object(data, options.path), launch, options)
+def load_for(
+    data: bytes, launch: LaunchFile, options: RunOptions, notes: list[str]
+) -> tuple[Module, dict[str, BodySource]]:
+    """Load the program of a launch as ``load_program`` does, for the platform that the launch and its folder name."""
+    kernels = () if is_object(options.path or "", data) else kernels_in(decode_text(data))
+    return load_program(data, options.path, platform_told(launch, options, kernels), notes)
 
 
 def run_module(
@@ -177,15 +172,12 @@ class ReadyRun:
         launch, options, config = self.launch, self.options, self.launch.config
         data = read_bytes(path)
         if is_opencl(str(path)):
-            return on_cpu(text_of(data, path), path, self.prepared, config)
+            return on_cpu(decode_text(data), path, self.prepared, config)
         options = RunOptions(
             path, options.platform, options.engine, "none", budget=options.budget, finder=options.finder
         )
         notes: list[str] = []
-        if data[:4] == b"CISA" or path.suffix == ".isa":
-            module = decode_object(data, path)
-        else:
-            module = module_of_text(text_of(data, path), path, self.platform, notes)
+        module, _ = load_program(data, path, self.platform, notes)
         kernels = {kernel.name for kernel in module.kernels}
         same = self.prepared.dispatch.kernel.name in kernels
         config = replace(config, expect=(), kernel=self.prepared.dispatch.kernel.name if same else None)
@@ -221,7 +213,7 @@ class ReadyRun:
                 f"the run stopped at its first fault, in group {result.groups + 1} of {groups}; nothing is compared"
             )
         faults = with_sources(with_declarations(result.faults, self.texts), self.module)
-        expected = watched_kinds(self.launch.expect_faults, self.options.checks)
+        expected = select_watched_kinds(self.launch.expect_faults, self.options.checks)
         wrong: list[Fault] = []
         notes: list[Fault] = []
         for fault in faults:
@@ -279,7 +271,9 @@ def ready(
     module = link_variables(module)
     defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
     for extra in (*launch.files, *options.files):
-        module = merge_modules(module, load_program(extra, told, said, texts), defined, str(extra))
+        more, lines = load_program(read_bytes(extra), extra, told, said)
+        texts |= lines
+        module = merge_modules(module, more, defined, str(extra))
     if options.path is not None or launch.file is not None:
         module = _with_callees(module, launch, options, told, said, texts)
     _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)

@@ -10,17 +10,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.clusters import ClusterWork, as_it_is
+from visa_lsp.app.clusters import Cluster, ClusterWork, as_it_is
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_USAGE
-from visa_lsp.app.launch.comparison import difference_lines
+from visa_lsp.app.launch.expectation_words import difference_lines
 from visa_lsp.app.launch.unit import LaunchJob, perform
 from visa_lsp.app.parallel import in_processes, processors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.clusters import Cluster
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.launchfile.values import Sweep, SweepPoint
 

@@ -10,15 +10,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.launch.comparison import finite
+from visa_lsp.app.launch.expectation_words import finite
 from visa_lsp.app.launch.printing import duration
-from visa_lsp.launchfile.values import value_words
+from visa_lsp.launchfile.values import Sweep, value_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from visa_lsp.app.launch.sweep import SweepRow
-    from visa_lsp.launchfile.values import Sweep
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 _SECONDS: Final = 9  # characters of the column with the time

@@ -7,23 +7,29 @@ to make a job. Invariant: equal jobs on equal files have outcomes that differ on
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import STDIN, foreign, read_bytes
 from visa_lsp.app.launch.printing import Outcome
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.launch.proposal import ProposedRun
     from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.launchfile.values import SweepPoint
 
-OBJECTS: Final = (".isa",)
+LAUNCHES: Final = (".yaml", ".yml")
+STDIN_TEXT: Final = "stdin.visaasm"  # the file name of standard input
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,79 @@ class LaunchJob:
     data: bytes | None = None
     named: bool = False
     point: SweepPoint = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedLaunch:
+    """A launch, its options with the path of its program, and the bytes of that; ``made`` belongs to a generated launch."""
+
+    launch: LaunchFile
+    options: RunOptions
+    data: bytes
+    made: ProposedRun | None = None
+
+    def ready(self) -> ReadyRun:
+        """Prepare the run. Raises as ``run_job``."""
+        from visa_lsp.app.launch import runner
+
+        if self.made is None:
+            return runner.ready_data(self.data, self.launch, self.options)
+        return runner.ready(self.made.module, self.launch, self.options, self.made.notes, self.made.sources)
+
+    def errors_named(self) -> AbstractContextManager[None]:
+        """Let a LaunchError name the key of a generated launch, because that has no file."""
+        if self.made is None or self.launch.path is None:
+            return nullcontext()
+        return self.made.proposal.without_file(self.launch.path)
+
+
+def open_job(job: LaunchJob, quick: dict[str, Any] | None = None, kernel: str = "") -> OpenedLaunch:
+    """Read the launch and the program of a job; without a launch file, or with ``quick`` keys of one, generate the launch.
+
+    ``kernel`` replaces the kernel of the launch. The text of an open document replaces its file. Raises LaunchError,
+    TextProblems and UserError.
+    """
+    from visa_lsp.app.launch import runner
+    from visa_lsp.app.launch.file import parse_launch, read_launch_file
+    from visa_lsp.app.launch.proposal import propose_run
+
+    options = replace(job.options, began=perf_counter())  # the clock of another machine differs
+    launch = None
+    if job.text is not None:
+        launch = parse_launch(job.text, job.launch, job.point)
+    elif quick is None and (options.path is None or job.named or job.launch.is_file()):
+        launch = read_launch_file(job.launch, named=job.named, point=job.point)
+    if launch is not None and options.path is None:
+        options = replace(options, path=launch.file if job.data is not None else runner.program_path(launch))
+    data = job.data
+    if data is None:
+        assert options.path is not None
+        text = options.finder.opened(options.path)
+        data = runner.read_bytes(options.path) if text is None else encode_text(text)
+    if other := foreign(str(options.path or job.name), data):
+        raise UserError(f"{options.path or job.name}: {other}")
+    if launch is not None:
+        config = replace(launch.config, kernel=kernel or launch.config.kernel)
+        return OpenedLaunch(replace(launch, config=config), options, data)
+    made = propose_run(data, options, job.launch, {"kernel": kernel, **(quick or {})} if kernel else quick)
+    return OpenedLaunch(made.proposal.read(job.launch), options, data, made)
+
+
+def job_at(name: str, launch: str | None, options: RunOptions, stdin_filename: str | None = None) -> LaunchJob:
+    """Return the launch of a text, an object, a launch file or standard input that a user names.
+
+    Raises UserError and LaunchError for files that cannot be read.
+    """
+    from visa_lsp.app.launch import runner
+
+    path = Path((stdin_filename or STDIN_TEXT) if name == STDIN else name)
+    if name != STDIN and (not path.exists() or path.is_dir()):
+        raise UserError(f"{name}: {'is a directory' if path.is_dir() else 'no such file'}")
+    if path.suffix in LAUNCHES:
+        return LaunchJob(name, path, options, named=True)
+    data = read_bytes(name) if name == STDIN else runner.read_bytes(path, named=True)
+    file = Path(launch) if launch else path.with_suffix(".launch.yaml")
+    return LaunchJob(str(path), file, replace(options, path=path), data=data, named=bool(launch))
 
 
 def perform(job: LaunchJob) -> Outcome:
@@ -76,35 +155,11 @@ def run_job(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
     Raises LaunchError, TextProblems and UserError for mistakes of the user.
     """
     from visa_lsp.app.launch import runner
-    from visa_lsp.app.launch.file import parse_launch, read_launch_file
-
-    options = replace(job.options, began=perf_counter())  # the clock of another machine differs
-    if job.text is None and options.path is not None and not job.launch.is_file() and not job.named:
-        return _run_generated(job, options)
-    if job.text is not None:
-        launch = parse_launch(job.text, job.launch, job.point)
-    else:
-        launch = read_launch_file(job.launch, named=job.named, point=job.point)
-    return launch, runner.run_launch(launch, options, job.data), ""
-
-
-def _run_generated(job: LaunchJob, options: RunOptions) -> tuple[LaunchFile, RunReport, str]:
-    """Run a program without a launch file, with a generated launch."""
-    from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.init import launch_text
-    from visa_lsp.app.launch.proposal import proposed
 
-    assert options.path is not None
-    data = runner.read_bytes(options.path) if job.data is None else job.data
-    made = proposed(program_of(data, options.path), options, job.launch)
-    launch = made.proposal.read(job.launch)
-    with made.proposal.without_file(job.launch):
-        report = runner.run_module(made.module, launch, options, made.notes, made.sources)
-    return launch, report.with_assumed(made.proposal.assumed), launch_text(made.proposal)
-
-
-def program_of(data: bytes, path: Path) -> str | bytes:
-    """Return the program in a file: the bytes of an object, or a text. Raises LaunchError if it is neither."""
-    from visa_lsp.app.launch import runner
-
-    return data if data[:4] == b"CISA" or path.suffix in OBJECTS else runner.text_of(data, path)
+    opened = open_job(job)
+    with opened.errors_named():
+        report = runner.run_ready(opened.ready())
+    if opened.made is None:
+        return opened.launch, report, ""
+    return opened.launch, report.with_assumed(opened.made.proposal.assumed), launch_text(opened.made.proposal)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.platforms import platform_of_product
+from visa_lsp.isa.platforms import Platform, platform_of_product
 from visa_lsp.program.elements import MAX_BUFFER_BYTES
 from visa_lsp.sim.launch.config import DataSection, LaunchError
-from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
+from visa_lsp.zeinfo.zebin import Zebin, ZebinError, read_zebin
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.zeinfo.zebin import Zebin
 
 # Sections with data of the program, and the payload argument for the address of each.
 _BASES: Final = {

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import z3
 
 from visa_lsp.app.prove.payload import AXES, size_of
-from visa_lsp.app.prove.solve import Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
+from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
+from visa_lsp.app.prove.spaces import BUFFER, IMAGE, NO_POINTER, PRIVATE, SHARED, UNKNOWN, VARIABLE, memory_of
 from visa_lsp.app.prove.terms import TRUE, Level, Sum, at_most, atoms_of, both, equal, negation, number
-from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN, memory_of
 from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
@@ -21,24 +23,31 @@ from visa_lsp.isa.predefined import FIRST_VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from visa_lsp.app.prove.spaces import ItemAccess, LoadedElement, Space
     from visa_lsp.app.prove.terms import Atom, Claim
-    from visa_lsp.app.prove.walk import ItemAccess, Meeting, Space, Walker
+    from visa_lsp.app.prove.walk import Meeting, Walker
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
 PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0
 MAX_MISSES: Final = 3  # unanswered questions about one counterexample
+MAX_OVERHANG: Final = 8  # work items by whose accesses a group may leave shared local memory that others fill
 LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
 MAX_MODEL_BYTES: Final = 1 << 16
 MAX_MODEL_SHARED: Final = 1 << 12
 MAX_MODEL_GROUPS: Final = 4
 MAX_MODEL_VALUE: Final = 4096
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
-MAX_CANDIDATES: Final = 40  # candidates for the assumed size of a buffer
+MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, within which a counterexample chooses what it holds at first
+MAX_LOADS: Final = 24  # whose values a counterexample chooses
+MAX_EXAMPLES: Final = 3  # launches of a counterexample to run
+FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples of it
+MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
-TILE: Final = 16  # work items along an axis of a tile; compilers and programmers use multiples
+TILE: Final = 16  # work items along an axis of a tile, because compilers and programmers use multiples of it
 _STAYS: Final = "accesses of shared local memory stay in their arrays (see the answers for bounds)"
+_STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their work item"
 _ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
     (32, 1, 1),
@@ -65,6 +74,15 @@ class Result:
     reason: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A launch: the values of symbols; by buffer argument, size and value of what it holds at some offsets, and the bytes in use."""
+
+    values: Mapping[str, int]
+    contents: Mapping[int, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
+    reach: Mapping[int, int] = field(default_factory=dict)
+
+
 _Contract = list[tuple[str, "Claim"]]
 
 
@@ -76,16 +94,68 @@ class _Group:
     lines: list[int] = field(default_factory=list)
 
 
+class _MemoryOfModel:
+    """The loads of the work items of a counterexample: what they read is what buffers hold at first."""
+
+    def __init__(
+        self, loaded: Mapping[Atom, LoadedElement], question: Question, items: Sequence[SymbolicItem],
+        accesses: Sequence[ItemAccess],
+    ) -> None:  # fmt: skip
+        self._loaded, self._question, self._items = loaded, question, items
+        self._accesses = [one for one in zip(accesses, items, strict=False) if one[0].space[0] == BUFFER]
+        self._loads: list[tuple[LoadedElement, str, str]] = []  # with the names of their offset and their value
+
+    def conditions(self) -> list[object]:
+        """Return the conditions that equal places hold equal values, and that all lie near the start of their buffers."""
+        question = self._question
+        for at, (access, item) in enumerate(self._accesses):
+            question.name(f"place {at}", access.offset, item)
+        found: list[object] = []
+        seen: list[tuple[LoadedElement, object, object]] = []
+        done: set[str] = set()
+        work = True
+        while work and len(seen) < MAX_LOADS:
+            # The offset of a load may be a loaded value.
+            fresh = [
+                (one, item, name) for item in self._items for atom, one in self._loaded.items()
+                if one.space[0] == BUFFER and (name := question.name_of(atom, item)) in question.names and name not in done
+            ]  # fmt: skip
+            work = bool(fresh)
+            for one, item, name in fresh[: MAX_LOADS - len(seen)]:
+                done.add(name)
+                offset, value = question.name(f"offset of {name}", one.offset, item), question.names[name]
+                found += [offset >= 0, offset + one.size <= MAX_CONTENT_BYTES]
+                found += [
+                    z3.Implies(offset == there, value == other)
+                    for known, there, other in seen
+                    if known.space == one.space and known.size == one.size
+                ]
+                seen.append((one, offset, value))
+                self._loads.append((one, f"offset of {name}", name))
+        return found
+
+    def contents(self, values: Mapping[str, int]) -> tuple[dict[int, dict[int, tuple[int, int]]], dict[int, int]]:
+        """Return for each buffer what it holds, size and value by offset, and the bytes that the accesses reach."""
+        held: dict[int, dict[int, tuple[int, int]]] = {}
+        reach: dict[int, int] = {}
+        for one, offset, name in self._loads:
+            held.setdefault(one.space[1], {})[values[offset]] = (one.size, values[name])
+            reach[one.space[1]] = max(reach.get(one.space[1], 0), values[offset] + one.size)
+        for at, (access, _) in enumerate(self._accesses):
+            reach[access.space[1]] = max(reach.get(access.space[1], 0), values[f"place {at}"] + access.size)
+        return held, reach
+
+
 class Prover:
     """Answers for one kernel.
 
-    ``confirm`` runs the launch of a counterexample, given the property, the lines and the values of symbols, and returns the
+    ``confirm`` runs the launch of a counterexample, given the property, the lines and the example, and returns the
     text of its launch file if the simulator finds the fault. ``given`` are the user's assumptions, with their words.
     """
 
     def __init__(
         self, walker: Walker, seconds: float, given: Sequence[tuple[str, Claim]],
-        confirm: Callable[[str, Sequence[int], Mapping[str, int]], str | None], *, item_races: bool = True,
+        confirm: Callable[[str, Sequence[int], Example], str | None], *, item_races: bool = True,
     ) -> None:  # fmt: skip
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
@@ -100,11 +170,14 @@ class Prover:
         self.always = [words for words, _ in given]
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
+        if self.symbols.variables:
+            self.always.append("variables of the program do not lie in buffers of arguments")
         self.facts = [condition for _, condition in given] + list(self.symbols.facts)
         self.axes = [0, 1, 2]  # the properties that the kernel uses
         self._flat_axes()
         self.cap: list[tuple[str, Claim]] = []
-        self._cap_groups()
+        with suppress(OutOfTime):
+            self._cap_groups()
 
     def results(self, properties: Sequence[str]) -> list[Result]:
         """Return the answers for properties, in the order of the lines."""
@@ -112,17 +185,26 @@ class Prover:
         if not self._is_possible(TRUE):
             return [Result(one, 1, UNKNOWN_ANSWER, reason="the assumptions allow no launch") for one in properties]
         if "bounds" in properties:
-            found += [r for group in self.groups for r in self._each(group, "bounds", self._bounds(group.access))]
+            found += [r for group in self.groups for r in self._each(group, "bounds", self._bounds)]
         if "race" in properties:
-            found += [r for group in self.groups for r in self._each(group, "race", self._race(group))]
+            found += [r for group in self.groups for r in self._each(group, "race", self._race)]
         if "divergence" in properties:
-            found += [self._divergence(meeting) for meeting in self.walker.meetings]
+            found += [
+                self._in_time("divergence", one.line, partial(self._divergence, one)) for one in self.walker.meetings
+            ]
         if "uninitialised" in properties:
             found += self._definedness()
         return _worst(found)
 
-    def _each(self, group: _Group, property_: str, result: Result) -> list[Result]:
+    def _each(self, group: _Group, property_: str, decide: Callable[[_Group], Result]) -> list[Result]:
+        result = self._in_time(property_, group.access.line, partial(decide, group))
         return [replace(result, property=property_, line=line) for line in group.lines]
+
+    def _in_time(self, property_: str, line: int, decide: Callable[[], Result]) -> Result:
+        try:
+            return decide()
+        except OutOfTime:
+            return Result(property_, line, UNKNOWN_ANSWER, reason="the time allowed had passed before it was decided")
 
     def _flat_axes(self) -> None:
         """Assume one work item along an axis whose ids the kernel does not use."""
@@ -132,6 +214,14 @@ class Prover:
         for axis, name in enumerate(AXES):
             sizes = {atom for part in (self.symbols.counts, self.symbols.local) for atom, _ in part[axis].factors}
             if {f"local_id_{name}", f"group_id_{name}"} & used or name == "x" or sizes & given:
+                continue
+            pair = (self.symbols.counts[axis], self.symbols.local[axis])
+            if all(one == number(1) for one in pair):
+                self.axes.remove(axis)
+                continue
+            if any(
+                one.is_constant and (one != number(1) or f"local_size_{name}" in self.symbols.fixed) for one in pair
+            ):
                 continue
             self.axes.remove(axis)
             self.facts += [equal(self.symbols.counts[axis], 1), equal(self.symbols.local[axis], 1)]
@@ -145,29 +235,40 @@ class Prover:
         at = 0
         caps = [cap for cap in LOCAL_CAPS if self._is_possible(self._cap_size(cap))]
         for access in static:
-            while at < len(caps):
-                cap = self._cap_size(caps[at])
-                question = self.solver.question()
-                hard = [
-                    *self._outside(access, question),
-                    *self._base(question, [_ITEM]),
-                    question.condition(cap, _ITEM),
-                ]
-                if self.solver.ask(question, hard, seconds=1.0).word == "no":
-                    break
-                at += 1
-            if at == len(caps):
-                at = 0  # no group size suffices for this property
+            # No size suffices for some accesses.
+            at = next((one for one in range(at, len(caps)) if self._fits(access, caps[one])), at)
+        if at and self._is_overhang(static, caps[at - 1]):
+            at -= 1
         if at:
             self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._cap_size(caps[at]))]
+
+    def _is_overhang(self, static: Sequence[ItemAccess], size: int) -> bool:
+        """Return whether groups of a size fill the memory by some accesses, and leave it by a few work items by others.
+
+        Smaller groups would excuse ``t[i + 1]`` in an array that ``t[i]`` fills.
+        """
+        near = size - MAX_OVERHANG
+        return all(self._fits(one, size) or self._fits(one, near) for one in static) and any(
+            self._fits(one, size) and not self._fits(one, size + 1) for one in static
+        )
+
+    def _fits(self, access: ItemAccess, cap: int) -> bool:
+        question = self.solver.question()
+        hard = [
+            *self._outside(access, question), *self._base(question, [_ITEM]),
+            question.condition(self._cap_size(cap), _ITEM),
+        ]  # fmt: skip
+        return self.solver.ask(question, hard, seconds=1.0).word == "no"
 
     def _cap_size(self, cap: int) -> Claim:
         return both(*(at_most(local, cap) for local in self.symbols.local))
 
     def _is_possible(self, condition: Claim) -> bool:
-        question = self.solver.question()
-        hard = [*self._base(question, [_ITEM]), question.condition(condition, _ITEM)]
-        return self.solver.ask(question, hard, seconds=1.0).word != "no"
+        with suppress(OutOfTime):
+            question = self.solver.question()
+            hard = [*self._base(question, [_ITEM]), question.condition(condition, _ITEM)]
+            return self.solver.ask(question, hard, seconds=1.0).word != "no"
+        return True
 
     # ---- questions
 
@@ -227,9 +328,10 @@ class Prover:
         return word, needs
 
     def _model(
-        self, items: Sequence[SymbolicItem], build: Callable[[Question], list[object]], assumed: Sequence[Claim]
-    ) -> Iterator[Mapping[str, int]]:
-        """Yield values of small launches in which the conditions hold."""
+        self, items: Sequence[SymbolicItem], build: Callable[[Question], list[object]], assumed: Sequence[Claim],
+        accesses: Sequence[ItemAccess] = (),
+    ) -> Iterator[Example]:  # fmt: skip
+        """Yield small launches in which some conditions hold, for the accesses of the work items."""
         misses = 0
         fixed = set(atoms_of(*(condition for _, condition in self.given)))
         free = [one for part in self.symbols.local for one, _ in part.factors if one not in fixed]
@@ -239,20 +341,18 @@ class Prover:
             question = self.solver.question(exact=True)
             hard = [*build(question), *self._base(question, items)]
             hard += [question.condition(one, item) for one in assumed for item in items]
-            for axis in range(3):
-                size, count = (
-                    question.term(part[axis], items[0]) for part in (self.symbols.local, self.symbols.counts)
-                )
-                if local != () or not fixed & {atom for atom, _ in self.symbols.counts[axis].factors}:
-                    hard.append(count <= MAX_MODEL_GROUPS)
-                if (
-                    fixed & {atom for atom, _ in self.symbols.local[axis].factors}
-                    or self.symbols.local[axis].is_constant
-                ):
-                    continue
-                hard.append(size == local[axis] if local else size <= (64 if axis == 0 else 8))
-            for axis in range(3):
-                hard.append(question.term(self.symbols.offsets[axis], items[0]) == 0)
+            counts = [
+                question.term(count, items[0])
+                for count in self.symbols.counts
+                if not count.is_constant and (local != () or not fixed & {atom for atom, _ in count.factors})
+            ]
+            if counts:
+                hard.append(z3.Sum(counts) < MAX_MODEL_GROUPS + len(counts))
+            for axis, size in enumerate(self.symbols.local):
+                if not size.is_constant and not fixed & {atom for atom, _ in size.factors}:
+                    made = question.term(size, items[0])
+                    hard.append(made == local[axis] if local else made <= (64 if axis == 0 else 8))
+            hard += [question.term(one, items[0]) == 0 for one in self.symbols.offsets if not one.is_constant]
             for value in self.symbols.values.values():
                 made = question.term(value, items[0])
                 if fixed & {atom for atom, _ in value.factors}:
@@ -260,31 +360,40 @@ class Prover:
                 hard += [made >= -MAX_MODEL_VALUE, made <= MAX_MODEL_VALUE]
             for size_ in self.symbols.sizes.values():
                 hard.append(question.term(size_, items[0]) <= MAX_MODEL_BYTES)
+            for at, pointer in enumerate(self.symbols.pointers.values()):
+                hard.append(question.term(pointer, items[0]) == FIRST_POINTER * (at + 1))
+            memory = _MemoryOfModel(self.walker.loaded, question, items, accesses)
+            hard += memory.conditions()
             answer = self.solver.ask(question, hard, seconds=MODEL_SECONDS if local is None else 1.0)
             misses += answer.word == "unknown"
             if answer.word == "yes":
-                yield answer.values
+                yield Example(answer.values, *memory.contents(answer.values))
 
     def _search_launch(
-        self, property_: str, lines: Sequence[int], items: Sequence[SymbolicItem], build: Callable[[Question], list[object]],
-        assumed: Sequence[Claim], words: Sequence[str],
+        self, property_: str, lines: Sequence[int], items: Sequence[SymbolicItem],
+        builds: Sequence[Callable[[Question], list[object]]], assumed: Sequence[Claim], accesses: Sequence[ItemAccess],
     ) -> Result:  # fmt: skip
-        """Look for a launch that the simulator confirms."""
+        """Look for a launch that the simulator confirms, first with the conditions that make the fault most likely."""
         tried = 0
-        for values in self._model(items, build, assumed):
-            tried += 1
-            if property_ != "bounds" and not any("len(" in words for words, _ in self.given):
-                values = {name: one for name, one in values.items() if not name.startswith("bytes_")}  # noqa: PLW2901 - large
-            launch = self.confirm(property_, lines, values)
-            if launch is not None:
-                return Result(property_, lines[0], REFUTED, (*self.always, *words), launch=launch)
-            if tried == 3:
+        for build in builds:
+            for example in self._model(items, build, assumed, accesses):
+                tried += 1
+                if property_ != "bounds" and not any("len(" in words for words, _ in self.given):
+                    kept = {name: one for name, one in example.values.items() if not name.startswith("bytes_")}
+                    example = replace(example, values=kept)  # noqa: PLW2901 - with large buffers
+                launch = self.confirm(property_, lines, example)
+                if launch is not None:
+                    return Result(property_, lines[0], REFUTED, tuple(self.always), launch=launch)
+                if tried == MAX_EXAMPLES:
+                    break
+            if tried:
                 break
-        why = (
-            "the simulator did not confirm the launch that was found"
-            if tried
-            else "neither a proof nor a counterexample was found"
-        )
+        if not tried:
+            why = "neither a proof nor a counterexample was found"
+        elif build is builds[0]:
+            why = "the simulator did not confirm the launch that was found"
+        else:
+            why = "the work items seem to store equal values, which the simulator does not report"
         return Result(property_, lines[0], UNKNOWN_ANSWER, reason=why)
 
     # ---- bounds
@@ -348,7 +457,7 @@ class Prover:
             for atom, factor in access.offset.factors:
                 if 0 < factor <= MAX_STRIDE_BYTES and (atom in ids or atom.parts) and not atom.divisor:
                     strides[factor] = None
-            low, high = access.offset.limits()
+            low, high = self.pool.limits(access.offset)
             if low >= 0 and high + access.size <= MAX_CONSTANT_BYTES:
                 fixed[high + access.size] = None
 
@@ -405,8 +514,11 @@ class Prover:
     def _name(self, index: int) -> str:
         return self.walker.info.argument_name(index) or f"arg{index}"
 
-    def _bounds(self, access: ItemAccess, *, search: bool = True) -> Result:
+    def _bounds(self, group: _Group, *, search: bool = True) -> Result:
+        access = group.access
         line, size = access.line, self._size(access.space)
+        if access.why == NO_POINTER and search:
+            return self._no_pointer(access)
         if access.why or size is None:
             return Result("bounds", line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
 
@@ -427,8 +539,17 @@ class Prover:
         assumed = [
             one for part in self._contract(access) for words, one in part if "bytes" in words or part is self.cap
         ]
-        result = self._search_launch("bounds", [line], [_ITEM], build, assumed, [])
+        result = self._search_launch("bounds", [line], [_ITEM], [build], assumed, [])
         return self._explain(result, [access.offset, access.path])
+
+    def _no_pointer(self, access: ItemAccess) -> Result:
+        """Answer for an address that lies below all buffers of a launch."""
+
+        def build(question: Question) -> list[object]:
+            return [question.condition(access.path, _ITEM)]
+
+        found = self._search_launch("bounds", [access.line], [_ITEM], [build], [], [access])
+        return found if found.answer == REFUTED else replace(found, reason=access.why)
 
     def _explain(self, result: Result, things: Sequence[Sum | Claim]) -> Result:
         if result.answer != UNKNOWN_ANSWER:
@@ -450,8 +571,10 @@ class Prover:
             g.access.space[0] in (IMAGE, UNKNOWN) and g.access.write for g in self.groups
         ):
             return Result("race", access.line, PROVED, tuple(self.always))
+        if access.space[0] == PRIVATE:
+            return Result("race", access.line, PROVED, (*self.always, _STAYS_PRIVATE))
         if access.why:
-            return Result("race", access.line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
+            return Result("race", access.line, UNKNOWN_ANSWER, reason=access.why)
         needs: dict[str, None] = dict.fromkeys(self._meetings_needed(access))
         for other in self.groups:
             found = self._pair(group, other)
@@ -485,12 +608,15 @@ class Prover:
             if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
                 return None
             return Result("race", a.line, PROVED, (*self.always, _STAYS))
-        lines = [a.line, b.line]
+        lines = [
+            *one.lines,
+            *other.lines,
+        ]  # of other lanes too: which lanes a work item is in is not part of the question
         needs: dict[str, None] = dict.fromkeys(self.always)
         cases = []
         if a.intervals & b.intervals:
             cases.append((SymbolicItem(1, 0), SymbolicItem(2, 0)))
-        if a.space[0] == BUFFER:
+        if a.space[0] in (BUFFER, VARIABLE):
             cases.append((SymbolicItem(1, 1), SymbolicItem(2, 2)))
         for items in cases:
             result = self._meet(a, b, items, lines)
@@ -540,7 +666,7 @@ class Prover:
         """Return whether an access is proved to stay in its memory."""
         found = self._inside.get(access)
         if found is None:
-            found = self._inside[access] = self._bounds(access, search=False).answer == PROVED
+            found = self._inside[access] = self._bounds(_Group(access), search=False).answer == PROVED
         return found
 
     def _meet(
@@ -572,7 +698,13 @@ class Prover:
             room = MAX_MODEL_BYTES if a.space[0] == BUFFER else MAX_MODEL_SHARED
             return [*build(question), x >= 0, y >= 0, x + a.size <= room, y + b.size <= room]
 
-        return self._search_launch("race", lines, items, inside, [], [])
+        def differ(question: Question) -> list[object]:
+            pairs = zip(a.stored, b.stored, strict=False)
+            return [*inside(question), z3.Or([question.term(x, first) != question.term(y, second) for x, y in pairs])]
+
+        # Of two equal values the simulator reports no race.
+        builds = [differ, inside] if a.stored and b.stored else [inside]
+        return self._search_launch("race", lines, items, builds, [], [a, b])
 
     # ---- uninitialised registers
 
@@ -599,9 +731,9 @@ class Prover:
                 doubtful.setdefault(self.walker.line(place), []).append(place)
             else:
                 yield Result("uninitialised", self.walker.line(place), PROVED)
-        launch = self.confirm("uninitialised", list(doubtful), {}) if doubtful else None
+        launch = self.confirm("uninitialised", list(doubtful), Example({})) if doubtful else None
         for line in doubtful:
-            shown = launch if launch is not None and self.confirm("uninitialised", [line], {}) else None
+            shown = launch if launch is not None and self.confirm("uninitialised", [line], Example({})) else None
             reason = None if shown else "it may read a register that was never written"
             yield Result("uninitialised", line, REFUTED if shown else UNKNOWN_ANSWER, launch=shown, reason=reason)
 
@@ -626,7 +758,7 @@ class Prover:
             return Result("divergence", meeting.line, PROVED, (*self.always, *needs))
         if not search:
             return Result("divergence", meeting.line, UNKNOWN_ANSWER)
-        result = self._search_launch("divergence", [meeting.line], items, build, [], [])
+        result = self._search_launch("divergence", [meeting.line], items, [build], [], [])
         return self._explain(result, [here])
 
 

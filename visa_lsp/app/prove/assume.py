@@ -15,6 +15,8 @@ from visa_lsp.app.prove.terms import at_most, both, either, equal, less, negatio
 from visa_lsp.program.elements import cl_element, element_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from visa_lsp.app.prove.payload import LaunchSymbols
     from visa_lsp.app.prove.terms import Claim, Sum
     from visa_lsp.program.payload import KernelInfo
@@ -33,6 +35,18 @@ def assumption(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Claim:
     if tree is None:
         raise UserError(f"--assume {text!r}: expected a comparison such as 'n <= groups * local_size'")
     return _AssumptionReader(text, info, symbols).condition(tree)
+
+
+def find_fixed_values(conditions: Iterable[Claim]) -> dict[str, int]:
+    """Return the values that conditions give to symbols, by their names."""
+    found = {}
+    for one in conditions:
+        if one.word not in ("eq", "le") or len(one.term.factors) != 1 or one.term.factors[0][1] != 1:
+            continue
+        atom, value = one.term.factors[0][0], -one.term.constant
+        if not atom.parts and (one.word == "eq" or value == atom.low):
+            found[atom.name] = value
+    return found
 
 
 def element_size(info: KernelInfo, index: int) -> int:

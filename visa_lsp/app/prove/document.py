@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from msgspec import Struct, structs
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import OBJECT_MAGIC, decode
+from visa_lsp.app.inputs import decode, is_object
+from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.companions import Beside
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from visa_lsp.app.prove.walk import Walker, Way
     from visa_lsp.app.read.model import Repeat
@@ -72,26 +74,47 @@ class ProvedFile(Struct, frozen=True):
     is_broken: bool = False  # the text has errors
 
 
-def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions) -> ProvedFile:
-    """Prove the kernels of a text or object, in a separate process.
+def check_properties(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the named properties, all where none is named. Raises UserError for an unknown one."""
+    found = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    for name in found:
+        if name not in PROPERTIES:
+            known = ", ".join(PROPERTIES)
+            raise UserError(f"unknown property {name!r}{did_you_mean(name, PROPERTIES)}; known properties: {known}")
+    return found or PROPERTIES
 
-    Raises UserError if Z3 is missing, the file is neither text nor object, or an assumption has a mistake.
+
+def prove_data(
+    name: str, path: Path | None, data: bytes, options: ProofOptions, *,
+    opened: Mapping[str, str] | None = None, is_wanted: Callable[[], bool] = lambda: True,
+    process: ProofProcess | None = None,
+) -> ProvedFile:  # fmt: skip
+    """Prove the kernels of a text or object, in a process of its own, which ends as soon as it is not wanted.
+
+    ``opened`` are texts of an editor by path, which stand for the files; ``process`` serves several calls. Raises UserError where Z3 is missing, the file is neither
+    text nor object, or an assumption has a mistake.
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
-    if not data.startswith(OBJECT_MAGIC):
-        decode(name, data)  # raises for data that is not text, before a process is started
-    job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
-    child = _ProofProcess(options)
+    if not is_object(name, data):
+        decode(name, data)  # raises for other data than text, without a process
+    job = {
+        "name": name, "path": str(path) if path else None, "data": b64encode(data).decode(), "opened": dict(opened or {})
+    }  # fmt: skip
+    child = process or ProofProcess()
+    seconds = options.seconds + GRACE_SECONDS
     try:
-        found = child.ask({**job, "options": structs.asdict(options), "names": True})
+        found = child.ask({**job, "options": structs.asdict(options), "names": True}, seconds, is_wanted)
         if "lost" in found:
             return ProvedFile(name, tuple(_unknown("", options, found["lost"])))
         if found["broken"]:
             return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
         results: list[ProofResult] = []
         for kernel in found["names"]:
-            answer = child.ask({**job, "options": structs.asdict(structs.replace(options, kernel=kernel))})
+            if not is_wanted():
+                break
+            asked = {**job, "options": structs.asdict(structs.replace(options, kernel=kernel))}
+            answer = child.ask(asked, seconds, is_wanted)
             if "lost" in answer:
                 results += _unknown(kernel, options, answer["lost"])
             else:
@@ -99,22 +122,22 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
                     ProofResult(**{**one, "assumptions": tuple(one["assumptions"])}) for one in answer["results"]
                 ]
     finally:
-        child.end()
+        if process is None:
+            child.end()
     return ProvedFile(name, tuple(results))
 
 
-class _ProofProcess:
+class ProofProcess:
     """The process that does the work; replaced by a new one when a limit has ended it."""
 
-    def __init__(self, options: ProofOptions) -> None:
-        self._seconds = options.seconds + GRACE_SECONDS
+    def __init__(self) -> None:
         self._process: JobProcess | None = None
 
-    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, job: dict[str, Any], seconds: float, is_wanted: Callable[[], bool]) -> dict[str, Any]:
         """Return the answer to a job, or the result of ``lost`` with the reason. Raises UserError for a mistake of the user."""
         self._process = self._process or JobProcess(_MODULE)
         try:
-            found: dict[str, Any] = json.loads(self._process.ask(json.dumps(job).encode(), self._seconds))
+            found: dict[str, Any] = json.loads(self._process.ask(json.dumps(job).encode(), seconds, is_wanted))
         except JobLost as lost:
             self.end()
             return {"lost": str(lost)}
@@ -156,13 +179,17 @@ def _answer(job: bytes) -> bytes:
     options = ProofOptions(**{**raw, "properties": tuple(raw["properties"]), "assume": tuple(raw["assume"])})
     path = Path(request["path"]) if request["path"] else None
     try:
-        found = _perform(request["name"], path, b64decode(request["data"]), options, names="names" in request)
+        opened = request["opened"]
+        data, finder = b64decode(request["data"]), Beside(lambda place: opened.get(str(place)))
+        found = _perform(request["name"], path, data, options, finder, names="names" in request)
     except UserError as error:
         found = {"error": str(error)}
     return json.dumps(found).encode()
 
 
-def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *, names: bool) -> dict[str, Any]:
+def _perform(
+    name: str, path: Path | None, data: bytes, options: ProofOptions, finder: Beside, *, names: bool
+) -> dict[str, Any]:
     module, notes = _module(name, data, options.platform)
     if module is None:
         return {"broken": True, "notes": notes}
@@ -175,7 +202,7 @@ def _perform(name: str, path: Path | None, data: bytes, options: ProofOptions, *
     kernel = next(one for one in kernels if one.name == options.kernel)
     if not kernel.instructions:
         return {"results": []}
-    return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options)]}
+    return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options, finder)]}
 
 
 @lru_cache(maxsize=1)  # each kernel of a file is a job
@@ -183,45 +210,48 @@ def _module(name: str, data: bytes, platform: str | None) -> tuple[Module | None
     """Return the program of a text or object, and the problems of the text."""
     from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 
-    if data.startswith(OBJECT_MAGIC):
+    if is_object(name, data):
         return module_of_object(data, name, platform), ()
     program = program_of_text(decode(name, data).text, platform)
     return program.module, tuple(problem_lines(name, program))
 
 
 def prove_kernel(
-    module: Module, kernel: Kernel, name: str, path: Path | None, data: bytes, options: ProofOptions
-) -> Sequence[ProofResult]:
+    module: Module, kernel: Kernel, name: str, path: Path | None, data: bytes, options: ProofOptions,
+    finder: Beside | None = None,
+) -> Sequence[ProofResult]:  # fmt: skip
     """Return the answers for one kernel, in this process. Raises UserError for a mistake in an assumption."""
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.prove.answers import Prover
-    from visa_lsp.app.prove.assume import assumption
+    from visa_lsp.app.prove.assume import assumption, find_fixed_values
     from visa_lsp.app.prove.confirm import Confirmer
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
     from visa_lsp.app.read.structure import reading_of
-    from visa_lsp.app.ze_info import described
-    from visa_lsp.companions import Beside
+    from visa_lsp.app.ze_info import find_or_infer_ze_info
     from visa_lsp.sim.launch.config import LaunchError
     from visa_lsp.zeinfo.emit.slots import EmitError
-    from visa_lsp.zeinfo.read import ZeInfoError, read
+    from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     end = monotonic() + options.seconds
-    finder = Beside()
+    finder = finder or Beside()
     try:
         run = RunOptions(path, options.platform, finder=finder)
         platform = propose(module, run, path or Path(name), {"kernel": kernel.name}, tries=False).platform
-        found = described(kernel, [path], finder, platform.name)
+        found = find_or_infer_ze_info(kernel, [path], finder, platform.name)
         info = next(one for one in read(found.text) if one.name == kernel.name)
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
         return _unknown(kernel.name, options, f"its arguments are not known: {error}")
 
     def answers(
         loops: Callable[[Walker, Repeat, Way], Way], properties: tuple[str, ...], deadline: float
-    ) -> list[ProofResult]:
+    ) -> tuple[list[ProofResult], bool]:
         walker = Walker(kernel, info, platform, loops)
+        fixed = find_fixed_values(assumption(text, info, walker.symbols) for text in options.assume)
+        if fixed:
+            walker = Walker(kernel, info, platform, loops, fixed)
         given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
         left = deadline - monotonic()
@@ -230,9 +260,15 @@ def prove_kernel(
         try:
             walker.walk()
         except (TooLong, RecursionError) as error:
-            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply")
+            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply"), True
         confirmer = Confirmer(
-            walker, path or Path(name), data, finder, named=found.path is None, item_races=options.item_races
+            walker,
+            path or Path(name),
+            data,
+            finder,
+            named=found.path is None,
+            item_races=options.item_races,
+            deadline=end + GRACE_SECONDS / 2,
         )
         left = max(1.0, deadline - monotonic())
         prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races)
@@ -240,20 +276,21 @@ def prove_kernel(
             ProofResult(one.property, kernel.name, one.line, one.answer, one.assumptions, one.launch, one.reason)
             for one in prover.results(properties)
         ]
-        return with_shown_lines(results, confirmer.shown)
+        return with_shown_lines(results, confirmer.shown), walker.is_cut
 
-    results = answers(walk_loop, options.properties, end)
+    results, _ = answers(walk_loop, options.properties, end)
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if not open_ or not any(has_loop(routine.body) for routine in reading_of(kernel).routines):
         return results
-    # A launch that the simulator confirms is a refutation, however it was found.
-    bounded = {(one.property, one.line): one for one in answers(unroll_loop, open_, end) if one.answer != "unknown"}
+    # A launch that the simulator confirms refutes, however it was found.
+    unrolled, is_cut = answers(unroll_loop, open_, end)
+    bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
     for at, one in enumerate(results):
         other = bounded.get((one.property, one.line))
         if one.answer == "unknown" and other is not None:
             why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
-            is_proof = other.answer == "proved"
-            results[at] = structs.replace(other, answer="bounded", reason=why) if is_proof else other
+            is_bounded = is_cut and other.answer == "proved"
+            results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
     return results
 
 

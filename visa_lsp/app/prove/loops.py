@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove.terms import Atom, Claim
     from visa_lsp.app.read.model import Repeat
 
-BOUNDED_ROUNDS: Final = 4  # of a loop without a proof; the walks multiply with each loop around it
+BOUNDED_ROUNDS: Final = 4  # of a loop without a proof; its body is walked as often for each loop around it
+MAX_KNOWN_ROUNDS: Final = 32  # of a loop whose conditions are known
 MAX_TRIPS: Final = (1 << 31) - 1
 _Key = tuple[int, LanePlace]
 
@@ -34,7 +35,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     """Walk a loop; return the way after it."""
     places = places_in(loop.body, walker.reading)
     instructions = [walker.kernel.instructions[place] for place in places]
-    has_barrier = any(i.row.has(Trait.BARRIER) for i in instructions)
+    has_barrier = _has_barrier(walker, loop)
     line = min((walker.line(place) for place in (*places, *loop.first_places, *loop.last_places)), default=0)
     if has_barrier and not walker.ignores_barriers and _may_pass_none(walker, loop, way):
         # Because work items may be in different rounds between two barriers, all of the loop is one stretch.
@@ -78,13 +79,20 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
 
 
 def unroll_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
-    """Walk the first rounds of a loop one after the other, and no further rounds."""
+    """Walk the first rounds of a loop one after the other; ``walker.is_cut`` where a work item may need more rounds."""
+    if _has_barrier(walker, loop) and _may_pass_none(walker, loop, way):
+        walker.is_cut = True  # the rounds of work items between two barriers may differ
     exits: list[Way] = []
     before = walker.departures
     end = way.copy()
-    for _ in range(BOUNDED_ROUNDS):
-        if not end.is_dead:
-            end = _round(walker, loop, end, exits)
+    for count in range(MAX_KNOWN_ROUNDS):
+        if count >= BOUNDED_ROUNDS and (end.path != way.path or walker.is_long):
+            break
+        end = _round(walker, loop, end, exits)
+        if end.is_dead:
+            break
+    if not end.is_dead and not walker.never([*end.path, *end.known]):
+        walker.is_cut = True
     return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
 
 
@@ -92,6 +100,11 @@ def _carry(walker: Walker, stretch: int, end: Way) -> None:
     """Record the stretches that are pending after a round, because accesses of later rounds may meet them."""
     if not end.is_dead:
         walker.carried[stretch] = tuple([one.pending for one in end.order.memories])
+
+
+def _has_barrier(walker: Walker, loop: Repeat) -> bool:
+    instructions = (walker.kernel.instructions[place] for place in places_in(loop.body, walker.reading))
+    return any(one.row.has(Trait.BARRIER) for one in instructions)
 
 
 def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:

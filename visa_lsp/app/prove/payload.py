@@ -14,6 +14,8 @@ from visa_lsp.flow.storage import storage_of
 from visa_lsp.sim.launch.layout import Geometry, LaunchLayout
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from visa_lsp.flow.storage import Storage
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel
@@ -45,26 +47,40 @@ class LaunchSymbols:
     opaque: set[int] = field(default_factory=set)  # arguments by value that are not whole numbers
     pointers: dict[int, Sum] = field(default_factory=dict)  # argument -> its address
     handles: dict[int, Sum] = field(default_factory=dict)  # argument -> the handle of its surface
+    variables: dict[str, Sum] = field(default_factory=dict)  # variable of the program -> its address
     shared: dict[int, Sum] = field(default_factory=dict)  # argument -> its offset in shared local memory
     sizes: dict[int, Sum] = field(default_factory=dict)  # argument -> the bytes of its buffer
-    facts: list[Claim] = field(default_factory=list)  # facts about every launch and every work item
+    facts: list[Claim] = field(default_factory=list)  # of every launch and every work item
+    fixed: Mapping[str, int] = field(default_factory=dict)  # symbol -> the value that assumptions give it
+
+    def symbol(self, name: str, level: Level, low: int, high: int) -> Sum:
+        """Return a symbol, or its value where that is fixed."""
+        value = self.fixed.get(name, low)
+        if (name in self.fixed or low == high) and low <= value <= high:
+            return number(value)
+        return self.pool.symbol(name, level, low, high)
+
+    def variable(self, name: str) -> Sum:
+        """Return the address of a variable of the program."""
+        address = self.pool.symbol(f"address of {name}", Level.LAUNCH, 0, MAX_ADDRESS)
+        return self.variables.setdefault(name, address)
 
     def totals(self, axis: int) -> Sum:
         """Return the number of work items of the launch along an axis."""
         return self.pool.product(self.counts[axis], self.local[axis])
 
 
-def symbols_of(pool: SumPool, info: KernelInfo, simd: int) -> LaunchSymbols:
+def symbols_of(pool: SumPool, info: KernelInfo, simd: int, fixed: Mapping[str, int] | None = None) -> LaunchSymbols:
     """Return the symbols of a launch of a kernel, and the facts about them."""
-    found = LaunchSymbols(pool, simd)
+    found = LaunchSymbols(pool, simd, fixed=fixed or {})
     required = info.env.required_work_group_size
     for at, axis in enumerate(AXES):
-        fixed = required[at] if any(required) else 0
-        local = number(fixed) if fixed else pool.symbol(f"local_size_{axis}", Level.LAUNCH, 1, MAX_LOCAL)
-        count = pool.symbol(f"groups_{axis}", Level.LAUNCH, 1, MAX_ITEMS)
-        group = pool.symbol(f"group_id_{axis}", Level.GROUP, 0, MAX_ITEMS - 1)
-        item = pool.symbol(f"local_id_{axis}", Level.ITEM, 0, MAX_LOCAL - 1)
-        offset = pool.symbol(f"offset_{axis}", Level.LAUNCH, 0, MAX_ITEMS)
+        size = required[at] if any(required) else 0
+        local = number(size) if size else found.symbol(f"local_size_{axis}", Level.LAUNCH, 1, MAX_LOCAL)
+        count = found.symbol(f"groups_{axis}", Level.LAUNCH, 1, MAX_ITEMS)
+        group = found.symbol(f"group_id_{axis}", Level.GROUP, 0, count.limits()[1] - 1)
+        item = found.symbol(f"local_id_{axis}", Level.ITEM, 0, local.limits()[1] - 1)
+        offset = found.symbol(f"offset_{axis}", Level.LAUNCH, 0, MAX_ITEMS)
         for part, to in (
             (found.local, local),
             (found.counts, count),
@@ -143,7 +159,8 @@ def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) ->
         return _by_value(info, entry, symbols)
     if entry.kind == "local" and entry.size:
         place = symbols.shared.setdefault(index, pool.symbol(f"shared_{index}", Level.LAUNCH, 0, 1 << 20))
-        return [(0, entry.size, place)]
+        # An offset has 32 bits; the kernel reads them alone or with the zeros above.
+        return [(0, min(4, entry.size), place), *([(4, entry.size - 4, number(0))] if entry.size > 4 else [])]
     if entry.kind == "buffer" and entry.size == 8 and entry.addrmode in ("stateless", ""):
         pointer = symbols.pointers.setdefault(index, pool.symbol(f"pointer_{index}", Level.LAUNCH, 0, MAX_ADDRESS))
         return [(0, 8, pointer)]
@@ -165,7 +182,7 @@ def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) 
     if type_.startswith(("int", "uint")) and entry.source_offset <= 0:
         signed = type_.startswith("int")
         low, high = limits(entry.size, signed=signed)
-        value = symbols.values.setdefault(index, pool.symbol(name, Level.LAUNCH, low, high))
+        value = symbols.values.setdefault(index, symbols.symbol(name, Level.LAUNCH, low, high))
         return [(0, entry.size, value)]
     symbols.opaque.add(index)
     # A float, a vector or a struct: unknown dwords, the same for all work items.

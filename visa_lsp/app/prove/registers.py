@@ -11,7 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.prove.terms import FALSE, TRUE, ZERO, Claim, Level, Sum, at_most, both, either, less, negation
+from visa_lsp.app.prove.terms import (
+    FALSE,
+    TRUE,
+    ZERO,
+    Claim,
+    Level,
+    Sum,
+    at_most,
+    atoms_of,
+    both,
+    either,
+    less,
+    negation,
+)
 
 if TYPE_CHECKING:
     from visa_lsp.app.prove.terms import SumPool
@@ -129,10 +142,11 @@ class ItemRegisters:
         if not place.stride and 0 <= inside % at.stride <= at.size - place.size:
             # A single lane is read: its value is known if it depends on the number of the lane only.
             other = inside // at.stride
-            if at.first <= other < at.first + at.lanes and all(a in self._lane_atoms() for a, _ in value.factors):
-                moved = self.pool.replace_atoms(
-                    value, lambda a: Sum((), other) if a in self._lane_atoms() else None, {}
-                )
+            lanes = self._lane_atoms()
+            if at.first <= other < at.first + at.lanes and all(
+                a in lanes or a.parts or a.level <= Level.THREAD for a in atoms_of(value)
+            ):
+                moved = self.pool.replace_atoms(value, lambda a: Sum((), other) if a in lanes else None, {})
                 return self._piece(moved, inside % at.stride, place.size, at.size)
         return None
 

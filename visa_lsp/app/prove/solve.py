@@ -27,6 +27,11 @@ STEPS_PER_SECOND: Final = (
     3_000_000  # in units of Z3, measured on an idle core, so that answers do not depend on the load of the machine
 )
 SLOWEST: Final = 10  # how many times slower a machine may be
+MAX_CHOICES: Final = 24  # as expressions, because Z3 simplifies 100 that are nested for minutes, whatever its limits
+
+
+class OutOfTime(Exception):  # noqa: N818 - a limit, not an error
+    """The end of the time for all questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class Question:
     sides: list[Any] = field(default_factory=list)
     products: list[tuple[Any, Any, Any]] = field(default_factory=list)
     names: dict[str, Any] = field(default_factory=dict)
+    choices: int = 0
 
     def term(self, term: Sum, item: SymbolicItem) -> Any:
         """Return a term of a work item."""
@@ -67,22 +73,35 @@ class Question:
             parts.append(z3.IntVal(term.constant))
         return z3.Sum(parts) if len(parts) > 1 else parts[0]
 
+    def name_of(self, atom: Atom, item: SymbolicItem) -> str:
+        """Return the name of an atom of a work item."""
+        if atom.level is Level.LAUNCH:
+            return atom.name
+        if atom.level is Level.GROUP:
+            return f"{atom.name}@{item.group}" + (f"#{item.moment}" if item.moment and has_moment(atom) else "")
+        return f"{atom.name}@{item.group}.{item.number}"
+
+    def name(self, name: str, term: Sum, item: SymbolicItem) -> Any:
+        """Return a symbol for a term of a work item, whose value an answer then has."""
+        found = self.names[name] = z3.Int(name)
+        self.sides.append(found == self.term(term, item))
+        return found
+
     def atom(self, atom: Atom, item: SymbolicItem) -> Any:
-        """Return an atom of a work item; add the facts about it to the sides."""
-        suffix = (
-            ""
-            if atom.level is Level.LAUNCH
-            else f"@{item.group}" + (f"#{item.moment}" if item.moment and has_moment(atom) else "")
-            if atom.level is Level.GROUP
-            else f"@{item.group}.{item.number}"
-        )
-        key = (atom, suffix)
+        """Return an atom of a work item, with what holds of it among the sides."""
+        name = self.name_of(atom, item)
+        key = (atom, name)
         found = self.made.get(key)
         if found is not None:
             return found
-        name = f"{atom.name}{suffix}"
         if atom.test is not None:
-            found = z3.If(self.condition(atom.test, item), *(self.term(part, item) for part in atom.parts))
+            test, (one, other) = self.condition(atom.test, item), [self.term(part, item) for part in atom.parts]
+            self.choices += 1
+            if self.choices <= MAX_CHOICES:
+                found = z3.If(test, one, other)
+            else:
+                found = z3.Int(f"choice {self.choices}")
+                self.sides += [z3.Or(z3.Not(test), found == one), z3.Or(test, found == other)]
             self.made[key] = found
             return found
         found = z3.Int(name)
@@ -159,7 +178,9 @@ class Solver:
         return self.deadline - time.monotonic()
 
     def question(self, *, exact: bool = False) -> Question:
-        """Return a question without conditions."""
+        """Return a question without conditions. Raises OutOfTime where no time is left."""
+        if self.left <= 0:
+            raise OutOfTime
         return Question(self.pool, exact)
 
     def ask(
@@ -173,8 +194,6 @@ class Solver:
     ) -> SolverAnswer:
         """Answer whether all conditions can hold; a ``no`` names the assumptions that it needs."""
         limit = self.seconds if seconds is None else seconds
-        if self.left <= 0:
-            return SolverAnswer("unknown")
         self.asked += 1
         solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
         solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
@@ -206,6 +225,8 @@ def exclusion(pool: SumPool, facts: Sequence[Claim], deadline: float) -> Callabl
     item = SymbolicItem(1, 0)
 
     def never(conditions: Sequence[Claim]) -> bool:
+        if solver.left <= 0:
+            return False
         question = solver.question()
         return solver.ask(question, [question.condition(one, item) for one in (*facts, *conditions)]).word == "no"
 

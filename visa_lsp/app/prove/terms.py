@@ -399,6 +399,18 @@ class SumPool:
             known[atom] = found
         return found
 
+    def assume(self, term: Sum, test: Claim) -> Sum:
+        """Return a term with the choices made that a condition decides."""
+        known: dict[Atom, Sum] = {}
+        opposite = negation(test)
+
+        def decide(atom: Atom) -> Sum | None:
+            if atom.test not in (test, opposite):
+                return None
+            return self.replace_atoms(atom.parts[atom.test != test], decide, known)
+
+        return self.replace_atoms(term, decide, known)
+
     def replace_in(self, one: Claim, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Claim:
         """Replace atoms of a condition."""
         match one.word:

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic
 from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, FenceOrder, Stretches, join_orders
+from visa_lsp.app.prove.operands import MAX_ELEMENTS, LaneOperands
 from visa_lsp.app.prove.payload import initial_registers, symbols_of
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
+from visa_lsp.app.prove.spaces import IMAGE, UNKNOWN, ItemAccess, LoadedElement, MemoryMap, join_accesses, memory_of
 from visa_lsp.app.prove.terms import (
     FALSE,
     TRUE,
@@ -27,7 +28,6 @@ from visa_lsp.app.prove.terms import (
     Sum,
     SumPool,
     at_most,
-    atoms_of,
     both,
     either,
     equal,
@@ -38,7 +38,6 @@ from visa_lsp.app.prove.terms import (
 from visa_lsp.app.read.model import (
     Break,
     Calc,
-    Choose,
     Compare,
     Continue,
     Goto,
@@ -58,36 +57,24 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
 from visa_lsp.isa.model import FlowClass, Role, Trait
-from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program import regions
 from visa_lsp.program.model import Combine, General, Immediate, Indirect, Predicate, PredicateOperand, RawOperand, State
-from visa_lsp.sim.lanes import words_of
-from visa_lsp.sim.messages import SLM_MASK
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
-from visa_lsp.sim.values import execution_type, extended_type, immediate, unpacked
+from visa_lsp.sim.values import execution_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.read.model import BranchTest, Expr, Reading, Statement
+    from visa_lsp.app.prove.spaces import Space
+    from visa_lsp.app.prove.terms import Atom
+    from visa_lsp.app.read.model import BranchTest, Reading, Statement
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Inst, Kernel, Value
     from visa_lsp.program.payload import KernelInfo
 
 MAX_CALL_DEPTH: Final = 8
-MAX_STATEMENTS: Final = 60_000  # statements walked in all, those of loops several times
-MAX_ROUNDS: Final = 6  # rounds until the values of a loop are classified
-Space = tuple[str, int]
-SHARED: Final = "shared"
-BUFFER: Final = "buffer"
-UNKNOWN: Final = "unknown"
-PRIVATE: Final = "private"
-IMAGE: Final = "image"
-_SLM_SURFACE: Final = 0
-_SCRATCH_SURFACE: Final = 5
-_STATELESS: Final = (253, 255)
+MAX_STATEMENTS: Final = 60_000  # walked in all, loops several times
+MAX_ROUNDS: Final = 6  # until the values of a loop are classified
 _ROUNDED: Final = frozenset({"oword_ld", "oword_st"})
 _REPEATED: Final = Stretches(frozenset(), frozenset())
 FENCES: Final = frozenset({"fence", "fence_global", "fence_shared"})
@@ -95,27 +82,6 @@ FENCES: Final = frozenset({"fence", "fence_global", "fence_shared"})
 
 class TooLong(Exception):  # noqa: N818 - a limit, not an error
     """The kernel is too large for a proof."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ItemAccess:
-    """An access of the work item: ``size`` bytes at ``offset`` of a memory, if ``path`` holds.
-
-    ``intervals`` are the stretches between barriers that it may lie in, ``fences`` those between fences of its memory.
-    ``why`` is the reason if its place or effect is not modelled.
-    """
-
-    instruction: int
-    line: int
-    write: bool
-    atomic: bool
-    space: Space
-    offset: Sum
-    size: int
-    path: Claim
-    intervals: frozenset[int]
-    fences: Stretches
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,22 +135,24 @@ class Walker:
         info: KernelInfo,
         platform: Platform,
         walk_loop: Callable[[Walker, Repeat, Way], Way],
+        fixed: Mapping[str, int] | None = None,
     ) -> None:
         self.kernel, self.info, self.platform, self._walk_loop = kernel, info, platform, walk_loop
         self.pool = SumPool()
         simd = kernel.int_attribute("SimdSize") or info.env.simd_size or 16
-        self.symbols = symbols_of(self.pool, info, simd)
+        self.symbols = symbols_of(self.pool, info, simd, fixed)
         self.simd = simd
         self.reading: Reading = reading_of(kernel)
         self.accesses: list[ItemAccess] = []
         self.meetings: list[Meeting] = []
-        self.bindings = {one.bti_value: one.arg_index for one in info.bindings}
-        self.images = {one.arg_index for one in info.payload if one.kind == "image"}
+        self.loaded: dict[Atom, LoadedElement] = {}
+        self.memory = MemoryMap(self.pool, info, self.symbols)
         self.left_out: list[tuple[int, str]] = []  # lines with an effect that no answer covers
         self.records = True
         self.deadline = inf  # of the walk, by ``time.monotonic``
         self.stops_at_barrier = False
         self.ignores_barriers = False
+        self.is_cut = False  # rounds of a loop are left out
         self.never: Callable[[Sequence[Claim]], bool] = lambda _: False  # whether conditions exclude one another
         self.carried: dict[int, tuple[frozenset[int], ...]] = {}  # stretch of any round -> those pending at its end
         self._interval = 0
@@ -194,13 +162,18 @@ class Walker:
         self._parked: dict[int, list[Way]] = {}
         self._returned: list[Way] = []
         self.departures = 0  # ways that have left for a label or the end of the routine
-        self._taken = _address_taken(kernel)
         self._start, self.storage = initial_registers(kernel, info, platform, self.symbols)
         self.lane = self._start.lane
+        self.operands = LaneOperands(kernel, platform, self.pool, self.storage, self.lane, simd)
 
     def walk(self) -> None:
         """Walk the kernel from its start. Raises TooLong if it is too large for a proof."""
         self._routine(0, Way(self._start, (), frozenset({0})))
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether the walk has taken a quarter of the statements that it may take."""
+        return self._steps > MAX_STATEMENTS // 4
 
     def line(self, place: int) -> int:
         """Return the line of an instruction, from 1."""
@@ -365,7 +338,7 @@ class Walker:
                 registers.forget(root)
 
     def _get_taken_roots(self) -> set[int]:
-        return {self.storage.root(number_) for number_ in self._taken}
+        return {self.storage.root(number_) for number_ in self.operands.taken}
 
     # ---- conditions
 
@@ -378,14 +351,15 @@ class Walker:
         control, predicate = condition.control, condition.predicate
         if condition.index is not None:
             return equal(
-                self.source(condition.index, ExecControl(1, 0, no_mask=True), ty.D, way.registers, line), condition.case
+                self.operands.source(condition.index, ExecControl(1, 0, no_mask=True), ty.D, way.registers, line),
+                condition.case,
             )
         if predicate is None:
             found: Claim = TRUE
         elif condition.whole or control.exec_size == 1 or predicate.combine is not Combine.NONE:
-            found = self._whole_flag(predicate, control, way.registers, line)
+            found = self.operands.whole_flag(predicate, control, way.registers, line)
         else:
-            found = self.flag(predicate, control, way.registers, line)
+            found = self.operands.flag(predicate, control, way.registers, line)
         if not condition.whole and 1 < control.exec_size < self.simd:
             found = both(found, self._in_lanes(control))
         return found
@@ -394,154 +368,7 @@ class Walker:
         first = control.mask_offset
         return both(at_most(self.lane * -1 + first, 0), less(self.lane, first + control.exec_size))
 
-    def flag(self, predicate: Predicate, control: ExecControl, registers: ItemRegisters, line: int) -> Claim:
-        """Return a predicate as the item's lane sees it."""
-        if predicate.combine is not Combine.NONE or control.exec_size == 1:
-            return self._whole_flag(predicate, control, registers, line)
-        found = registers.flag(predicate.var, control.mask_offset, control.exec_size, whole=False)
-        if found is None:
-            found = self.pool.fresh_fact("a predicate", Level.ITEM, line)
-        return negation(found) if predicate.inverse else found
-
-    def _whole_flag(self, predicate: Predicate, control: ExecControl, registers: ItemRegisters, line: int) -> Claim:
-        found: Claim | None
-        if predicate.combine is Combine.NONE:
-            found = registers.flag(predicate.var, control.mask_offset, 1, whole=True)
-        else:
-            found = registers.flag(predicate.var, control.mask_offset, control.exec_size, whole=False)
-            shared = registers.flags.get(predicate.var, ())
-            if found is None or found.level > Level.THREAD or not all(one[3] for one in shared):
-                own = found
-                found = self.pool.fresh_fact("lanes together", Level.THREAD, line)
-                if own is not None and control.exec_size == self.simd:
-                    atom = found.term.factors[0][0]
-                    is_any = predicate.combine is Combine.ANY
-                    fact = either(negation(own), found) if is_any else either(negation(found), own)
-                    self.pool.facts.setdefault(atom, []).append(fact)
-        if found is None:
-            found = self.pool.fresh_fact("a predicate", Level.THREAD, line)
-        return negation(found) if predicate.inverse else found
-
     # ---- values
-
-    def source(
-        self, operand: Expr, control: ExecControl, exec_type: DataType, registers: ItemRegisters, line: int
-    ) -> Sum:
-        """Return the value of an integer source in an execution type, with its modifier applied."""
-        type_ = self.type_of(operand)
-        signed = type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
-        found = self._read(operand, control, type_, registers, line, signed=signed)
-        match getattr(operand, "modifier", OperandModifier.NONE):
-            case OperandModifier.NEG:
-                return found * -1
-            case OperandModifier.ABS if signed:
-                return self.pool.choice(at_most(found, -1), found * -1, found)
-            case OperandModifier.NEGABS:
-                return self.pool.choice(at_most(found, -1), found, found * -1) if signed else found * -1
-            case OperandModifier.NOT:
-                return found * -1 + -1
-        return found
-
-    def type_of(self, operand: Expr) -> DataType:
-        """Return the element type of an operand."""
-        if isinstance(operand, General):
-            return self.kernel.variable_type(operand.var) or ty.UD
-        if isinstance(operand, Immediate):
-            return unpacked(operand.type)
-        if isinstance(operand, Calc | Choose | Lanes | Indirect):
-            return operand.type
-        return ty.UD
-
-    def _read(
-        self, operand: Expr, control: ExecControl, type_: DataType, registers: ItemRegisters, line: int, *, signed: bool
-    ) -> Sum:
-        low, high = limits(type_.size, signed=signed)
-        if isinstance(operand, Immediate):
-            return self._immediate(operand, control, line, signed=signed)
-        if isinstance(operand, Calc | Choose):
-            value = self._value(operand, control, registers, type_, line)
-            if value is not None:
-                return self.pool.wrap(value, type_.bits, signed=signed)
-        if isinstance(operand, Lanes):
-            place = self._raw_place(operand.operand, type_.size, control)
-            if place is not None:
-                return registers.read(place, signed=signed, line=line)
-        if isinstance(operand, General):
-            found = self.place(operand, control)
-            if found is not None and operand.var not in self._taken and type_.is_int:
-                return registers.read(found, signed=signed, line=line)
-        return self.pool.fresh("a register", Level.ITEM, low, high, line)
-
-    def _immediate(self, operand: Immediate, control: ExecControl, line: int, *, signed: bool) -> Sum:
-        type_ = unpacked(operand.type)
-        if type_.is_float:
-            return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), line)
-        lanes = [int(one) for one in immediate(operand, control.exec_size)]
-        if len(set(lanes)) == 1:
-            return self.pool.wrap(number(lanes[0]), 8 * type_.size, signed=signed)
-        steps = {b - a for a, b in pairwise(lanes)}
-        if len(steps) == 1:
-            step = steps.pop()
-            return (self.lane + -control.mask_offset) * step + lanes[0]
-        return self.pool.fresh("a packed constant", Level.ITEM, min(lanes), max(lanes), line)
-
-    def place(self, operand: General, control: ExecControl) -> LanePlace | None:
-        """Return the place of the elements of an operand; None for a region without a single stride."""
-        where = self.storage.general.get(operand.var)
-        if where is None or not operand.var:
-            return None
-        base = where.offset + regions.origin(operand.row, operand.col, where.element, self.platform.grf_bytes)
-        lanes = control.exec_size
-        if operand.region.width is None:
-            elements = regions.destination_elements(operand.region.horz_stride or 1, lanes)
-        else:
-            elements = regions.source_elements(operand.region, lanes)
-        steps = {b - a for a, b in pairwise(elements)} or {0}
-        if len(steps) > 1:
-            return None
-        stride = steps.pop() * where.element
-        return self._make_place(where.root, base, stride, where.element, control)
-
-    def _make_place(self, root: int, base: int, stride: int, size: int, control: ExecControl) -> LanePlace:
-        if not stride or control.exec_size == 1:
-            return LanePlace(root, base, 0, size)
-        return LanePlace(
-            root, base - stride * control.mask_offset, stride, size, control.mask_offset, control.exec_size
-        )
-
-    def _raw_place(self, operand: RawOperand, size: int, control: ExecControl) -> LanePlace | None:
-        where = self.storage.general.get(operand.var)
-        if where is None or not operand.var:
-            return None
-        return self._make_place(where.root, where.offset + operand.offset, size, size, control)
-
-    def _value(
-        self, value: Expr, control: ExecControl, registers: ItemRegisters, target: DataType, line: int
-    ) -> Sum | None:
-        """Return the value of an expression, truncated to a target type; None if that is not an integer."""
-        if isinstance(value, Choose):
-            types = [self.type_of(one) for one in (value.yes, value.no)]
-            exec_type = execution_type(types)
-            if not exec_type.is_int or not target.is_int or value.saturate:
-                return None
-            yes, no = (self.source(one, control, exec_type, registers, line) for one in (value.yes, value.no))
-            found = self.pool.choice(self.flag(value.condition, control, registers, line), yes, no)
-            return self.pool.wrap(found, target.bits, signed=target.is_signed)
-        if not isinstance(value, Calc):
-            return None
-        types = [self.type_of(one) for one in value.args]
-        exec_type = execution_type(types)
-        if not exec_type.is_int or not target.is_int or value.saturate:
-            return None
-        used = words_of(value.meaning)
-        extended = extended_type(used, exec_type, target)
-        sources = [self.source(one, control, extended, registers, line) for one in value.args]
-        found = Arithmetic(self.pool, exec_type, line, wide_count=target.size == 8).value(value.meaning, sources)
-        # Signed sums and all products are index arithmetic, in which programmers expect no wrapping.
-        counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
-        return self.pool.wrap(
-            found, target.bits, signed=target.is_signed, line=line if counts and target.size == 4 else 0
-        )
 
     # ---- assignments
 
@@ -555,15 +382,23 @@ class Walker:
             assert isinstance(value, Calc)
             self._predicate_logic(value, target, control, way, line)
             return
-        type_ = self.type_of(target)
-        found = self._value(value, control, registers, type_, line)
-        guard = self.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
+        type_ = self.operands.type_of(target)
+        if statement.guard is None and self.operands.is_by_elements(value, control, registers):
+            elements = []
+            for self.operands.element in range(control.exec_size):
+                elements.append(self.operands.value(value, control, registers, type_, line))
+            for self.operands.element, one in enumerate(elements):
+                self.assign(target, one, TRUE, control, way, line)
+            self.operands.element = None
+            return
+        found = self.operands.value(value, control, registers, type_, line)
+        guard = self.operands.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
         self.assign(target, found, guard, control, way, line)
 
     def assign(self, target: Value, value: Sum | None, guard: Claim, control: ExecControl, way: Way, line: int) -> None:
         """Write a value, or None for an unknown one, to a destination if a guard holds."""
         registers = way.registers
-        if not isinstance(target, General) or target.var in self._taken:
+        if not isinstance(target, General) or target.var in self.operands.taken:
             if isinstance(target, Indirect):
                 for root in self._get_taken_roots():
                     registers.forget(root)
@@ -571,11 +406,11 @@ class Walker:
         where = self.storage.general.get(target.var)
         if where is None or not target.var:
             return
-        place = self.place(target, control)
+        place = self.operands.place(target, control)
         if place is None:
             registers.forget(where.root)
             return
-        self.put(place, value, guard, control, way, line, signed=self.type_of(target).is_signed)
+        self.put(place, value, guard, control, way, line, signed=self.operands.type_of(target).is_signed)
 
     def put(
         self,
@@ -607,10 +442,12 @@ class Walker:
 
     def _compare(self, value: Compare, target: Value, control: ExecControl, way: Way, line: int) -> None:
         registers = way.registers
-        types = [self.type_of(one) for one in (value.left, value.right)]
+        types = [self.operands.type_of(one) for one in (value.left, value.right)]
         exec_type = execution_type(types)
         if exec_type.is_int:
-            left, right = (self.source(one, control, exec_type, registers, line) for one in (value.left, value.right))
+            left, right = (
+                self.operands.source(one, control, exec_type, registers, line) for one in (value.left, value.right)
+            )
             found = _relation(value.relation, left, right)
         else:
             uniform = control.exec_size == 1
@@ -624,7 +461,7 @@ class Walker:
             else:
                 registers.set_flag(target.var, control.mask_offset, control.exec_size, found, by_all=by_all)
             return
-        type_ = self.type_of(target)
+        type_ = self.operands.type_of(target)
         ones = self.pool.choice(found, number(-1 if type_.is_signed else (1 << type_.bits) - 1), number(0))
         self.assign(target, ones if type_.is_int else None, TRUE, control, way, line)
 
@@ -666,153 +503,117 @@ class Walker:
         control = statement.control
         address_control = replace_lanes(control) if statement.single else control
         address = self._address(statement, address_control, registers, line)
-        guard = self.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
+        guard = self.operands.flag(statement.guard, control, registers, line) if statement.guard is not None else TRUE
+        stored = self._find_stored(statement, registers) if statement.write else ()
         if not statement.write:
-            self._load(statement, guard, way, line)
-        why = ""
+            self._load(statement, address, guard, way, line)
+        addresses = [address]
         if control.no_mask and control.exec_size > 1 and not statement.single:
-            why = "all lanes of the thread, active or not, access memory"
+            # The lanes are elements, so each work item of the thread accesses the places of every lane.
+            addresses = []
+            for self.operands.element in range(control.exec_size):
+                addresses.append(self._address(statement, control, registers, line))
+            self.operands.element = None
+            stored = ()
         low = min(statement.elements, default=0) * statement.size
         size = (max(statement.elements, default=0) + 1) * statement.size - low
-        if effect_of(inst.row.meaning) in _ROUNDED:
-            address = self.pool.quotient(address, 16) * 16
-        self._access(
-            place, line, write=statement.write, atomic=False, memory=statement.memory, address=address + low, size=size,
-            guard=guard, way=way, why=why,
-        )  # fmt: skip
+        for one in addresses:
+            start = self.pool.quotient(one, 16) * 16 if effect_of(inst.row.meaning) in _ROUNDED else one
+            self._access(
+                place, line, write=statement.write, atomic=False, memory=statement.memory, address=start + low,
+                size=size, guard=guard, way=way, stored=stored,
+            )  # fmt: skip
+
+    def _find_stored(self, statement: Transfer, registers: ItemRegisters) -> tuple[Sum, ...]:
+        """Return the elements that a store writes, as far as they are known."""
+        found = []
+        for at in range(len(statement.elements)):
+            place = self._place_of_element(statement, at)
+            value = registers.find(place, signed=False) if place is not None else None
+            if value is not None:
+                found.append(value)
+        return tuple(found)
+
+    def _place_of_element(self, statement: Transfer, at: int) -> LanePlace | None:
+        """Return the place of an element of a load or store in its register."""
+        control, data, cell = statement.control, statement.data, statement.cell
+        if statement.single:
+            where = self.storage.general.get(data.var)
+            return LanePlace(where.root, where.offset + data.offset + at * cell, 0, cell) if where else None
+        grf = self.platform.grf_bytes
+        row = max(grf, -(-control.exec_size * cell // grf) * grf)
+        return self.operands.raw_place(RawOperand(data.var, data.offset + at * row), cell, control)
 
     def _address(self, statement: Transfer, control: ExecControl, registers: ItemRegisters, line: int) -> Sum:
-        type_ = self.type_of(statement.address)
+        type_ = self.operands.type_of(statement.address)
         address = (
-            self._read(statement.address, control, type_, registers, line, signed=type_.is_signed) * statement.scale
+            self.operands.read(statement.address, control, type_, registers, line, signed=type_.is_signed)
+            * statement.scale
         )
         if statement.offset is not None:
-            offset = self.source(statement.offset, ExecControl(1, 0, no_mask=True), ty.D, registers, line)
+            offset = self.operands.source(statement.offset, ExecControl(1, 0, no_mask=True), ty.D, registers, line)
             address = address + offset
         if statement.memory.model == codes.ADDRTYPE_FLAT and isinstance(statement.memory.operand, General):
-            address = address + self._read(
-                statement.memory.operand, ExecControl(1, 0, no_mask=True), self.type_of(statement.memory.operand), registers,
+            address = address + self.operands.read(
+                statement.memory.operand, ExecControl(1, 0, no_mask=True), self.operands.type_of(statement.memory.operand), registers,
                 line, signed=False,
             )  # fmt: skip
         return self.pool.wrap(address, 32, signed=False) if statement.wraps else address
 
-    def _load(self, statement: Transfer, guard: Claim, way: Way, line: int) -> None:
-        control = statement.control
-        where = self.storage.general.get(statement.data.var)
-        if where is None or not statement.data.var or statement.data.var in self._taken:
+    def _load(self, statement: Transfer, address: Sum, guard: Claim, way: Way, line: int) -> None:
+        if (
+            statement.data.var not in self.storage.general
+            or not statement.data.var
+            or statement.data.var in self.operands.taken
+        ):
             return
         low, high = limits(statement.size, signed=False)
-        if statement.single:
-            for at in range(len(statement.elements)):
-                value = self.pool.fresh("a loaded value", Level.THREAD, low, high, line)
-                place = LanePlace(
-                    where.root, where.offset + statement.data.offset + at * statement.cell, 0, statement.cell
-                )
-                self.put(place, value, guard, ExecControl(1, 0, no_mask=True), way, line)
-            return
-        grf = self.platform.grf_bytes
-        row = max(grf, -(-control.exec_size * statement.cell // grf) * grf)
-        for at in range(len(statement.elements)):
-            level = Level.THREAD if control.exec_size == 1 else Level.ITEM
-            value = self.pool.fresh("a loaded value", level, low, high, line)
-            raw = RawOperand(statement.data.var, statement.data.offset + at * row)
-            found = self._raw_place(raw, statement.cell, control)
+        uniform = statement.single or statement.control.exec_size == 1
+        control = ExecControl(1, 0, no_mask=True) if statement.single else statement.control
+        space, offset, why = self._find_space(statement.memory, address, way.registers)
+        for at, element in enumerate(statement.elements):
+            value = self.pool.fresh("a loaded value", Level.THREAD if uniform else Level.ITEM, low, high, line)
+            if not why:
+                place = LoadedElement(space, offset + element * statement.size, statement.size)
+                self.loaded[value.factors[0][0]] = place
+            found = self._place_of_element(statement, at)
             if found is not None:
                 self.put(found, value * (1 << 16) if statement.high else value, guard, control, way, line)
 
     def _access(
         self, place: int, line: int, *, write: bool, atomic: bool, memory: MemoryPlace, address: Sum, size: int,
-        guard: Claim, way: Way, why: str = "",
+        guard: Claim, way: Way, stored: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
-        space, offset, more = self._space(memory, address, way.registers)
-        why = why or more
-        self.record(
-            place,
-            line,
-            write=write,
-            atomic=atomic,
-            space=space,
-            offset=offset,
-            size=size,
-            guard=guard,
-            way=way,
-            why=why,
-        )
+        for test, part in self.memory.pointer_cases(address):
+            space, offset, why = self._find_space(memory, part, way.registers)
+            self.record(
+                place, line, write=write, atomic=atomic, space=space, offset=offset, size=size, guard=both(guard, test),
+                way=way, why=why, stored=stored,
+            )  # fmt: skip
+
+    def _find_space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
+        handle = None
+        if isinstance(memory.operand, General):
+            control = ExecControl(1, 0, no_mask=True)
+            handle = self.operands.read(memory.operand, control, ty.UD, registers, 0, signed=False)
+        return self.memory.space(memory, address, registers, handle)
 
     def record(
         self, place: int, line: int, *, write: bool, atomic: bool, space: Space, offset: Sum, size: int, guard: Claim,
-        way: Way, why: str = "",
+        way: Way, why: str = "", stored: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
         """Record an access of the work item."""
         path = both(*way.path, *way.known, guard)
         if self.records and path != FALSE:
             # A walk up to the next barrier belongs to any round, so that the fences of all rounds apply.
             fences = _REPEATED if self.stops_at_barrier else way.order.memories[memory_of(space)]
-            self.accesses.append(
-                ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why)
-            )
-
-    def _space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
-        """Return the memory of an access, the offset in it, and the reason if it is unknown."""
-        if memory.shared:
-            return self._find_shared(address)
-        surface: int | None = None
-        if memory.variable >= 0:
-            surface = registers.surfaces.get(memory.variable)
-            if memory.variable == _SLM_SURFACE or surface == 254:
-                return self._find_shared(address)
-            if memory.variable == _SCRATCH_SURFACE:
-                return (PRIVATE, 0), address, "private memory is not modelled"
-        elif memory.model == codes.ADDRTYPE_BTI and isinstance(memory.operand, Immediate):
-            surface = memory.operand.bits & 0xFFFFFFFF
-        elif memory.model == codes.ADDRTYPE_FLAT:
-            surface = _STATELESS[1]
-        elif isinstance(memory.operand, General):
-            handle = self._read(memory.operand, ExecControl(1, 0, no_mask=True), ty.UD, registers, 0, signed=False)
-            surface = next((~index for index, one in self.symbols.handles.items() if one == handle), None)
-        if surface is not None and surface < 0:
-            return (BUFFER, ~surface), address, ""
-        if surface in _STATELESS:
-            return self._flat(address)
-        if surface is not None and surface in self.bindings:
-            index = self.bindings[surface]
-            if index in self.images:
-                return (IMAGE, index), address, "images are not modelled"
-            return (BUFFER, index), address, ""
-        return (UNKNOWN, 0), address, "its surface is not known"
-
-    def _find_shared(self, address: Sum) -> tuple[Space, Sum, str]:
-        for index, symbol in self.symbols.shared.items():
-            atom = symbol.factors[0][0]
-            if any(one is atom and factor == 1 for one, factor in address.factors):
-                return (SHARED, index), self._remove_tag(address - symbol), ""
-        address = self._remove_tag(address)
-        # The memory of a kernel's only local argument begins where its own arrays end.
-        local = [one for one in self.info.payload if one.kind == "local"]
-        first = self.info.env.slm_size
-        if len(local) == 1 and address.constant >= first:
-            return (SHARED, local[0].arg_index), address + -first, ""
-        return (SHARED, -1), address, ""
-
-    def _remove_tag(self, address: Sum) -> Sum:
-        """Return an address of shared local memory without the bits that mark it as one."""
-        return address - self.pool.quotient(address, SLM_MASK + 1) * (SLM_MASK + 1)
-
-    def _flat(self, address: Sum) -> tuple[Space, Sum, str]:
-        for index, symbol in self.symbols.pointers.items():
-            atom = symbol.factors[0][0]
-            if any(one is atom and factor == 1 for one, factor in address.factors):
-                rest = address - symbol
-                # Addresses have 64 bits, so that multiples of 2^64 do not change an offset of less than 2^63.
-                kept = tuple([(one, factor) for one, factor in rest.factors if factor % (1 << 64)])
-                rest = Sum(kept, rest.constant)
-                low, high = rest.limits()
-                if low >= -(1 << 63) and high < 1 << 63 and not any(one is atom for one in atoms_of(rest)):
-                    return (BUFFER, index), rest, ""
-        for atom in atoms_of(address):
-            if atom.name.startswith("private_base"):
-                return (PRIVATE, 0), address, "private memory is not modelled"
-        return (UNKNOWN, 0), address, "its address does not come from one pointer argument"
+            made = ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why, stored)
+            for at in range(len(self.accesses) - 1, max(-1, len(self.accesses) - 1 - 2 * MAX_ELEMENTS), -1):
+                joined = join_accesses(self.accesses[at], made)
+                if joined is not None:
+                    self.accesses[at] = joined
+                    return
+            self.accesses.append(made)
 
     # ---- named operations
 
@@ -822,13 +623,23 @@ class Walker:
         control = inst.get("exec")
         lanes = control if isinstance(control, ExecControl) else ExecControl(1, 0, no_mask=True)
         guard = inst.get("pred")
-        held = self.flag(guard, lanes, registers, line) if isinstance(guard, Predicate) else TRUE
+        held = self.operands.flag(guard, lanes, registers, line) if isinstance(guard, Predicate) else TRUE
         if name == "barrier":
             return self._barrier(place, line, way)
         if name in FENCES:
             is_shared = name == "fence_shared" or (name == "fence" and inst.get("sfid") == codes.SFID_SLM)
             order = way.order.add_fence(SHARED_MEMORY if is_shared else GLOBAL_MEMORY, self.new_interval())
             return replace(way, order=order)
+        if name == "faddr":
+            target = inst.get("dst")
+            address = self.pool.wrap(
+                self.symbols.variable(str(inst.get("name"))), self.operands.type_of(target).bits, signed=False
+            )
+            self.assign(target, address, held, lanes, way, line)
+            return way
+        if name == "addc" and lanes.no_mask and guard is None and lanes.exec_size <= MAX_ELEMENTS:
+            self._add_elements(inst, lanes, way, line)
+            return way
         if name == "bfn":
             self._bfn(inst, held, lanes, way, line)
             return way
@@ -864,15 +675,29 @@ class Walker:
         self._interval += 1
         return self._interval
 
+    def _add_elements(self, inst: Inst, control: ExecControl, way: Way, line: int) -> None:
+        """Add with carry, element by element: the reader leaves packed constants to this."""
+        sums = []
+        for self.operands.element in range(control.exec_size):
+            parts = [
+                self.operands.read(inst.get(name), control, ty.UD, way.registers, line, signed=False)
+                for name in ("src0", "src1")
+            ]
+            sums.append(parts[0] + parts[1])
+        for self.operands.element, one in enumerate(sums):
+            self.assign(inst.get("carry"), self.pool.quotient(one, 1 << 32), TRUE, control, way, line)
+            self.assign(inst.get("dst"), self.pool.wrap(one, 32, signed=False), TRUE, control, way, line)
+        self.operands.element = None
+
     def _bfn(self, inst: Inst, held: Claim, control: ExecControl, way: Way, line: int) -> None:
         target, table = inst.get("dst"), inst.get("func")
         sources = [inst.get(f"src{i}") for i in range(3)]
-        types = [self.type_of(one) for one in sources]
+        types = [self.operands.type_of(one) for one in sources]
         exec_type = execution_type(types)
         value = None
         if exec_type.is_int and isinstance(table, int) and isinstance(target, General):
-            args = [self.source(one, control, exec_type, way.registers, line) for one in sources]
-            own = self.type_of(target)
+            args = [self.operands.source(one, control, exec_type, way.registers, line) for one in sources]
+            own = self.operands.type_of(target)
             found = Arithmetic(self.pool, exec_type, line, wide_count=False).bitwise(table, args)
             value = self.pool.wrap(found, own.bits, signed=own.is_signed) if own.is_int else None
         self.assign(target, value, held, control, way, line)
@@ -959,7 +784,9 @@ class Walker:
         if not isinstance(raw, RawOperand):
             self._record_uncovered(place, line, "the operand of its address is not modelled", way)
             return
-        address = self._read(Lanes(raw, type_), control, type_, registers, line, signed=type_.is_signed) + offset
+        address = (
+            self.operands.read(Lanes(raw, type_), control, type_, registers, line, signed=type_.is_signed) + offset
+        )
         address = self.pool.wrap(address, 32, signed=False) if wraps else address
         self._access(
             place, line, write=True, atomic=True, memory=memory, address=address, size=size, guard=held, way=way
@@ -967,11 +794,6 @@ class Walker:
 
 
 _MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "sampler", "media"})
-
-
-def memory_of(space: Space) -> int:
-    """Return the memory that a fence must cover for accesses of a space."""
-    return SHARED_MEMORY if space[0] == SHARED else GLOBAL_MEMORY
 
 
 def _integer(inst: Inst, name: str, default: int = 0) -> int:
@@ -1035,14 +857,3 @@ def places_in(code: Sequence[Statement], reading: Reading) -> set[int]:
             called.add(one.routine)
             work += next(routine.body for routine in reading.routines if routine.entry == one.routine)
     return found
-
-
-def _address_taken(kernel: Kernel) -> frozenset[int]:
-    """Return the variables that an address operand names, with all variables in the same storage."""
-    from visa_lsp.flow.storage import storage_of
-    from visa_lsp.program.model import AddressOf
-
-    named = {value.var for inst in kernel.instructions for value in inst.values if isinstance(value, AddressOf)}
-    storage = storage_of(kernel, 32)
-    roots = {storage.root(one) for one in named}
-    return frozenset({one for one in storage.general if storage.root(one) in roots})

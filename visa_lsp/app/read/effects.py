@@ -8,7 +8,7 @@ from msgspec import structs
 
 from visa_lsp.app.read.accesses import access_of
 from visa_lsp.app.read.model import Lanes, Transfer
-from visa_lsp.flow.accesses import accesses_of, exec_control_of
+from visa_lsp.flow.bit_accesses import accesses_of, exec_control_of
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.liveness import Liveness
 from visa_lsp.flow.masks import address_taken, reads_of

@@ -35,12 +35,12 @@ from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import Combine, PredicateOperand
 from visa_lsp.sim import messages
-from visa_lsp.sim.effects.flow import resume
+from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.effects.moves import chosen, same_bits, store_relation
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
 from visa_lsp.sim.lanes import lane_plan, predicate_logic
-from visa_lsp.sim.lsc_messages import fixed, open_model
+from visa_lsp.sim.lsc_messages import open_fixed_surface, open_model
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import Op, Site, predicate_bits
 from visa_lsp.sim.registers import SLM_SURFACE
@@ -96,7 +96,7 @@ class ReadingMachine(Machine):
         at = (id(code), id(key))
         found = self._ops.get(at)
         if found is None:
-            with code.growing():
+            with code.let_grow():
                 found = self._ops[at] = make()
         return found
 
@@ -195,7 +195,7 @@ def _access(code: Code, statement: Transfer) -> Op:
     memory, single, size, cell = statement.memory, statement.single, statement.size, statement.cell
     base: Callable[[Frame], int] = lambda _f: 0  # noqa: E731
     if memory.shared:
-        open_ = fixed(SLM_SURFACE)
+        open_ = open_fixed_surface(SLM_SURFACE)
     elif memory.variable >= 0:
         open_ = messages.surface_variable(site, memory.variable)
     else:

@@ -32,7 +32,7 @@ from visa_lsp.program.model import (
     State,
 )
 from visa_lsp.program.operand_text import vector
-from visa_lsp.sim.values import execution_type, immediate, unpacked
+from visa_lsp.sim.values import execution_type, immediate, unpack_type
 from visa_lsp.sim.words import RING
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Printer:
         if isinstance(value, General | AddressOf):
             return self.names.text.types.get(value.var, ty.UD)
         if isinstance(value, Immediate):
-            return unpacked(value.type)
+            return unpack_type(value.type)
         return ty.UW if isinstance(value, Address) else ty.UD
 
     # ---- values
@@ -543,7 +543,7 @@ def _same(one: DataType, other: DataType) -> bool:
 
 def _fits(value: Immediate, wanted: DataType) -> bool:
     """Return whether an integer constant has the same value in a type."""
-    if not unpacked(value.type).is_int:
+    if not unpack_type(value.type).is_int:
         return False
     number = int(immediate(value, 1)[0])
     low = -(1 << wanted.bits - 1) if wanted.is_signed else 0

@@ -14,7 +14,7 @@ from visa_lsp.app.gen.sources import source_for
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.read.document import ReadFile, ReadKernel
+    from visa_lsp.app.read.pseudo_code import ReadFile, ReadKernel
 
 
 def page(files: Sequence[ReadFile], platform: str | None) -> str:

@@ -33,7 +33,7 @@ from visa_lsp.app.read.model import (
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.solve import closure
-from visa_lsp.flow.structure import structure_of
+from visa_lsp.flow.structured_words import structure_of
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import Predicate
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.read.model import Statement
     from visa_lsp.flow.graph import Block, Graph
-    from visa_lsp.flow.structure import Structure
+    from visa_lsp.flow.structured_words import Structure
     from visa_lsp.program.model import Inst, Kernel
 
     Code = tuple[Statement, ...]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.app.external_tools import convert_findings
 from visa_lsp.app.inputs import read_bytes
-from visa_lsp.app.stats.dumps import decode_dump
-from visa_lsp.app.tools import reported
-from visa_lsp.companions import TEXTS, Beside
+from visa_lsp.companions import Beside
+from visa_lsp.program.suffixes import TEXTS
+from visa_lsp.text import decode_text
 from visa_lsp.toolchain.finalize import ToolFinding
 from visa_lsp.toolchain.rules import UNDECLARED_SPILL
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
@@ -55,10 +56,10 @@ def find_undeclared_spills(dumps: Sequence[DumpFigures]) -> Iterator[ReportedFin
         document = finder.description(one.name, Path(one.path), simd_size=one.simd)
         if document is None or document.simd_size not in (0, one.simd) or _may_spill(document.text, one.name):
             continue
-        text = decode_dump(read_bytes(one.path))
+        text = decode_text(read_bytes(one.path))
         line = next((at for at, words in enumerate(text.splitlines()) if words.startswith("//.spill size")), 0)
         message = f"'{one.name}' spills {one.spill_bytes} bytes, but {document.path.name} says that it spills nothing"
-        yield from reported(one.path, text, (ToolFinding(UNDECLARED_SPILL, line, message),))
+        yield from convert_findings(one.path, text, (ToolFinding(UNDECLARED_SPILL, line, message),))
 
 
 def _attempt(one: DumpFigures) -> tuple[Path, str, int]:

@@ -21,11 +21,6 @@ def is_dump(data: bytes) -> bool:
     return data.startswith(DUMP_MAGIC)
 
 
-def decode_dump(data: bytes) -> str:
-    """Return the text of a listing."""
-    return data.decode("utf-8", "surrogateescape")
-
-
 class DumpFigures(Struct, frozen=True):
     """The figures of a listing. ``simd`` is the width that its code shows, ``spills`` and ``fills`` are messages."""
 

@@ -1,7 +1,7 @@
 """Statistics of a kernel: instructions, messages, blocks, loops, and register pressure line by line.
 
 Knows programs, not files or formats. Lines count from 1; a program without lines has none. Invariant: pressure is in GRF
-rows as ``flow.registers`` counts them.
+rows as ``flow.register_use`` counts them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.flow.registers import registers_of
+from visa_lsp.flow.register_use import RegisterUse, registers_of
 from visa_lsp.flow.steps import Space, number_of, space_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import SENDING, FlowClass
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.flow.pressure import Pressure
-    from visa_lsp.flow.registers import RegisterUse
     from visa_lsp.program.model import Kernel
 
 _MAX_RANGES: Final = 256  # variables of a peak with lines; more than any machine has registers

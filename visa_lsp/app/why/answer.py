@@ -5,89 +5,49 @@ Prints nothing. Invariant: every run starts from the same memory, that of the la
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.compare_runs.programs import ComparedProgram, program_at
+from visa_lsp.app.compare_runs.programs import ComparedProgram
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import runner
-from visa_lsp.app.launch.comparison import finite, numbers
-from visa_lsp.app.launch.file import read_launch_file
-from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.proposal import proposed
-from visa_lsp.app.launch.unit import program_of
-from visa_lsp.app.why.dependences import Execution, Unwritten
-from visa_lsp.app.why.question import element_of, find_failed_element
+from visa_lsp.app.launch.expectation_words import finite, numbers
+from visa_lsp.app.launch.unit import LaunchJob, open_job
+from visa_lsp.app.why.dependences import Cause, Execution, Unwritten
+from visa_lsp.app.why.question import Element, element_of, find_failed_element
 from visa_lsp.app.why.recording import LaunchRecorder, RecordedRun
 from visa_lsp.app.why.report import Describer, WhyNode, WhyReport
-from visa_lsp.app.why.slices import RunComparison, nodes_of, slice_of
+from visa_lsp.app.why.slices import RunComparison, SliceNode, nodes_of, slice_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.runner import ReadyRun
-    from visa_lsp.app.why.dependences import Cause
-    from visa_lsp.app.why.question import Element
-    from visa_lsp.app.why.slices import SliceNode
     from visa_lsp.sim.faults import Fault
 
 SHOWN_NODES: Final = 40
-_WIDENING_STEPS: Final = 2_000  # steps of the slice that finds the other groups to record
-_SUFFIXES: Final = (".yaml", ".yml")
+_WIDENING_STEPS: Final = 2_000  # of the slice that says which other groups matter
 Needed = tuple[int | str, int, int]  # argument, offset and size in bytes
 
 
 @dataclass(frozen=True, slots=True)
 class WhyQuestion:
-    """The question: a program or launch file, and a value or the number of a fault; without both the first failure.
+    """The question: a value or the number of a fault; without both the first failure. At most ``most`` nodes are shown."""
 
-    ``against`` is the path of a reference program.
-    """
-
-    path: str
     value: str | None = None
     fault: int | None = None
-    launch: str | None = None
-    against: str | None = None
-    platform: str | None = None
-    budget: int | None = None
     most: int = SHOWN_NODES
 
 
-def answer(question: WhyQuestion) -> WhyReport:
-    """Answer a question about files. Raises UserError, LaunchError and TextProblems for mistakes of the user."""
-    path = Path(question.path)
-    if not path.exists() or path.is_dir():
-        raise UserError(f"{question.path}: {'is a directory' if path.is_dir() else 'no such file'}")
-    reference = program_at(question.against) if question.against is not None else None
-    if path.suffix in _SUFFIXES:
-        launch = read_launch_file(path)
-        if launch.file is None:
-            raise UserError(f"{path}: no program; name it with file: NAME.visaasm")
-        return explain(question, program_at(str(launch.file)), launch, reference)
-    program = program_at(question.path)
-    beside = Path(question.launch) if question.launch else path.with_suffix(".launch.yaml")
-    if question.launch or beside.is_file():
-        launch = read_launch_file(beside, named=bool(question.launch))
-    else:
-        launch = generate_launch(program, beside, question.platform)
-    return explain(question, program, launch, reference)
-
-
-def generate_launch(program: ComparedProgram, path: Path, platform: str | None) -> LaunchFile:
-    """Return a generated launch of a program that has no launch file ``path``."""
-    options = RunOptions(program.path, platform)
-    return proposed(program_of(program.data, program.path), options, path).proposal.read(path)
-
-
-def explain(
-    question: WhyQuestion, program: ComparedProgram, launch: LaunchFile, reference: ComparedProgram | None = None
-) -> WhyReport:
-    """Answer a question about a program and its launch. Raises UserError, LaunchError and TextProblems."""
+def answer(question: WhyQuestion, job: LaunchJob, reference: ComparedProgram | None = None) -> WhyReport:
+    """Answer a question about a launch. Raises UserError, LaunchError and TextProblems for mistakes of the user."""
+    opened = open_job(job)
+    launch = opened.launch
+    path = opened.options.path or Path(job.name)
+    program = ComparedProgram(str(path), path, opened.data)
     checks = "all" if question.value is None else "none"
-    options = RunOptions(platform=question.platform, checks=checks, budget=question.budget)
+    options = replace(job.options, checks=checks)
     run = program.ready(launch, options)
     report = runner.run_ready(run)
     element = find_failed_element(run.prepared, report) if question.fault is None else None

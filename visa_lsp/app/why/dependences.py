@@ -17,7 +17,7 @@ from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.program.model import Combine
-from visa_lsp.sim.observers.definedness_plan import Travel
+from visa_lsp.sim.observers.definedness_plan import RegisterOperand, Travel
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.definedness_plan import RegisterOperand
     from visa_lsp.sim.observers.recording import BodyActivation, PlaceRecord, RecordedAccess, StepRecorder
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -5,16 +5,12 @@ Invariant: every text of a user is escaped.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.app.errors import printable
-from visa_lsp.app.why.report import head_line, node_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.app.why.report import WhyNode, WhyReport
+from visa_lsp.app.why.report import WhyNode, WhyReport, head_line, node_lines
 
 _LOOK: Final = (
     ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:1.5rem auto;max-width:72rem;padding:0 1rem}"

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.app.launch.comparison import finite, numbers
+from visa_lsp.app.launch.expectation_words import finite, numbers
 from visa_lsp.app.why.dependences import Execution, Unwritten
 from visa_lsp.program.model import General, Indirect, RawOperand
-from visa_lsp.program.operand_text import instruction
+from visa_lsp.program.operand_text import OperandNames, instruction
 from visa_lsp.program.text_form import names_of
 from visa_lsp.sim.operands import Site
 from visa_lsp.sim.values import DTYPE
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.why.recording import RecordedRun
     from visa_lsp.app.why.slices import SliceNode
-    from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.observers.definedness_plan import RegisterOperand

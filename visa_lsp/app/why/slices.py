@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.why.dependences import Dependences, Execution, Unwritten
+from visa_lsp.app.why.dependences import Cause, Dependences, Execution, Unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from visa_lsp.app.why.dependences import Cause
     from visa_lsp.sim.interp import Code
 
 MAX_STEPS: Final = 10_000  # of one slice; some 0.1 ms each

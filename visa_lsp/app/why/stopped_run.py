@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.why.answer import explain_recorded
-from visa_lsp.app.why.dependences import Dependences
+from visa_lsp.app.why.dependences import Cause, Dependences
 from visa_lsp.app.why.recording import WINDOW, RecordedRun
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.memory import Buffer
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from visa_lsp.app.launch.runner import ReadyRun
-    from visa_lsp.app.why.dependences import Cause
     from visa_lsp.app.why.report import WhyReport
     from visa_lsp.sim.registers import Frame
 

@@ -18,16 +18,13 @@ more addresses than there are registers and, from Xe2 on, for an `addr_add` that
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place
 from visa_lsp.isa.model import Role, Shape
 from visa_lsp.isa.platforms import address_registers
 from visa_lsp.program.model import Address, Indirect
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V222", "address-range", WARNING, __doc__)
 _FIRST_CHECKED_GENERATION = (

@@ -18,19 +18,16 @@ Authority: seed 000, `alias_index` is an index of general variables; the finaliz
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.sema.model import Place, SymbolKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V117", "alias-class", WARNING, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         if symbol.alias is None or symbol.decl is None or symbol.decl.alias is None or symbol.place is None:
             continue
         base = symbol.alias[0]

@@ -19,19 +19,16 @@ Authority: seed 000, `alias_index` and `alias_offset`. The finalizer rejects an 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.sema.model import Place, SymbolKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V115", "alias-range", ERROR, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         if symbol.alias is None or symbol.decl is None or symbol.decl.alias is None or symbol.place is None:
             continue
         step = symbol.alias[1]

@@ -19,7 +19,7 @@ rejects a `NumGRF` that the platform does not have.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import words
@@ -28,10 +28,7 @@ from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import register_counts, thread_widths
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
-from visa_lsp.text import stored
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from visa_lsp.text import encode_text
 
 RULE = rule("V121", "attribute-value", ERROR, __doc__)
 _INTEGER_SIZES = (1, 2, 4)  # lengths of a string that the object stores like a number
@@ -67,7 +64,7 @@ def _value(ctx: CheckContext, place: Place, statement: tree.KernelAttr) -> Itera
     where = Place(place.line, value.span)
     if isinstance(value, (tree.Quoted, tree.Word)):
         takes = "a number" if known.kind is AttributeKind.INTEGER else "no value"
-        if len(stored(value.text)) not in _INTEGER_SIZES:
+        if len(encode_text(value.text)) not in _INTEGER_SIZES:
             message = (
                 f"`{name}` takes {takes}, not a string; an object with a string of this length cannot be read back"
             )

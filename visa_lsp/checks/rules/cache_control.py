@@ -26,21 +26,17 @@ on the compiler of 2026 for CRI and Nova Lake.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import words
 from visa_lsp.isa.lsc_codes import CACHE, CACHE_PAIRS, CACHE_PAIRS_XE2, CACHE_TEXT, CACHE_TRIPLES, SFID_UGML
-from visa_lsp.isa.model import Dialect, Role, Shape, Trait
+from visa_lsp.isa.model import Dialect, Instruction, Role, Shape, Trait
 from visa_lsp.isa.platforms import since
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.isa.model import Instruction
 
 RULE = rule("V620", "cache-control", ERROR, __doc__)
 _HAVING: Final = since("DG2")

@@ -27,14 +27,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, Scope, rule
-from visa_lsp.isa.model import SENDING, FlowClass
+from visa_lsp.isa.model import SENDING, FlowClass, Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from visa_lsp.flow.graph import Graph
     from visa_lsp.flow.steps import Step
-    from visa_lsp.isa.model import Instruction
 
 RULE = rule("V511", "dead-store", HINT, __doc__)
 

@@ -41,7 +41,7 @@ _LEGAL_PREDICATES = (1, 2, 4, 8, 16, 32)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         if symbol.decl is None or symbol.decl.num_elts is None or symbol.place is None or symbol.unsized:
             continue
         most = 256 * max(ctx.grf_sizes) if ctx.dialect is Dialect.V42 else _MAX_GENERAL_ELEMENTS

@@ -19,15 +19,12 @@ Authority: the finalizer's grammar; it rejects the text.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import operand_place
 from visa_lsp.isa.model import Shape
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Types of variables only.
 _REGISTERS_ONLY = frozenset({"bf", "tf32", "bf8", "hf8", "e2m1"})

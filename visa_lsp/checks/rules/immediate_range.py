@@ -18,16 +18,13 @@ Authority: seed 000, constants, gives the sizes and does not say what happens be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import INFORMATION, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place
 from visa_lsp.isa.model import Shape
 from visa_lsp.program.model import Immediate
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V223", "immediate-range", INFORMATION, __doc__)
 

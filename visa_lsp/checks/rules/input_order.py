@@ -19,13 +19,10 @@ Authority: the finalizer 1.0.12504 rejects the text; that of 2026 does not check
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.isa.model import Dialect
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V129", "input-order", WARNING, __doc__)
 

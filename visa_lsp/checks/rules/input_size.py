@@ -18,15 +18,12 @@ In text 4.2 it checks no implicit inputs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place, Symbol, SymbolKind
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V124", "input-size", ERROR, __doc__)
 

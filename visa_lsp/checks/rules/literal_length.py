@@ -16,14 +16,11 @@ Authority: the finalizer stops with "hex literal too long"; seed 000, constants,
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, rule
 from visa_lsp.sema.model import Place
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V005", "literal-length", ERROR, __doc__)
 _OVERLONG_HEX = re.compile(r"(?<![\w$@?])0[xX]([0-9a-fA-F]{17,})(?![\w$@?])")

@@ -21,16 +21,13 @@ Authority: documentation of the LSC instructions; the finalizer rejects the text
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V605", "lsc-data-shape", ERROR, __doc__)
 _EXAMPLES = {

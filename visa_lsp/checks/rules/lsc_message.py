@@ -29,24 +29,18 @@ Authority: the finalizer's verifier and grammar; it rejects the text. For text 4
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, words
 from visa_lsp.checks.support.lsc_newest import counts_as_prefetch, judge_message
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.model import REAL, Dialect, Shape, Trait
-from visa_lsp.isa.platforms import since
-from visa_lsp.program.model import General, Immediate, RawOperand, State
-from visa_lsp.sema.model import Place
+from visa_lsp.isa.platforms import Platform, since
+from visa_lsp.program.model import General, Immediate, Inst, RawOperand, State
+from visa_lsp.sema.model import BoundOperand, Place
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Inst
-    from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V609", "lsc-message", ERROR, __doc__)
 _GLOBAL: Final = (codes.SFID_UGM, codes.SFID_UGML)

@@ -15,16 +15,13 @@ Authority: the finalizer on XeHP_SDV, DG2 and PVCXT; public page DPAS.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control
 from visa_lsp.isa.model import Trait
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V236", "matrix-size", ERROR, __doc__)
 

@@ -17,14 +17,11 @@ Authority: seed 003, MEDIA_LD; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place
 from visa_lsp.checks.support.payloads import most_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V603", "media-block", ERROR, __doc__)
 

@@ -19,15 +19,12 @@ Authority: the finalizer rejects the text. How many registers there are depends 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place
 from visa_lsp.checks.support.payloads import message_data
 from visa_lsp.isa.model import Dialect, Shape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V608", "message-size", ERROR, __doc__)
 _MAX_REGISTERS = 8

@@ -19,21 +19,18 @@ of text 4.2 accept it, and align the base.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, INFORMATION, WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.operands import align_bytes
 from visa_lsp.sema.model import Place, SymbolKind
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 RULE = rule("V116", "misaligned-alias", WARNING, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         if symbol.alias is None or symbol.decl is None or symbol.decl.alias is None or symbol.place is None:
             continue
         base, _ = symbol.base()

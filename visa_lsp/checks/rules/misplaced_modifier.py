@@ -18,24 +18,17 @@ Authority: seed 004, modifiers; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import slot_words
-from visa_lsp.isa.model import Dialect, Role
+from visa_lsp.isa.model import Dialect, Instruction, Role
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.isa.platforms import ALL
+from visa_lsp.isa.platforms import ALL, Platform
 from visa_lsp.program.model import General, Indirect
-from visa_lsp.sema.model import Place
+from visa_lsp.sema.model import BoundOperand, Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.isa.model import Instruction
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V216", "misplaced-modifier", ERROR, __doc__)
 

@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.model import Dialect, Trait
 from visa_lsp.isa.table import TABLE
-from visa_lsp.sema.model import Place, SymbolKind
+from visa_lsp.sema.model import Place, Symbol, SymbolKind
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.sema.model import Symbol
     from visa_lsp.syntax import tree
 
 RULE = rule("V136", "misplaced-property", ERROR, __doc__)
@@ -52,7 +51,7 @@ _NEWER_WORD: Final = re.compile(r"surf|AVS_(?:(?:16|8)_(?:FULL|DOWN_SAMPLE)|(?:4
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         if symbol.decl is None or symbol.place is None or symbol.decl.errors:
             continue
         if not _is_tight(symbol.decl, symbol.kind):

@@ -22,13 +22,10 @@ Authority: seed 000, ArgSize and RetValSize ("must be present"); the finalizer a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.checks.support.facts import int_attribute
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V133", "missing-attribute", WARNING, __doc__)
 _WANTED = ("ArgSize", "RetValSize")

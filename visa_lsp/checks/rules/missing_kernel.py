@@ -21,13 +21,10 @@ Authority: the finalizer rejects a text that ends after its version, and crashes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V010", "missing-kernel", ERROR, __doc__)
 

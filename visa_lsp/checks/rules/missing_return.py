@@ -18,15 +18,12 @@ Authority: seed 001, "must be terminated with a ret instruction" (of subroutines
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.isa.model import FlowClass, Trait
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V502", "missing-return", WARNING, __doc__)
 

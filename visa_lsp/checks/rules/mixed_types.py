@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Check, rule
 from visa_lsp.checks.support.verifier import by_types
-from visa_lsp.isa.model import Role
+from visa_lsp.isa.model import Instruction, Role
 
 if TYPE_CHECKING:
     from visa_lsp.checks.support.verifier import Typed, Verdict
     from visa_lsp.diagnostics import Severity
-    from visa_lsp.isa.model import Instruction
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
 

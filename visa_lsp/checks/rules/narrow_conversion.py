@@ -25,19 +25,14 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, slot_words, words
-from visa_lsp.isa.model import Role
-from visa_lsp.isa.platforms import PLATFORMS
-from visa_lsp.isa.types import E2M1, TYPES
-from visa_lsp.sema.model import Place
+from visa_lsp.isa.model import Dialect, Instruction, Role, Together
+from visa_lsp.isa.platforms import PLATFORMS, Platform
+from visa_lsp.isa.types import E2M1, TYPES, DataType, ExecControl
+from visa_lsp.sema.model import BoundOperand, Place
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from visa_lsp.isa.model import Dialect, Instruction, Together
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.isa.types import DataType, ExecControl
-    from visa_lsp.sema.model import BoundOperand
 
     Types = tuple[tuple[str, DataType], ...]
 

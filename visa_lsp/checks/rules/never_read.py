@@ -19,12 +19,9 @@ Authority: none; the finalizer accepts the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V134", "never-read", HINT, __doc__)
 

@@ -23,24 +23,18 @@ Authority: what the compiler of 2026 prints; the finalizer 1.0.12504 rejects it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa import lsc_codes
-from visa_lsp.isa.model import Dialect, Field, FieldKind, Shape
+from visa_lsp.isa.model import Dialect, Field, FieldKind, Instruction, Shape
 from visa_lsp.isa.predefined import SCRATCHLOC
 from visa_lsp.isa.types import TYPE_BY_CODE
-from visa_lsp.program.model import General, RawOperand
+from visa_lsp.program.model import General, RawOperand, Value
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.isa.model import Instruction
-    from visa_lsp.program.model import Value
 
 RULE = rule("V235", "newer-form", WARNING, __doc__)
 

@@ -25,16 +25,14 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import operand_place, slot_words
 from visa_lsp.checks.support.verifier import lower_severity, rows_at
-from visa_lsp.isa.model import COMPUTING, Dialect, Role, Shape, Slot
-from visa_lsp.isa.operands import AO, IM, ST, A, G, I, P, describe_classes
+from visa_lsp.isa.model import COMPUTING, Dialect, Instruction, Role, Shape, Slot
+from visa_lsp.isa.operands import AO, IM, ST, A, G, I, OperandClass, P, describe_classes
 from visa_lsp.isa.platforms import ALL
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Indirect, PredicateOperand, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from visa_lsp.isa.model import Instruction
-    from visa_lsp.isa.operands import OperandClass
     from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V205", "operand-class", ERROR, __doc__)

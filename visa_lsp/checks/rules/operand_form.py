@@ -18,7 +18,7 @@ Authority: seed 004, text forms of the operands; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import operand_place
@@ -28,9 +28,6 @@ from visa_lsp.program.model import AddressOf, State
 from visa_lsp.sema.model import Place, Symbol, SymbolKind
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V206", "operand-form", ERROR, __doc__)
 

@@ -22,19 +22,16 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place, slot_words, words
 from visa_lsp.checks.support.verifier import by_types, find_lacks
-from visa_lsp.isa.model import COMPUTING, Role, Shape
-from visa_lsp.isa.platforms import ALL, MATRIX, PLATFORMS
+from visa_lsp.isa.model import COMPUTING, Instruction, Lack, Role, Shape
+from visa_lsp.isa.platforms import ALL, MATRIX, PLATFORMS, Platform
 from visa_lsp.isa.table import TABLE
-from visa_lsp.isa.types import BF, BOOL, FLOAT_TYPES, INT_TYPES, TYPES
+from visa_lsp.isa.types import BF, BOOL, FLOAT_TYPES, INT_TYPES, TYPES, DataType
 from visa_lsp.program.model import PredicateOperand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.checks.support.verifier import Typed, Verdict
-    from visa_lsp.isa.model import Instruction, Lack
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.isa.types import DataType
 
 RULE = rule("V401", "operand-type", WARNING, __doc__)
 

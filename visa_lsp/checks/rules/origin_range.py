@@ -18,7 +18,7 @@ the rest silently.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.isa.model import Shape
@@ -26,9 +26,6 @@ from visa_lsp.program.model import General
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V306", "origin-range", WARNING, __doc__)
 

@@ -19,19 +19,14 @@ Authority: seed 003, DWORD_ATOMIC, GATHER and SCATTER; the finalizer rejects the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place, slot_words, words
-from visa_lsp.isa.model import Shape, Trait
+from visa_lsp.isa.model import Instruction, Operation, Shape, Trait
 from visa_lsp.isa.types import TYPES
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.isa.model import Instruction, Operation
 
 RULE = rule("V403", "payload-type", ERROR, __doc__)
 _NARROW_GRF_BYTES = 32

@@ -15,15 +15,12 @@ Authority: seed 004, raw operands; the finalizer accepts the text silently.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.rules.raw_alignment import RAW_SHAPES
 from visa_lsp.checks.support.facts import operand_place
 from visa_lsp.program.model import RawOperand
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V602", "raw-bounds", WARNING, __doc__)
 

@@ -17,7 +17,7 @@ Authority: seed 000, pre-defined variables; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place, words
@@ -25,9 +25,6 @@ from visa_lsp.checks.support.verifier import lower_severity
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import Role, Shape
 from visa_lsp.program.model import General
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V217", "read-only-variable", ERROR, __doc__)
 _KNOWN = [*predefined.VARIABLES, predefined.SCRATCHLOC]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, words
-from visa_lsp.isa.model import Dialect, Modifier, Shape
+from visa_lsp.isa.model import Dialect, Instruction, Modifier, Refusal, Shape
 from visa_lsp.isa.operands import ST
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.predefined import SURFACE_ALIASES, SURFACE_BY_NAME
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.diagnostics import Severity
-    from visa_lsp.isa.model import Instruction, Refusal
 
 RULE = rule("V238", "refused-form", ERROR, __doc__)
 _STOPS: Final = "the finalizer of 2026 ends with an assertion"

@@ -21,16 +21,13 @@ Authority: seed 004, region restriction 6; the finalizer splits these instructio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import HINT, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place
 from visa_lsp.isa.model import COMPUTING, Role, Shape
 from visa_lsp.program.model import General
 from visa_lsp.program.regions import byte_range, destination_elements, origin, source_elements
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V307", "region-span", HINT, __doc__)
 

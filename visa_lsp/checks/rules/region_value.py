@@ -19,7 +19,7 @@ warning. For the newest instructions the public verifier of 2026.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, words
@@ -27,9 +27,6 @@ from visa_lsp.checks.support.verifier import lower_severity, rows_at
 from visa_lsp.program.model import General
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V301", "region-value", ERROR, __doc__)
 

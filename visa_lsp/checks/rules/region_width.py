@@ -15,7 +15,7 @@ Authority: seed 004, region restriction 4; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control
@@ -24,9 +24,6 @@ from visa_lsp.isa.operands import LEGAL_WIDTHS
 from visa_lsp.program.model import General, Indirect
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V304", "region-width", ERROR, __doc__)
 

@@ -18,12 +18,9 @@ text silently.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V106", "reserved-name", WARNING, __doc__)
 _RESERVED = {
@@ -33,7 +30,7 @@ _RESERVED = {
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         meaning = _RESERVED.get(symbol.name)
         if meaning is not None and symbol.place is not None:
             message = f"`{symbol.name}` is reserved for {meaning}; the specification forbids its declaration, though the finalizer accepts it"

@@ -24,17 +24,12 @@ Authority: none; the finalizer accepts the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.isa.lane import Lane
 from visa_lsp.isa.model import Trait
-from visa_lsp.program.model import General, Immediate, Predicate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.program.model import Inst, Value
+from visa_lsp.program.model import General, Immediate, Inst, Predicate, Value
 
 RULE = rule("V513", "same-in-lanes", HINT, __doc__)
 _OTHERWISE = Trait.OWN_SHAPE | Trait.OWN_REGIONS | Trait.COPIES | Trait.SCALAR

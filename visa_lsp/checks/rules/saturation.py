@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.rules.operand_type import type_words
 from visa_lsp.isa.operands import A
-from visa_lsp.isa.platforms import ALL, PLATFORMS
-from visa_lsp.isa.types import BF
+from visa_lsp.isa.platforms import ALL, PLATFORMS, Platform
+from visa_lsp.isa.types import BF, DataType
 from visa_lsp.program.model import Address
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.diagnostics import Severity
     from visa_lsp.isa.model import Instruction
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.isa.types import DataType
 
 RULE = rule("V224", "saturation", ERROR, __doc__)
 

@@ -18,14 +18,11 @@ without the attribute, because the launch may give its size.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import int_attribute, operand_place
 from visa_lsp.isa.model import Shape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V606", "slm-size", WARNING, __doc__)
 

@@ -18,7 +18,8 @@ Authority: seed 003, opcodes 0x60 to 0x66; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.diagnostics import Edit, Fix
@@ -27,9 +28,6 @@ from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V234", "structured-flow", ERROR, __doc__)
 _CLOSES: Final = {FlowClass.IF: FlowClass.ENDIF, FlowClass.DO: FlowClass.WHILE}

@@ -22,15 +22,12 @@ Authority: seed 001 ("a jump or goto instruction may not be used to enter/exit a
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place
 from visa_lsp.isa.model import Shape
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V504", "subroutine-jump", WARNING, __doc__)
 

@@ -17,15 +17,12 @@ Authority: seed 003, lexemes, wants `*/`; the finalizer accepts the text silentl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax.comments import find_open_comment, strip
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V002", "unclosed-comment", WARNING, __doc__)
 

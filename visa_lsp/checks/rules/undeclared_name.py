@@ -21,7 +21,7 @@ Authority: seed 000, variables and scopes; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import exec_control
@@ -32,11 +32,8 @@ from visa_lsp.isa.operands import AO, A, G, P
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.sema.model import VARIABLE_LETTER, Place, SymbolKind
-from visa_lsp.sema.names import is_taken
+from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V101", "undeclared-name", ERROR, __doc__)
 _UNUSED, _NULL = "null", "%null"

@@ -19,16 +19,13 @@ Authority: seed 003, the instructions' text forms; the finalizer rejects the tex
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.isa.model import Dialect, Instruction, Modifier
 from visa_lsp.sema.model import Place
 from visa_lsp.suggest import nearest
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V202", "unknown-modifier", ERROR, __doc__)
 _SPELT = {"equal": "eq", "less": "lt", "greater": "gt", "l": "lt", "g": "gt", "z": "eq", "nz": "ne", "saturate": "sat"}

@@ -18,15 +18,12 @@ by it too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.isa.types import TYPES
 from visa_lsp.sema.model import Place, SymbolKind
 from visa_lsp.suggest import nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V112", "unknown-type", ERROR, __doc__)
 # Names of types in other languages.
@@ -50,7 +47,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         word = symbol.decl.type if symbol.decl else None
         type_ = symbol.type
         if (

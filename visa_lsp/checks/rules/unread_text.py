@@ -22,8 +22,9 @@ Authority: lexer and grammar of the finalizer of August 2026 (intel-graphics-com
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -32,9 +33,6 @@ from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V239", "unread-text", ERROR, __doc__)
 Found = tuple[Span, str]
@@ -77,7 +75,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     """Yield unread spellings in declarations and in attributes of the kernel."""
     if ctx.dialect is not Dialect.V42:
         return
-    for symbol in ctx.declared(body):
+    for symbol in ctx.find_declarations(body):
         if symbol.decl is not None and symbol.place is not None and not symbol.decl.errors:
             found = next(_in_declaration(ctx, symbol.decl, symbol.place.line), None)
             if found is not None:

@@ -20,15 +20,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.diagnostics import Edit, Fix
 from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _WORD: Final = re.compile(r"[\w$@?]+")
 RULE = rule("V128", "unused-variable", HINT, __doc__)

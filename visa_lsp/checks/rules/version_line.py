@@ -20,16 +20,13 @@ Authority: the finalizer rejects a text without a version and one with two, and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.diagnostics import Edit, Fix
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _OLDEST, _NEWEST, _MAX_MINOR = (1, 0), (4, 2), 9
 # Longer numbers are left out of messages because they only fill the line.

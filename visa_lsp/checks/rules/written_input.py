@@ -21,15 +21,12 @@ compiler of 2026 prints of its own tests.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import HINT, WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import int_attribute
 from visa_lsp.isa.model import Dialect, Role
 from visa_lsp.sema.model import SymbolKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V127", "written-input", WARNING, __doc__)
 _CM = 0  # the stored value of `Target="cm"`

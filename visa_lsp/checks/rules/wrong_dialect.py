@@ -20,15 +20,12 @@ Authority: the finalizer 1.0.12504 for 4.1; for 4.2 what the compiler of 2026 pr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V221", "wrong-dialect", ERROR, __doc__)
 

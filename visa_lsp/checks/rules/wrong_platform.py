@@ -17,20 +17,15 @@ Authority: the finalizer ("not supported on this platform") and the documentatio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import words
 from visa_lsp.checks.support.verifier import find_lacks
-from visa_lsp.isa.model import Dialect
+from visa_lsp.isa.model import Dialect, Instruction
 from visa_lsp.isa.platforms import ALL, PLATFORMS, since
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.isa.model import Instruction
 
 RULE = rule("V220", "wrong-platform", ERROR, __doc__)
 

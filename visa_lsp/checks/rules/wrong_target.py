@@ -19,16 +19,13 @@ Authority: seed 001, branch instructions and calls; the finalizer rejects the te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place
 from visa_lsp.isa.model import FlowClass, Shape
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RULE = rule("V501", "wrong-target", ERROR, __doc__)
 

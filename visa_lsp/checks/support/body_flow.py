@@ -5,25 +5,17 @@ A line without a meaning still jumps to the labels and accesses the variables th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
-from visa_lsp.flow.accesses import accesses_of, exec_control_of, touches_indirectly
-from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.bit_accesses import accesses_of, exec_control_of, touches_indirectly
+from visa_lsp.flow.graph import Graph, graph_of
 from visa_lsp.flow.steps import Access, Space, Step, variable_key
-from visa_lsp.flow.storage import place
-from visa_lsp.flow.usage import usage_of
+from visa_lsp.flow.storage import Storage, place
+from visa_lsp.flow.usage import Usage, usage_of
 from visa_lsp.isa.model import FlowClass, Role
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.sema.model import SymbolKind
+from visa_lsp.sema.model import Body, Bound, Symbol, SymbolKind
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from visa_lsp.flow.graph import Graph
-    from visa_lsp.flow.storage import Storage
-    from visa_lsp.flow.usage import Usage
-    from visa_lsp.sema.model import Body, Bound, Symbol
 
 _SPACES = {
     SymbolKind.GENERAL: Space.GENERAL,

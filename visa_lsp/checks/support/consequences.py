@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from visa_lsp.sema.model import Place
+from visa_lsp.sema.model import BoundModule, Place, Problem
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.sema.model import BoundModule, Problem
     from visa_lsp.syntax.document import Document
 
 _MODIFIED_IMMEDIATE = re.compile(r"\((?:-|abs|-abs|~|not)\)\s*[-\d(][\w.()+*/-]*(?::\w+)?")

@@ -16,7 +16,7 @@ from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.session import Session
-from visa_lsp.text import Span, shown
+from visa_lsp.text import Span, display_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,7 +59,7 @@ class CheckContext(Struct, frozen=True):
             known = self._facts[id(body)] = BodyFacts.of(body)
         return known
 
-    def declared(self, body: Body) -> list[Symbol]:
+    def find_declarations(self, body: Body) -> list[Symbol]:
         """Return the variables of a body whose declarations are checked."""
         known = self._declared.get(id(body))
         if known is None:
@@ -105,7 +105,7 @@ class CheckContext(Struct, frozen=True):
         return Diagnostic(
             rule,
             self.span(place),
-            shown(message),
+            display_text(message),
             tuple(Related(self.span(where), what) for where, what in related),
             tuple(fixes),
             severity,

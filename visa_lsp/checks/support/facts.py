@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import General, Immediate, Indirect
-from visa_lsp.sema.model import Place, SymbolKind
+from visa_lsp.isa.types import DataType, ExecControl
+from visa_lsp.program.model import General, Immediate, Indirect, Value
+from visa_lsp.sema.model import Body, Bound, BoundOperand, Place, Symbol, SymbolKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.isa.model import Slot
-    from visa_lsp.isa.types import DataType
-    from visa_lsp.program.model import Value
-    from visa_lsp.sema.model import Body, Bound, BoundOperand, Symbol
 
 
 class BodyFacts(Struct, frozen=True):

@@ -7,24 +7,18 @@ give three cache controls; all others use `bti`, `ss` and `bss` and give two. Fa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from visa_lsp.checks.support.facts import exec_control
 from visa_lsp.checks.support.payloads import message_data
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.model import Shape, Trait
-from visa_lsp.isa.platforms import between, since
-from visa_lsp.program.model import General, Immediate
-from visa_lsp.sema.model import Place
+from visa_lsp.isa.platforms import Platform, between, since
+from visa_lsp.program.model import General, Immediate, Inst
+from visa_lsp.sema.model import Bound, BoundOperand, Place
 from visa_lsp.syntax import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Inst
-    from visa_lsp.sema.model import Bound, BoundOperand
 
 STOPS: Final = "the finalizer of 2026 ends with an assertion"
 _SURFACES: Final = frozenset({codes.ADDRTYPE_BSS, codes.ADDRTYPE_SS, codes.ADDRTYPE_BTI})

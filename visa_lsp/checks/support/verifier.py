@@ -8,9 +8,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.support.facts import operand_place
-from visa_lsp.diagnostics import Severity
-from visa_lsp.isa.model import Dialect, Role, Trait
+from visa_lsp.checks.support.facts import BodyFacts, operand_place
+from visa_lsp.diagnostics import Diagnostic, Rule, Severity
+from visa_lsp.isa.model import Dialect, Instruction, Lack, Role, Slot, Trait
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program.model import AddressOf, General, Immediate
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.checks.rule import Visit
     from visa_lsp.checks.support.context import CheckContext
-    from visa_lsp.checks.support.facts import BodyFacts
-    from visa_lsp.diagnostics import Diagnostic, Rule
-    from visa_lsp.isa.model import Instruction, Lack, Slot
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
     from visa_lsp.sema.model import Body, Bound, BoundOperand

@@ -12,15 +12,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from warnings import catch_warnings, simplefilter
 
-from visa_lsp.app.assemble import assemble_text
+from visa_lsp.app.assemble import Assembled, assemble_text
 from visa_lsp.codec.encode import instruction_offsets
-from visa_lsp.codec.layout import summary
+from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import FLOAT_TYPES, UQ, F
-from visa_lsp.program.model import General, RawOperand
+from visa_lsp.program.model import General, Inst, Kernel, RawOperand
 from visa_lsp.sim.dispatch import Dispatch
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.memory import FIRST_ADDRESS, Buffer, Memory, Sampler
@@ -29,8 +29,6 @@ from visa_lsp.sim.values import DTYPE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.app.assemble import Assembled
-    from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.registers import Frame
 
 FOLDER: Final = "tests/own"

@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.explain import instruction_text
-from visa_lsp.generate.site.forms import find_in_texts, forms
+from visa_lsp.generate.site.forms import OpcodeForm, find_in_texts, forms
 from visa_lsp.generate.support_records import record_of
 from visa_lsp.generate.support_table import simulated
 from visa_lsp.isa.table import TABLE
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from visa_lsp.generate.site.forms import OpcodeForm
     from visa_lsp.isa.model import Instruction
 
 FOLDER: Final = "reference/instructions"

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING
 from visa_lsp.generate.site import opcode_pages, option_pages
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
-def pages(root: Path) -> dict[str, str]:
-    """Return all pages in Markdown, by their names below the folder of documents. Raises OSError outside of a clone."""
-    return {**opcode_pages.pages(root), **option_pages.pages(root)}
+def pages(root: Path, helps: Mapping[str, str]) -> dict[str, str]:
+    """Return all of them, in Markdown, by their names below the folder of documents. Raises OSError outside of a clone.
+
+    ``helps`` has the help of each command (``cli.help_texts``); nothing imports the room of commands.
+    """
+    return {**opcode_pages.pages(root), **option_pages.pages(root, helps)}

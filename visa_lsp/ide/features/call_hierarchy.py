@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index.focus import focus_at
-from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
 from visa_lsp.ide.index.token_at import spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.isa.model import FlowClass, Role
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
 # Calls with a named callee, and whether the callee is another body.
 _CALLS: Final = {

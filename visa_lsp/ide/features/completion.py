@@ -1,6 +1,6 @@
 """Completion: proposals for the cursor, best first, with the text that each inserts.
 
-``context`` determines what is expected; the table, the binding and the attribute tables provide the proposals. Snippets
+``cursor_context`` determines what is expected; the table, the binding and the attribute tables provide the proposals. Snippets
 use the placeholder form ``${1:text}``; the rim strips it for editors without snippets.
 """
 
@@ -11,24 +11,25 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.hover import DIRECTIVES
-from visa_lsp.ide.index.context import Context, Expected, context_at
+from visa_lsp.ide.index.cursor_context import Context, Expected, context_at
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.index.text_index import index_of, words_of
+from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of, words_of
 from visa_lsp.ide.prose.opcode import describe_row, describe_rows
 from visa_lsp.ide.prose.symbol import describe_symbol
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
-from visa_lsp.isa.model import ExecStyle, Modifier, Role, Shape
+from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.operands import ALIGN_CODE, IM, ST, A, G, P
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import EXEC_SIZES, TYPES, DataType
-from visa_lsp.sema.model import SymbolKind
+from visa_lsp.sema.model import Body, Symbol, SymbolKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.sema.model import Body, Symbol
     from visa_lsp.text import Span

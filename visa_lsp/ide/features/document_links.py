@@ -13,13 +13,14 @@ from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.isa.model import Mark
 from visa_lsp.isa.table import TABLE
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import ChunkIndex
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
     from visa_lsp.syntax.document import Document
 
 
@@ -45,8 +46,7 @@ _YAML: Final = re.compile(
 )
 _LIST: Final = re.compile(r"^[^\S\n]*files[^\S\n]*:[^\S\n]*\[([^\]\n]*)\]", re.MULTILINE)
 _NAME: Final = re.compile(r"^\s+-\s+name\s*:\s*[\"']?([A-Za-z0-9_.$-]+)", re.MULTILINE)
-TEXTS: Final = (".visaasm", ".isaasm")
-# The files that a chunk names, with lines counted from its first; cached with the chunk, because they depend on its text only.
+# The files that a chunk names, lines counted from its first: a function of its text alone, so cached with it.
 _FILES: Final = Key[list[Link]]("files")
 
 

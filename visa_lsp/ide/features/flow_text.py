@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.analysis.line_classes import SelectedLines
 from visa_lsp.checks.support.body_flow import graph_of_body
-from visa_lsp.flow.graph import EdgeKind, Graph
+from visa_lsp.flow.graph import Block, Edge, EdgeKind, Graph
 from visa_lsp.ide.index.focus import WHOLE, Focus
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.sema.bind import bind
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.flow.graph import Block, Edge
     from visa_lsp.syntax.document import Document
 
 _LINES: Final = 12

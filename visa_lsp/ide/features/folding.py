@@ -13,13 +13,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
 
 class FoldKind(Enum):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.live_ranges import live_words
-from visa_lsp.ide.features.source_lines import source_at
+from visa_lsp.ide.features.source_lines import SourceLine, source_at
 from visa_lsp.ide.index.focus import MAX_BOUND_LINES, focus_at
 from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.features.source_lines import SourceLine
     from visa_lsp.isa.model import Slot
     from visa_lsp.text import Span
 

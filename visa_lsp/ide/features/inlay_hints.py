@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.ide.index.values import float_of_bits, int_of_bits, unpack_values
+from visa_lsp.ide.index.plain_numbers import float_of_bits, int_of_bits, unpack_values
+from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
 from visa_lsp.isa.model import Mark, Shape
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named
-from visa_lsp.sema.names import make_predefined_symbols
+from visa_lsp.sema.predefined_symbols import make_predefined_symbols
 from visa_lsp.syntax.chunk_facts import INPUT, class_letter
 from visa_lsp.syntax.tree import SUBROUTINE
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
 
 class HintKind(Enum):

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.flow.registers import registers_of
+from visa_lsp.flow.register_use import RegisterUse, registers_of
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.isa import predefined
 from visa_lsp.sema.lower import lower
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.flow.registers import RegisterUse
 
 _MAX_LINES: Final = 1_000  # because binding and counting them takes some 60 ms, once
 _MAX_RUNS: Final = 4

@@ -11,20 +11,20 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, body_entry, member_entry, part_members
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
 from visa_lsp.syntax.chunk_facts import INPUT, instructions_in
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import TypeAlias
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
     _Told: TypeAlias = Callable[[str], Mapping[str, str]]
 

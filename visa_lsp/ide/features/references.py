@@ -6,9 +6,10 @@ References of a variable include the uses of all aliases of its bytes. Highlight
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.index.focus import WHOLE, Focus, family, family_names, focus, focus_at
@@ -17,14 +18,9 @@ from visa_lsp.ide.index.token_at import line_tokens, name_span, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.isa.model import Shape
 from visa_lsp.isa.table import TABLE
-from visa_lsp.sema.model import Role
+from visa_lsp.sema.model import Role, Symbol
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.text import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from visa_lsp.sema.model import Symbol
 
 
 class ReferenceKind(Enum):

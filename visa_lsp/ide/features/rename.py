@@ -13,7 +13,7 @@ from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.model import SymbolKind
-from visa_lsp.sema.names import is_taken
+from visa_lsp.sema.predefined_symbols import is_taken
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis

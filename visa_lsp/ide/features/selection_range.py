@@ -24,8 +24,8 @@ def selection_ranges(analysis: Analysis, offset: int) -> tuple[Span, ...]:
     if spot is not None:
         found.append(spot.span)
         if spot.token.operand is not None:
-            found.append(spot.token.operand.span.shifted(start))
-        found.append(spot.statement.span.shifted(start))
+            found.append(spot.token.operand.span.shift(start))
+        found.append(spot.statement.span.shift(start))
     found.append(Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip())))
     found.append(Span(start, start + len(text)))
     index = index_of(document)

@@ -18,14 +18,13 @@ from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.token_at import find_bound, statement_of, symbol_of
 from visa_lsp.ide.index.tokens import Token, TokenKind, tokens_of
 from visa_lsp.isa.model import Role
-from visa_lsp.sema.model import SymbolKind
+from visa_lsp.sema.model import Body, Bound, SymbolKind
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.sema.model import Body, Bound
 
 _TYPE: Final = {
     TokenKind.MNEMONIC: "keyword",

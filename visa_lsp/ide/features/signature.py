@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.index.context import Expected, context_at
+from visa_lsp.ide.index.cursor_context import Expected, context_at
 from visa_lsp.ide.prose.opcode import describe_slot
 
 if TYPE_CHECKING:

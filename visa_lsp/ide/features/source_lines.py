@@ -19,15 +19,14 @@ from visa_lsp.isa.model import Mark
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax.bulk import code_of
 from visa_lsp.syntax.tree import Instruction
-from visa_lsp.text import with_newlines
+from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import ChunkIndex
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
     from visa_lsp.syntax.document import Document
-    from visa_lsp.text import Span
 
 _FILES: Final = frozenset(TABLE.marks(Mark.FILE))
 _LINES: Final = frozenset(TABLE.marks(Mark.LINE))

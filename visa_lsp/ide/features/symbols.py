@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
 from visa_lsp.syntax.bulk import decl_offsets
 from visa_lsp.syntax.chunk_facts import class_letter
 from visa_lsp.text import Span
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
 # because a longer list does not help the reader
 MAX_SYMBOLS: Final = 3000

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.ide.features.semantic_tokens import pack_tokens, semantic_tokens, some_lines, unpack_tokens
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
-from visa_lsp.ide.index.line_keys import signs_at, version_of
-from visa_lsp.syntax.words import may_have, needle
-from visa_lsp.text import units
+from visa_lsp.ide.index.line_keys import Signs, signs_at, version_of
+from visa_lsp.syntax.word_search import may_have, needle
+from visa_lsp.text import Encoding, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.chunk_index import PartNaming
     from visa_lsp.ide.index.line_keys import Signs
-    from visa_lsp.ide.index.text_index import Index, PartNaming
+    from visa_lsp.ide.index.text_index import Index
     from visa_lsp.syntax.document import Chunk, Document
-    from visa_lsp.text import Encoding
 
 
 @dataclass(slots=True, eq=False)

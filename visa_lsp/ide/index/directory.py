@@ -11,12 +11,12 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.words import may_have, needle
+from visa_lsp.syntax.word_search import may_have, needle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from visa_lsp.ide.index.text_index import ChunkIndex, Index
+    from visa_lsp.ide.index.chunk_index import ChunkIndex
     from visa_lsp.syntax.document import Document
 
 # chunks indexed in one step of a query: some milliseconds
@@ -27,20 +27,20 @@ class Directory:
     """The chunks that declare a name, or an alias of it; can be updated from any snapshot of a text to any other."""
 
     def __init__(self) -> None:
-        self.index: Index | None = None
+        self._snapshot: Sequence[ChunkIndex] | None = None
         self._declaring: dict[str, tuple[ChunkIndex, ...]] = {}
         self._aliasing: dict[str, tuple[ChunkIndex, ...]] = {}
         self._parts: dict[int, ChunkIndex] = {}
         self._left: dict[int, ChunkIndex] = {}
 
-    def update(self, index: Index) -> None:
+    def update(self, parts: Sequence[ChunkIndex]) -> None:
         """Remove the old chunks, and index some of the new ones."""
-        if self.index is not index:
-            now = {id(part): part for part in index.parts if part.facts.decls}
+        if self._snapshot is not parts:
+            now = {id(part): part for part in parts if part.facts.decls}
             for key in self._parts.keys() - now.keys():
                 self._change(self._parts.pop(key), come=False)
             self._left = {key: part for key, part in now.items() if key not in self._parts}
-            self.index = index
+            self._snapshot = parts
         for part in list(islice(self._left.values(), _AT_ONCE)):
             self.include(part)
 
@@ -51,7 +51,7 @@ class Directory:
         self._change(part, come=True)
         self._parts[id(part)] = part
         if self._left.pop(id(part), None) is None:
-            self.index = None  # because the directory is between two snapshots until ``update`` has finished
+            self._snapshot = None  # it is of another snapshot: no snapshot's now, until ``update`` has looked
         return True
 
     def find_declaring(self, names: Iterable[str]) -> list[tuple[str, ChunkIndex]]:
@@ -87,8 +87,8 @@ def directory_in(document: Document) -> Directory:
     return document.session.part(Directory)
 
 
-def directory_of(index: Index) -> Directory:
+def directory_of(document: Document, parts: Sequence[ChunkIndex]) -> Directory:
     """Return the directory of a text, updated to a snapshot."""
-    found = directory_in(index.document)
-    found.update(index)
+    found = directory_in(document)
+    found.update(parts)
     return found

@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.line_classes import SelectedLines
-from visa_lsp.ide.index.text_index import index_of, words_of
+from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of, words_of
 from visa_lsp.ide.index.token_at import spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.sema.bind import bind
-from visa_lsp.sema.model import SymbolKind
-from visa_lsp.sema.names import make_predefined_symbols
+from visa_lsp.sema.model import Body, BoundModule, Symbol, SymbolKind
+from visa_lsp.sema.predefined_symbols import make_predefined_symbols
 from visa_lsp.syntax.chunk_facts import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.ide.index.text_index import BodyChunks, Index
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.sema.model import Body, BoundModule, Symbol
     from visa_lsp.syntax.document import Document
 
 # Shorter texts are bound whole.

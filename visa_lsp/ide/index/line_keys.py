@@ -10,7 +10,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.text_index import index_of, sign_of, words_of
+from visa_lsp.ide.index.chunk_index import sign_of
+from visa_lsp.ide.index.text_index import index_of, words_of
 from visa_lsp.syntax.bulk import classes
 from visa_lsp.syntax.document import same_head, same_tail
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, Index, PartNaming
+    from visa_lsp.ide.index.chunk_index import PartNaming
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
     Naming = tuple[PartNaming, ...]
 

@@ -8,10 +8,8 @@ dict, because each keystroke reads it for every chunk. Invariant: the cache affe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar, cast
 
 T = TypeVar("T")
 

@@ -8,152 +8,26 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.index.chunk_index import ChunkIndex
 from visa_lsp.ide.index.directory import directory_of
-from visa_lsp.ide.index.memo import new_memo
-from visa_lsp.isa.model import FlowClass
-from visa_lsp.isa.table import TABLE
-from visa_lsp.sema.special_words import special_words
-from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
-from visa_lsp.syntax.chunk_facts import INPUT, base_of, class_letter, facts_in
+from visa_lsp.syntax.bulk import decl_offsets, statement_of
+from visa_lsp.syntax.chunk_facts import INPUT, facts_in
 from visa_lsp.syntax.chunks import code_in, first_line_of
 from visa_lsp.syntax.session import Session
-from visa_lsp.syntax.tree import SUBROUTINE, Instruction, Scope
-from visa_lsp.syntax.words import AT_ONCE, chunks_with, lines_with
+from visa_lsp.syntax.tree import SUBROUTINE, Scope
+from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from visa_lsp.ide.index.memo import Memo
-    from visa_lsp.syntax.document import Chunk, Document
+    from visa_lsp.syntax.document import Document
 
 _WORD: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?]*")
-_NOTES: Final = frozenset(
-    name for name, rows in TABLE.by_mnemonic.items() if all(row.flow is FlowClass.NOTE for row in rows)
-)
 _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
-
-
-class PartNaming(NamedTuple):
-    """The part of a chunk that determines the meaning of names in the body; ``signs`` is None without declarations."""
-
-    labels: tuple[str, ...]
-    signs: dict[str, str] | None
-    specials: tuple[str, ...]
-
-
-@dataclass(slots=True, eq=False)
-class ChunkIndex:
-    """The facts of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration.
-
-    ``memo`` caches facts that other modules derive from the chunk, each under its own key.
-    """
-
-    facts: Facts
-    chunk: Chunk
-    _decls: dict[str, list[tuple[int, str]]] | None = None
-    _labels: list[tuple[int, str]] | None = None
-    _aliases: list[tuple[str, str]] | None = None
-    _naming: PartNaming | None = None
-    _signs: dict[str, str] | None = None
-    _label_signs: dict[str, str] | None = None
-    _instructions: int | None = None
-    memo: Memo = field(default_factory=new_memo)
-
-    @property
-    def knows_naming(self) -> bool:
-        """True if ``naming`` is known already."""
-        return self._naming is not None
-
-    @property
-    def knows_instructions(self) -> bool:
-        """True if ``instructions`` is known already."""
-        return self._instructions is not None
-
-    @property
-    def knows_decls(self) -> bool:
-        """True if ``decls`` and ``aliases`` are known already."""
-        return self._decls is not None and self._aliases is not None
-
-    @property
-    def naming(self) -> PartNaming:
-        """The part of the chunk that determines the meaning of the body's names."""
-        if self._naming is None:
-            specials = tuple([text for _, text in self.facts.specials])
-            self._naming = PartNaming(self.facts.labels, self.signs if self.facts.decls else None, specials)
-        return self._naming
-
-    @property
-    def code(self) -> str:
-        """The lines without comments, each with a newline before it."""
-        return code_of(self.chunk.text, self.chunk.opens_in_block, joined=self.chunk.goes_on)
-
-    @property
-    def decls(self) -> dict[str, list[tuple[int, str]]]:
-        """A map from name to (line in the chunk, text after the name)."""
-        if self._decls is None:
-            found: dict[str, list[tuple[int, str]]] = {}
-            if self.facts.decls:
-                places = zip(self.facts.decls, decl_offsets(self.code), self.facts.properties, strict=False)
-                for name, offset, rest in places:
-                    found.setdefault(name, []).append((offset, rest))
-            self._decls = found
-        return self._decls
-
-    @property
-    def aliases(self) -> list[tuple[str, str]]:
-        """(name, base) of each declaration of an alias."""
-        if self._aliases is None:
-            pairs = (
-                zip(self.facts.decls, self.facts.properties, strict=True)
-                if self.facts.decls and "alias" in self.chunk.text
-                else ()
-            )
-            self._aliases = [(name, base) for name, rest in pairs if (base := base_of(rest)) is not None]
-        return self._aliases
-
-    @property
-    def signs(self) -> dict[str, str]:
-        """A map from declared name to a sign for its class and length (``line_keys.Signs``)."""
-        if self._signs is None:
-            pairs = zip(self.facts.decls, self.facts.properties, strict=True)
-            self._signs = {name: sign_of(name, class_letter(rest)) for name, rest in pairs}
-        return self._signs
-
-    @property
-    def label_signs(self) -> dict[str, str]:
-        """A map from label to its sign."""
-        if self._label_signs is None:
-            self._label_signs = {name: sign_of(name, "L") for name in self.facts.labels}
-        return self._label_signs
-
-    @property
-    def instructions(self) -> int:
-        """The number of instructions, without marks of source lines and lifetimes."""
-        if self._instructions is None:
-            if self.facts.braced:
-                told = [statement_of(line.rstrip()) for line in self.code.split("\n")]
-                names = [
-                    ".".join(word.text for word in statement.words)
-                    for statement in told
-                    if isinstance(statement, Instruction)
-                ]
-                self._instructions = sum(name not in _NOTES for name in names)
-            else:
-                lines = instructions_of(self.code, self.facts).split("\n")
-                words = [line.split(None, 1)[0] for line in lines if line and not line.isspace()]
-                self._instructions = sum(word not in _NOTES for word in words) - len(self.labels)
-        return self._instructions
-
-    @property
-    def labels(self) -> list[tuple[int, str]]:
-        """(line in the chunk, name) of each label."""
-        if self._labels is None:
-            self._labels = label_offsets(self.code) if self.facts.labels else []
-        return self._labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +146,7 @@ class Index:
 
     def declarations(self, group: BodyChunks, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         """Return (line, name, text after the name) of the declarations of names."""
-        for name, part in directory_of(self).find_declaring(names):
+        for name, part in directory_of(self.document, self.parts).find_declaring(names):
             at = self._places[id(part)]
             if group.first <= at < group.end:
                 base = self.document.line_of(at)
@@ -281,7 +155,7 @@ class Index:
 
     def aliases(self, group: BodyChunks, bases: Iterable[str]) -> Iterator[str]:
         """Yield the names that are declared as aliases of the given names."""
-        directory = directory_of(self)
+        directory = directory_of(self.document, self.parts)
         for wanted in bases:
             for part in directory.find_aliasing(wanted):
                 if group.first <= self._places[id(part)] < group.end:
@@ -369,11 +243,6 @@ def index_of(document: Document) -> Index:
         parts.append(part if part is not None and part.chunk is chunk else ChunkIndex(facts_in(chunk), chunk))
     last.index = Index(document, parts)
     return last.index
-
-
-def sign_of(name: str, letter: str) -> str:
-    """Return the sign of a declared name in the key of a line; a word whose meaning depends on the place is its own sign."""
-    return f"\x01{letter}{name if name in special_words() else ''}\x02{len(name)};"
 
 
 def words_of(code: str) -> set[str]:

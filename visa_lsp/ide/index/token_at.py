@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from visa_lsp.ide.index.tokens import Token, TokenKind, tokens_of
-from visa_lsp.sema.model import Place
+from visa_lsp.sema.model import Body, Bound, Place, Symbol
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.sema.model import Body, Bound, Symbol
     from visa_lsp.syntax import tree
     from visa_lsp.text import Span
 

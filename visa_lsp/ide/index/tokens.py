@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.model import Shape
+from visa_lsp.isa.model import Shape, Slot
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.isa.model import Slot
     from visa_lsp.sema.model import Bound
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.values import float_of_bits, int_of_bits, number_of, unpack_values
-from visa_lsp.isa.types import F, type_named
+from visa_lsp.ide.index.plain_numbers import float_of_bits, int_of_bits, number_of, unpack_values
+from visa_lsp.isa.types import DataType, F, type_named
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Immediate
 
 _MASK64: Final = (1 << 64) - 1

@@ -5,20 +5,14 @@ Everything comes from the row, without special cases for single instructions. Kn
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from visa_lsp.ide.prose.markdown import code
 from visa_lsp.isa.glossary import meaning
-from visa_lsp.isa.model import EVERY_DIALECT, Dialect, Modifier, Role, Shape
+from visa_lsp.isa.model import EVERY_DIALECT, Dialect, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.operands import describe_classes
 from visa_lsp.isa.platforms import PLATFORMS
-from visa_lsp.isa.types import FLOAT_TYPES, INT_TYPES, SCALAR_TYPES, TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.isa.model import Instruction, Slot
-    from visa_lsp.isa.types import DataType
+from visa_lsp.isa.types import FLOAT_TYPES, INT_TYPES, SCALAR_TYPES, TYPES, DataType
 
 _DIALECT_ORDER = (Dialect.SEED, Dialect.V41, Dialect.V42)
 

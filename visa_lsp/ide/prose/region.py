@@ -8,19 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.values import number_of
+from visa_lsp.ide.index.plain_numbers import number_of
 from visa_lsp.ide.prose.markdown import code
 from visa_lsp.isa.glossary import meaning
-from visa_lsp.isa.model import Role
+from visa_lsp.isa.model import Role, Slot
 from visa_lsp.isa.operands import Region
 from visa_lsp.program.regions import byte_range, destination_elements, origin, source_elements
-from visa_lsp.sema.model import SymbolKind
+from visa_lsp.sema.model import Body, Symbol, SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.model import Slot
     from visa_lsp.isa.types import DataType
-    from visa_lsp.sema.model import Body, Symbol
 
 _MAX_ROWS: Final = 6
 

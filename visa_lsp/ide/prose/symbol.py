@@ -12,13 +12,12 @@ from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.prose.markdown import block, code, strong
 from visa_lsp.isa import predefined
 from visa_lsp.isa.operands import ALIGN_TEXT, align_bytes
-from visa_lsp.sema.model import Role, SymbolKind
+from visa_lsp.sema.model import Body, Reference, Role, Symbol, SymbolKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.sema.model import Body, Reference, Symbol
 
 _MAX_LINES: Final = 8
 # The letter of a class in a declaration.

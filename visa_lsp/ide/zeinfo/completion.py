@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from visa_lsp.ide.zeinfo.place import typing_at
-from visa_lsp.zeinfo.schema import SCALARS, version_text
-from visa_lsp.zeinfo.words import WORDS
+from visa_lsp.zeinfo.closed_words import WORDS
+from visa_lsp.zeinfo.schema import SCALARS, SchemaKey, version_text
 
 if TYPE_CHECKING:
     from visa_lsp.text import Span
-    from visa_lsp.zeinfo.schema import SchemaKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.zeinfo.place import spot_at
+from visa_lsp.ide.zeinfo.place import YamlEntry, spot_at
 from visa_lsp.zeinfo.kernel_checks import find_layout
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.placement import Argument, arguments_of, inputs_of
+from visa_lsp.zeinfo.placement import Argument, TextInput, arguments_of, inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.ide.zeinfo.place import YamlEntry
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.layout import Registers
-    from visa_lsp.zeinfo.placement import TextInput
+    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.source import ZeInfoSource
 
 

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 from visa_lsp.ide.features.hover import HoverResult
 from visa_lsp.ide.prose.markdown import code
 from visa_lsp.ide.zeinfo.definition import argument_place
-from visa_lsp.ide.zeinfo.place import spot_at
-from visa_lsp.zeinfo.schema import SCALARS, version_text
-from visa_lsp.zeinfo.words import WORDS, word
+from visa_lsp.ide.zeinfo.place import YamlEntry, spot_at
+from visa_lsp.zeinfo.closed_words import WORDS, word
+from visa_lsp.zeinfo.schema import SCALARS, SchemaKey, version_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.ide.zeinfo.place import YamlEntry
     from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.layout import Registers
-    from visa_lsp.zeinfo.schema import SchemaKey
+    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.source import ZeInfoSource
 
 

@@ -6,7 +6,7 @@ Knows no single family. Invariant: every helper returns plain rows, slots and mo
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP
 from visa_lsp.isa.model import Instruction, Modifier, Operation, Refusal, Role, Shape, Slot, Trait, layout
@@ -14,7 +14,6 @@ from visa_lsp.isa.types import UD, D, F
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Unpack
 
     from visa_lsp.isa.lane import Meaning
     from visa_lsp.isa.rows._keywords import More

@@ -14,7 +14,7 @@ in the tools: both bytes hold it, a count code or, in quad messages, the mask. *
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
@@ -23,8 +23,6 @@ from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows._messages import message
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from visa_lsp.isa.rows._keywords import More
 
 _DG2: Final = since("DG2")

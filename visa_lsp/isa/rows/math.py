@@ -5,16 +5,13 @@ The hardware approximates; the simulator computes in double precision and rounds
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, Lane, word
-from visa_lsp.isa.model import Lack
+from visa_lsp.isa.model import Instruction, Lack
 from visa_lsp.isa.platforms import INEXACT, since
 from visa_lsp.isa.rows.shapes import EVERY, FLOAT, NEWEST_ONLY, NO_VF, PURE_BF, SEED_ONLY, lane_row
 from visa_lsp.isa.types import BF, DF, HF, VF, F
-
-if TYPE_CHECKING:
-    from visa_lsp.isa.model import Instruction
 
 _F_HF: Final = frozenset({F, HF})
 _F_HF_BF: Final = _F_HF | {BF}

@@ -7,7 +7,7 @@ runs none of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 from visa_lsp.isa.lane import Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Role, Shape, Slot
@@ -17,8 +17,6 @@ from visa_lsp.isa.rows.shapes import SAMPLER, SURFACE, number, vec
 from visa_lsp.isa.types import UB, UW, F, W
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from visa_lsp.isa.rows._keywords import More
 
 _VME: Final = Unmodelled("the motion estimation unit is not modelled")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import (
@@ -41,10 +41,7 @@ from visa_lsp.isa.rows.shapes import (
     raw,
     src,
 )
-from visa_lsp.isa.types import BF, BF8, BOOL, E2M1, HF, HF8, TF32, UB, UD, UW, B, F
-
-if TYPE_CHECKING:
-    from visa_lsp.isa.types import DataType
+from visa_lsp.isa.types import BF, BF8, BOOL, E2M1, HF, HF8, TF32, UB, UD, UW, B, DataType, F
 
 _ROUNDED: Final = frozenset({UB, B, HF})
 _FP8_TF32: Final = frozenset({UB, B, HF, F, UD})

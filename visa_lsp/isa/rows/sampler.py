@@ -17,7 +17,7 @@ The three fields have the same contents; their names differ because rows are dis
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 from msgspec.structs import replace
 
@@ -29,8 +29,6 @@ from visa_lsp.isa.rows.shapes import CHANNELS, IMAGE, SAMPLER, SURFACE, raw, vec
 from visa_lsp.isa.types import UD, UW, F
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from visa_lsp.isa.rows._keywords import Forms, More
 
 _V41: Final = frozenset({Dialect.V41})

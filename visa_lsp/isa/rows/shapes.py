@@ -5,7 +5,7 @@ Has only parts of several rows; parts of a single row are in that row.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 from visa_lsp.isa.model import (
     EVERY_DIALECT,
@@ -23,15 +23,13 @@ from visa_lsp.isa.model import (
 )
 from visa_lsp.isa.operands import AO, IM, A, G, I, OperandClass, P
 from visa_lsp.isa.platforms import ALL, MATRIX, since
-from visa_lsp.isa.types import BF, DF, FLOAT_TYPES, HF, INT_TYPES, SCALAR_TYPES, UQ, UV, VF, F, Q, V
+from visa_lsp.isa.types import BF, DF, FLOAT_TYPES, HF, INT_TYPES, SCALAR_TYPES, UQ, UV, VF, DataType, F, Q, V
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Unpack
 
     from visa_lsp.isa.lane import Meaning
     from visa_lsp.isa.rows._keywords import More
-    from visa_lsp.isa.types import DataType
 
 INT, FLOAT, ANY = INT_TYPES, FLOAT_TYPES, SCALAR_TYPES
 

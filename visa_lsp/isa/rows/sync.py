@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 from msgspec.structs import replace
 
@@ -12,8 +12,6 @@ from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows.shapes import IM, INT, NEWEST_ONLY, G, I
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from visa_lsp.isa.rows._keywords import More
 
 _DIVERGENT: Final = "In divergent control flow it is undefined: every thread of the group has to arrive, once."

@@ -17,10 +17,11 @@ from lsprotocol import types
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.stats.dumps import DUMP_SUFFIX
+from visa_lsp.companions import LAUNCH
 from visa_lsp.embed.languages import Host, host_of
 from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.features.inline_values import RunValues
-from visa_lsp.ide.workspace import Language
+from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.capabilities import (
     ASSEMBLE,
     CHECK_WITH_COMPILER,
@@ -31,6 +32,7 @@ from visa_lsp.lsp.capabilities import (
     GEN,
     INSTRUCTIONS_OF,
     LAUNCH_TEMPLATE,
+    PROVE,
     READ,
     RUN,
     RUN_ALL,
@@ -44,11 +46,11 @@ from visa_lsp.lsp.capabilities import (
 )
 from visa_lsp.lsp.convert import raw_range
 from visa_lsp.lsp.handlers import info, sources
-from visa_lsp.lsp.jobs import answers
-from visa_lsp.lsp.jobs.model import Stop
+from visa_lsp.lsp.jobs import command_answers
+from visa_lsp.lsp.jobs.model import Result, RunJob, Stop
 from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
-from visa_lsp.lsp.progress import send_partial, show_progress
-from visa_lsp.lsp.session import MachineCode
+from visa_lsp.lsp.visa_server import MachineCode, VisaServer
+from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
@@ -57,10 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.embed.host_text import HostText
-    from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.ide.zeinfo.document import HeldArgument
-    from visa_lsp.lsp.jobs.model import Result, RunJob
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.ide.zeinfo.info_document import HeldArgument
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +68,6 @@ DISASSEMBLY: Final = "visa/disassembly"
 SCHEME: Final = "visa-disassembly"
 CODE_SCHEME: Final = "visa-code"
 UNTRUSTED: Final = "the workspace is not trusted: files cannot be written and kernels cannot be run"
-_LAUNCH: Final = (".launch.yaml", ".launch.yml")
 _MAX_VALUES: Final = 8
 _LOOK_FOR_EDITS: Final = 0.1  # seconds
 _MAX_DEPTH: Final = 20
@@ -87,6 +85,7 @@ def register(server: VisaServer) -> None:
         (RUN, on_run),
         (RUN_ALL, on_run_all),
         (WHY, on_why),
+        (PROVE, on_prove),
         (STATS, on_stats),
         (READ, on_read),
         (GEN, on_gen),
@@ -213,7 +212,7 @@ async def on_assemble(ls: VisaServer, arguments: list[Any], token: Any) -> Resul
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
-        return lambda: answers.assemble_text(text, path, platform)
+        return lambda: command_answers.assemble_text(text, path, platform)
 
     return _refuse_untrusted(ls) or await _answer(ls, "vISA: assembling", token, prepare)
 
@@ -235,7 +234,7 @@ async def _disassemble(ls: VisaServer, arguments: Any, token: Any) -> Result:
         platform = _platform(ls, {**options, "uri": uri})
         # A separate document with the path of the object and a suffix for its kind.
         shown = f"{SCHEME}:{uri.partition(':')[2]}.visaasm"
-        return lambda: {**answers.disassemble(text, path, platform), "uri": shown}
+        return lambda: {**command_answers.disassemble(text, path, platform), "uri": shown}
 
     return await _answer(ls, "vISA: disassembling", token, prepare)
 
@@ -248,7 +247,7 @@ async def on_zebin(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         path, platform = ls.files.path_of(options["uri"]), _platform(ls, options)
         if path is None:
             raise BadArgument("a zebin must be a file")
-        return lambda: answers.zebin(path, platform)
+        return lambda: command_answers.zebin(path, platform)
 
     return await _answer(ls, "vISA: reading the zebin", token, prepare)
 
@@ -267,7 +266,7 @@ async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
             raise BadArgument("the object has no `other`, the document to compare with")
         platform = _platform(ls, options)
         one, its = ((_source(ls, uri), ls.files.path_of(uri) or uri) for uri in (options["uri"], other))
-        return lambda: answers.diff(one, its, platform)
+        return lambda: command_answers.diff(one, its, platform)
 
     return await _answer(ls, "vISA: comparing", token, prepare)
 
@@ -350,7 +349,7 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         named = options_of(arguments)
         uri = named["uri"]
         options: dict[str, Any] = {**named, **_quick(arguments)}
-        if uri.endswith(_LAUNCH):
+        if uri.endswith(LAUNCH):
             _complete_launch_options(ls, options)
             return lambda: run_in_subprocess(None, None, options, stop)
         if named.get("launch", "").startswith("file:"):
@@ -381,7 +380,7 @@ async def on_why(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 
     def prepare() -> Callable[[], Result]:
         options: dict[str, Any] = dict(options_of(arguments))
-        uri, is_launch = options["uri"], options["uri"].endswith(_LAUNCH)
+        uri, is_launch = options["uri"], options["uri"].endswith(LAUNCH)
         asked: dict[str, Any] = {"value": options["value"]} if "value" in options else {}
         for name in ("fault", "most"):
             if name in options:
@@ -401,6 +400,32 @@ async def on_why(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         return lambda: run_in_subprocess(text, None if is_launch else ls.files.path_of(uri), job, stop)
 
     return await _answer_or_stop(ls, "vISA: explaining", token, prepare, stop)
+
+
+async def on_prove(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Prove a text or an object for every launch.
+
+    Options: ``assume``, a list of conditions of launches; ``properties``, with commas between; ``kernel``, ``timeout`` and ``platform``.
+    The answer is that of ``visa-lsp prove --format json``, and the same as ``text``. Cancelling the request ends the proof.
+    """
+    stop = Stop()
+
+    def prepare() -> Callable[[], Result]:
+        value = _json(arguments[0] if arguments else None)
+        assume = value.pop("assume", None) or [] if isinstance(value, dict) else []
+        if not isinstance(assume, list) or not all(isinstance(one, str) for one in assume):
+            raise BadArgument("`assume` must be a list of conditions, such as `len(y) >= n`")
+        options = options_of([value], second="properties")
+        uri = options["uri"]
+        path, is_object = ls.files.path_of(uri), _is_object(uri)
+        if is_object and path is None:
+            raise BadArgument("an object has to be a file")
+        if not is_object and (platform := _platform(ls, options)):
+            options["platform"] = platform
+        text, opened = None if is_object else _text(ls, uri), _beside(ls, path)
+        return lambda: command_answers.prove(path or uri, text, path, options, assume, opened, stop)
+
+    return await _answer_or_stop(ls, "vISA: proving", token, prepare, stop)
 
 
 def _count(word: str, name: str) -> int:
@@ -449,8 +474,8 @@ def _is_object(uri: str) -> bool:
 def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
     """Add the text of a launch file and of its kernel to the options of a run, as open in the editor."""
     path = ls.files.path_of(options["uri"])
-    if not options["uri"].endswith(_LAUNCH):
-        raise BadArgument(f"`{options['uri']}` is not a launch file: expected a name that ends in {_LAUNCH[0]}")
+    if not options["uri"].endswith(LAUNCH):
+        raise BadArgument(f"`{options['uri']}` is not a launch file: expected a name that ends in {LAUNCH[0]}")
     if QUICK in options:
         raise BadArgument(f"`{QUICK}` requires a text or an object, not a launch file")
     if path is None:
@@ -568,7 +593,7 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
     """Store the results of a run, for the inline values of its text."""
     source = answer.get("source")
     opened = ls.documents.get(uri)
-    if uri.endswith(_LAUNCH):
+    if uri.endswith(LAUNCH):
         opened = ls.files.find_open(Path(source)) if source else None
     elif _is_object(uri):
         opened = ls.documents.get(f"{SCHEME}:{uri.partition(':')[2]}.visaasm")
@@ -635,7 +660,7 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         if source := options.get("source"):
             options["source"] = ls.files.path_of(source) or source
         text, path = _text(ls, uri), ls.files.path_of(uri)
-        return lambda: answers.gen(text, path, dict(options), stop)
+        return lambda: command_answers.gen(text, path, dict(options), stop)
 
     answer = await _answer_or_stop(ls, "vISA: machine code", token, prepare, stop)
     for opened, is_named in asked:
@@ -663,7 +688,7 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
             raise BadArgument(f"`{options['uri']}` is not a file")
         if platform := _platform(ls, options):
             options["platform"] = platform
-        return lambda: answers.compile_answer(path, dict(options), stop)
+        return lambda: command_answers.compile_answer(path, dict(options), stop)
 
     return await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
 
@@ -685,7 +710,7 @@ async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: An
         if host_of(path or uri) is not Host.OPENCL:
             raise BadArgument(f"`{uri}` is not an OpenCL source, the only language that the compiler accepts")
         texts.append(Document.parse(text))
-        return lambda: answers.compiler_check(text, path, dict(options), stop)
+        return lambda: command_answers.compiler_check(text, path, dict(options), stop)
 
     answer = await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
     for finding in answer.get("findings", ()):
@@ -707,7 +732,7 @@ async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -
         named = options_of(arguments)
         text, path = _text(ls, named["uri"]), ls.files.path_of(named["uri"])
         options = {**named, **_quick(arguments), "platform": _platform(ls, named), "opened": _beside(ls, path)}
-        return lambda: answers.launch_template(text, path, options)
+        return lambda: command_answers.launch_template(text, path, options)
 
     return await _answer(ls, "vISA: reading arguments", token, prepare)
 
@@ -744,7 +769,7 @@ async def on_ze_info(ls: VisaServer, arguments: list[Any], token: Any) -> Result
         options = options_of(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
         opened = _beside(ls, path)
-        return lambda: answers.ze_info(text, path, platform, opened)
+        return lambda: command_answers.ze_info(text, path, platform, opened)
 
     return await _answer(ls, "vISA: ze_info", token, prepare)
 
@@ -754,7 +779,7 @@ async def on_explain(ls: VisaServer, arguments: list[Any], token: Any) -> Result
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments, needed="word", second="platform")
-        return lambda: answers.explain(options["word"], options.get("platform"))
+        return lambda: command_answers.explain(options["word"], options.get("platform"))
 
     return await _answer(ls, "vISA: explaining", token, prepare)
 
@@ -786,7 +811,7 @@ def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]
 
 async def on_words(ls: VisaServer, _arguments: list[Any], token: Any) -> Result:
     """Return the words with a page, each with its kind and a line."""
-    return await _answer(ls, "vISA: listing words", token, lambda: answers.words)
+    return await _answer(ls, "vISA: listing words", token, lambda: command_answers.words)
 
 
 async def on_show_references(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:

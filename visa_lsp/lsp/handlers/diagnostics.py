@@ -13,29 +13,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.analysis.analysis import CLASSIFIED_FROM_LINES
+from visa_lsp.analysis.analysis import CLASSIFIED_FROM_LINES, Analysis
 from visa_lsp.ide.deferred_findings import MAX_UNDEFERRED_LINES, find_deferred, keep_deferred
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
-from visa_lsp.ide.workspace import Language
+from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.deferred_findings import find_in_subprocess
 from visa_lsp.lsp.encode import MAX_FINDINGS, FindingView, count_value, encode_json, finding_value, finding_values
 from visa_lsp.lsp.handlers.info import info_of, text_at
-from visa_lsp.lsp.progress import show_progress
-from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Protocol
-from visa_lsp.syntax.words import learn_words
+from visa_lsp.lsp.visa_server import VisaServer, guard
+from visa_lsp.lsp.work_progress import show_progress
+from visa_lsp.syntax.word_search import learn_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.jobs.model import FileRules
-    from visa_lsp.lsp.session import VisaServer
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +77,7 @@ def findings_in_host(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, 
     host = ls.host(types.TextDocumentIdentifier(opened.key))
     if host is None:
         return ()
-    from visa_lsp.embed.findings import findings
+    from visa_lsp.embed.host_findings import findings
 
     rules = ls.rules_for(opened.key)
     return tuple(d for d in findings(host[1], rules.extra) if rules.shows(d.rule))

@@ -25,10 +25,10 @@ from visa_lsp.lsp.encode import encode_json, finding_value
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
 from visa_lsp.lsp.handlers.language import place, place_in_host
-from visa_lsp.lsp.progress import show_progress
-from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
-from visa_lsp.text import units
+from visa_lsp.lsp.visa_server import VisaServer, guard
+from visa_lsp.lsp.work_progress import show_progress
+from visa_lsp.text import Encoding, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.diagnostics import Edit
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.session import VisaServer
-    from visa_lsp.text import Encoding
 
 _ITEM: Final = {
     ItemKind.MNEMONIC: types.CompletionItemKind.Function,

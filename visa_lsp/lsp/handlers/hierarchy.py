@@ -11,11 +11,10 @@ from visa_lsp.ide.features.linked_editing import PATTERN, find_linked_places
 from visa_lsp.ide.features.selection_range import selection_ranges
 from visa_lsp.lsp.convert import line_range, range_of, to_offset
 from visa_lsp.lsp.handlers.language import place
-from visa_lsp.lsp.session import guard
+from visa_lsp.lsp.visa_server import VisaServer, guard
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.session import VisaServer
 
 _KIND: Final = {
     "kernel": types.SymbolKind.Module,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -12,22 +12,17 @@ from lsprotocol import types
 from visa_lsp.companions import stem_of
 from visa_lsp.ide.features.code_lens import code_lenses, resolve_lens
 from visa_lsp.ide.features.document_links import document_links, yaml_links
-from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
+from visa_lsp.ide.features.inlay_hints import HintKind, InlayText, inlay_hints
 from visa_lsp.ide.features.inline_values import inline_values
-from visa_lsp.ide.workspace import Language
-from visa_lsp.ide.zeinfo.document import InfoDocument
+from visa_lsp.ide.workspace import Language, OpenDocument
+from visa_lsp.ide.zeinfo.info_document import InfoDocument
 from visa_lsp.lsp.capabilities import ASSEMBLE, DID_CHANGE_CURSOR, DISASSEMBLE, GEN, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.handlers.blocks import lenses_of_blocks
-from visa_lsp.lsp.session import guard
+from visa_lsp.lsp.handlers.embedded_blocks import lenses_of_blocks
 from visa_lsp.lsp.transport.protocol import Raw
+from visa_lsp.lsp.visa_server import VisaServer, guard
 from visa_lsp.text import units
-
-if TYPE_CHECKING:
-    from visa_lsp.ide.features.inlay_hints import InlayText
-    from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.session import VisaServer
 
 _COMMAND: Final = {"run": RUN, "assemble": ASSEMBLE, "disassemble": DISASSEMBLE, "gen": GEN}
 _TYPE_HINT: Final = types.InlayHintKind.Type.value

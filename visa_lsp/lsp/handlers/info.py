@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
-from visa_lsp.companions import TEXTS, stem_of
+from visa_lsp.companions import stem_of
 from visa_lsp.ide.index.focus import header_lines, header_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.ide.workspace import Language
-from visa_lsp.ide.zeinfo.document import (
+from visa_lsp.ide.workspace import Language, OpenDocument
+from visa_lsp.ide.zeinfo.info_document import (
     HeldArgument,
     InfoDocument,
     arguments_in,
@@ -26,18 +26,18 @@ from visa_lsp.ide.zeinfo.document import (
     place_in_document,
     simd_size_of,
 )
-from visa_lsp.ide.zeinfo.inputs import labels, pages
+from visa_lsp.ide.zeinfo.input_words import labels, pages
 from visa_lsp.lsp.convert import position, range_of
+from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.launch.document import LaunchDocument
-    from visa_lsp.ide.workspace import OpenDocument
+    from visa_lsp.ide.launchfile.launch_document import LaunchDocument
     from visa_lsp.ide.zeinfo.symbols import ZeSymbol
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
 
 # The vISA text beside a ze_info document, for a state of its file and a platform.
 _ANALYSIS: Final = Key["Analysis"]("analysis")
@@ -104,7 +104,7 @@ def info_of(
 
 def _launch_of(ls: VisaServer, opened: OpenDocument) -> LaunchDocument:
     # Imported here because few sessions open a launch file.
-    from visa_lsp.ide.launch.document import LaunchDocument
+    from visa_lsp.ide.launchfile.launch_document import LaunchDocument
     from visa_lsp.launchfile.folder import LaunchFolder
 
     path = ls.files.path_of(opened.key)

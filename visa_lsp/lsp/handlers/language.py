@@ -16,16 +16,15 @@ from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.references import ReferenceKind, highlights, places
 from visa_lsp.lsp.convert import range_of, raw_range, to_offset
 from visa_lsp.lsp.handlers import info, sources
-from visa_lsp.lsp.progress import send_partial
-from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Raw
+from visa_lsp.lsp.visa_server import VisaServer, guard
+from visa_lsp.lsp.work_progress import send_partial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.session import VisaServer
 
 _HIGHLIGHT: Final = {
     ReferenceKind.READ: types.DocumentHighlightKind.Read,

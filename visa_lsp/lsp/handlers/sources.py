@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.ide.features.source_lines import names_of, source_of, stretches, stretches_of_text
+from visa_lsp.ide.features.source_lines import SourceLine, Stretch, names_of, source_of, stretches, stretches_of_text
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.prose.markdown import block
-from visa_lsp.ide.workspace import Language
+from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.convert import range_of
 from visa_lsp.safe_io import read_file
 from visa_lsp.text import lines_of
@@ -25,11 +25,9 @@ from visa_lsp.text import lines_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from visa_lsp.ide.features.source_lines import SourceLine, Stretch
-    from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.jobs.model import Result
-    from visa_lsp.lsp.progress import Work
-    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.visa_server import VisaServer
+    from visa_lsp.lsp.work_progress import Work
 
 _MAX_SOURCE_BYTES: Final = 16 << 20
 _MAX_PLACES: Final = 20_000

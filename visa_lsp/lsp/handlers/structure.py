@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from lsprotocol import types
 
@@ -21,22 +21,18 @@ from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, pattern_of,
 from visa_lsp.ide.features.token_pieces import Piece, encode_pieces, lines_of, numbers_of, pieces_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.ide.workspace import Language
-from visa_lsp.lsp.convert import to_span
+from visa_lsp.ide.workspace import Language, OpenDocument
+from visa_lsp.lsp.convert import Text, to_span
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.progress import send_partial, show_progress
-from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
+from visa_lsp.lsp.visa_server import VisaServer, guard
+from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
-    from typing import TypeAlias
 
-    from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.convert import Text
-    from visa_lsp.lsp.session import VisaServer
     from visa_lsp.syntax.document import Document
 
     Columns: TypeAlias = Callable[[int, int], int] | None

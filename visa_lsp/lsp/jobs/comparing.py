@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from visa_lsp.app.diff.comparison_values import kernel_values
 from visa_lsp.app.diff.sides import Side, side_of, side_of_text
-from visa_lsp.app.diff.values import kernel_values
 from visa_lsp.app.errors import UserError
-from visa_lsp.compare.programs import compare_programs
+from visa_lsp.compare.program_differences import compare_programs
 from visa_lsp.compare.rows import rewritten, rows_of
 
 if TYPE_CHECKING:

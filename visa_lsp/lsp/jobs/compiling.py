@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.compile.build import Build, build_source, device_of, read_source
 from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.gen.printing import figures_of, findings_json
 from visa_lsp.app.suggestions import seconds_of
-from visa_lsp.app.tools import settings_for
-from visa_lsp.toolchain.ocloc import SECONDS
+from visa_lsp.toolchain.ocloc import SECONDS, CompiledText
 
 if TYPE_CHECKING:
-    from visa_lsp.app.compile.build import Build
     from visa_lsp.lsp.jobs.model import Result, Stop
-    from visa_lsp.toolchain.ocloc import CompiledText
 
 
 def compile_source(path: str, options: dict[str, Any], stop: Stop) -> Result:
@@ -31,7 +29,7 @@ def compile_source(path: str, options: dict[str, Any], stop: Stop) -> Result:
         source = read_source(path)
         device = device_of(options.get("device") or None, options.get("platform") or settings_for(path).platform)
         seconds = SECONDS if options.get("timeout") is None else seconds_of(str(options["timeout"]))
-        build = built(
+        build = build_source(
             source, device, options.get("options") or "", options.get("tool") or None, seconds, lambda: stop.asked
         )
     except (UserError, OSError, ValueError) as error:

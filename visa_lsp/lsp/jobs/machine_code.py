@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.gen.document import Source, made, platform_for
+from visa_lsp.app.external_tools import split_options
+from visa_lsp.app.gen.gen_document import Source, finalize_text, platform_for
 from visa_lsp.app.gen.printing import as_json, figures
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.suggestions import seconds_of
-from visa_lsp.app.tools import split_options
 from visa_lsp.toolchain.finalize import SECONDS
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Sto
     try:
         source = Source(path or "untitled", text, options.get("platform") or platform_for(place, text))
         words = split_options(options.get("options"), "options")
-        document = made(
+        document = finalize_text(
             source, options.get("tool") or None, words, _seconds(options), place, lambda: stop.asked,
             schedule=bool(options.get("schedule")),
         )  # fmt: skip

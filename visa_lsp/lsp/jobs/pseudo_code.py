@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import read_bytes
-from visa_lsp.app.read.document import Kept, as_json, read_data
+from visa_lsp.app.read.pseudo_code import Kept, as_json, read_data
 from visa_lsp.job_process import answer_jobs
-from visa_lsp.lsp.jobs.answers import finder_of
+from visa_lsp.lsp.jobs.command_answers import finder_of
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.jobs.model import Result

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from visa_lsp.job_process import JobLost, JobProcess
-from visa_lsp.lsp.jobs.model import Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from visa_lsp.lsp.jobs.model import Result, RunJob
+from visa_lsp.lsp.jobs.model import Result, RunJob, Stop
 
 
 def run_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:

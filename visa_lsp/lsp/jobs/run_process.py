@@ -10,19 +10,17 @@ import json
 import math
 import os
 import tempfile
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from visa_lsp.app.errors import NEEDS_NUMPY
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.job_process import answer_jobs
-from visa_lsp.lsp.jobs.answers import finder_of, findings, launch_template, stats
+from visa_lsp.lsp.jobs.command_answers import finder_of, findings, launch_template, stats
 
 if TYPE_CHECKING:
-    from visa_lsp.app.launch.file import LaunchFile
-    from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch
     from visa_lsp.lsp.jobs.model import Result
 
 _HEAD: Final = 16
@@ -54,133 +52,76 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         return stats(text, path, options["stats"])
     if find_spec("numpy") is None:
         return {"ok": False, "error": NEEDS_NUMPY}
-    if "why" in options:
-        return _explain_value(text, Path(path) if path else None, options)
     from visa_lsp.app.launch import runner
-    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.app.launch.unit import LaunchJob, open_job
 
     source = Path(path) if path else None
-    proposal: Proposal | None = None
-    more: Result = {}
-    launch = _launch_path(source, options)
-    if launch is not None:
-        more["launch"] = str(launch)
-    if launch is None and not (options.get("launchText") or options.get("quick") is not None):
-        return {"ok": False, "error": "a document without a file needs a launch file: give `launch`"}
-    read: LaunchFile | None = None
+    launch = Path(options["launch"]) if options.get("launch") else source and _launch_beside(source)
+    more: Result = {} if launch is None else {"launch": str(launch)}
+    quick, words = options.get("quick"), options.get("launchText")
+    asked: Any = None
+    if quick is not None or (launch is None and "why" in options):
+        asked = {**({"kernel": options["kernel"]} if options.get("kernel") else {}), **(quick or {})}
+    elif not words and "why" not in options:
+        if launch is None:
+            return {"ok": False, "error": "a document without a file needs a launch file: give `launch`"}
+        if not launch.is_file():
+            return {"ok": False, "error": f"no launch file '{launch}'", "launchMissing": True, **more}
+    run = runner.RunOptions(
+        source,
+        options.get("platform"),
+        options.get("engine", "auto"),
+        options.get("checks", "all"),
+        finder=finder_of(options.get("opened")),
+        counts=options.get("profile") == "counts",
+        profile=options.get("profile") == "lanes",
+    )
+    # A folder that is not there: what others put into that of temporary files belongs to no launch of ours.
+    missing = Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
+    job = LaunchJob(
+        str(source or "untitled.visaasm"), launch or missing, run,
+        text=None if asked is not None else words or None, data=None if text is None else text.encode(),
+    )  # fmt: skip
+    opened: OpenedLaunch | None = None
     try:
-        # A folder that does not exist, because files of others in the temporary folder do not belong to the launch.
-        launch = launch or Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
-        run = runner.RunOptions(
-            source,
-            options.get("platform"),
-            options.get("engine", "auto"),
-            options.get("checks", "all"),
-            finder=finder_of(options.get("opened")),
-            counts=options.get("profile") == "counts",
-            profile=options.get("profile") == "lanes",
-        )
-        more["source"] = str(source) if source else None
-        if options.get("quick") is not None:
-            program = text if text is not None else runner.read_bytes(source or launch)
-            asked = {"kernel": options["kernel"]} if options.get("kernel") else {}
-            made = proposed(program, run, launch, {**asked, **options["quick"]})
-            proposal = made.proposal
-            more["launchText"] = proposal.written.text
-            read = proposal.read(launch)
-            report = runner.run_module(made.module, read, run, made.notes, made.sources)
-            report = report.with_assumed(proposal.assumed)
-        else:
-            read = _read(launch, options)
-            if text is None and source is None:
-                text, source = _program(read, options)
-                run = replace(run, path=source)
-                more["source"] = str(source)
-            if text is None:
-                assert source is not None  # a program is a text or a file
-                report = runner.run_object(runner.read_bytes(source), read, run)
-            else:
-                report = runner.run_text(text, read, replace(run, path=source or read.file))
-    except _LaunchMissing as error:
-        return {"ok": False, "error": str(error), "launchMissing": True, **more}
+        if "why" in options:
+            return _explain_value(job, options["why"])
+        opened = open_job(job, asked)
+        more["source"] = str(opened.options.path) if source or text is None else None
+        if opened.made is not None:
+            more["launchText"] = opened.made.proposal.written.text
+        with opened.errors_named():
+            report = runner.run_ready(opened.ready())
     except runner.TextProblems as problems:
-        mine = problems.path in (None, source, read.file if read else None)
-        found = findings(text, problems.diagnostics) if text is not None and mine else []
-        words = "\n".join(problems.lines[:3]) or "the text has errors"
-        return {"ok": False, "error": words, "diagnostics": found, **more}
-    except (runner.LaunchError, OSError, ValueError) as error:
-        words = proposal.written.name_item(str(error), str(launch)) if proposal is not None else str(error)
-        return {"ok": False, "error": words, **more}
+        mine = problems.path in (None, run.path, opened and opened.options.path)
+        found = findings(problems.text, problems.diagnostics) if mine else []
+        said = "\n".join(problems.lines[:3]) or "the text has errors"
+        return {"ok": False, "error": said, "diagnostics": found, **more}
+    except (UserError, runner.LaunchError, OSError, ValueError) as error:
+        return {"ok": False, "error": str(error), **more}
+    if opened.made is not None:
+        report = report.with_assumed(opened.made.proposal.assumed)
     return {**_report(report, options.get("head", _HEAD), whole=options.get("data") == "base64"), **more}
 
 
-def _explain_value(text: str | None, source: Path | None, options: dict[str, Any]) -> Result:
+def _launch_beside(source: Path) -> Path:
+    return source.with_name(source.name.rpartition(".")[0] + ".launch.yaml")
+
+
+def _explain_value(job: LaunchJob, asked: dict[str, Any]) -> Result:
     """Return the answer of ``visa-lsp why --format json`` for a program."""
     from visa_lsp.app.compare_runs.programs import ComparedProgram
-    from visa_lsp.app.errors import UserError
     from visa_lsp.app.launch import runner
-    from visa_lsp.app.why.answer import SHOWN_NODES, WhyQuestion, explain, generate_launch
+    from visa_lsp.app.why.answer import SHOWN_NODES, WhyQuestion, answer
     from visa_lsp.app.why.report import as_json
 
-    asked = options["why"]
-    try:
-        launch_path = _launch_path(source, options) or Path("untitled.launch.yaml")
-        read = _read(launch_path, options) if options.get("launchText") or launch_path.is_file() else None
-        if text is None and source is None and read is not None:
-            text, source = _program(read, options)
-        path = source or Path("untitled.visaasm")
-        program = ComparedProgram(str(path), path, runner.read_bytes(path) if text is None else text.encode())
-        platform = options.get("platform")
-        question = WhyQuestion(
-            str(path), asked.get("value"), asked.get("fault"), platform=platform, most=asked.get("most", SHOWN_NODES)
-        )
-        reference = None
-        if against := asked.get("against"):
-            other = Path(against["path"])
-            data = against["text"].encode() if "text" in against else runner.read_bytes(other)
-            reference = ComparedProgram(str(other), other, data)
-        launch = read or generate_launch(program, launch_path, platform)
-        return {"ok": True, **as_json(explain(question, program, launch, reference))}
-    except runner.TextProblems as problems:
-        return {"ok": False, "error": "\n".join(problems.lines[:3]) or "the text has errors"}
-    except (UserError, runner.LaunchError, OSError, ValueError) as error:
-        return {"ok": False, "error": str(error)}
-
-
-class _LaunchMissing(ValueError):  # noqa: N818 - an answer in words
-    """The error that a launch file is missing."""
-
-
-def _launch_path(source: Path | None, options: dict[str, Any]) -> Path | None:
-    if options.get("launch"):
-        return Path(options["launch"])
-    return source.with_name(source.name.rpartition(".")[0] + ".launch.yaml") if source is not None else None
-
-
-def _read(launch: Path, options: dict[str, Any]) -> LaunchFile:
-    from visa_lsp.app.launch.file import parse_launch, read_launch_file
-
-    text = options.get("launchText")
-    if not text:
-        if not launch.is_file():
-            raise _LaunchMissing(f"no launch file '{launch}'")
-        return read_launch_file(launch)
-    return parse_launch(text, launch)
-
-
-def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Path]:
-    """Return the text of the program that a launch file names, from the editor or its file; None for an object."""
-    if read.file is None:
-        raise ValueError(f"{read.path}:1:1: no program; name it with file: NAME.visaasm")
-    opened = options.get("opened") or {}
-    if str(read.file) in opened:
-        return opened[str(read.file)], read.file
-    from visa_lsp.app.launch.program import read_bytes, text_of
-
-    data = read_bytes(read.file)
-    if data[:4] == b"CISA" or read.file.suffix == ".isa":
-        return None, read.file
-    return text_of(data, read.file), read.file
+    reference = None
+    if against := asked.get("against"):
+        other = Path(against["path"])
+        data = against["text"].encode() if "text" in against else runner.read_bytes(other)
+        reference = ComparedProgram(str(other), other, data)
+    question = WhyQuestion(asked.get("value"), asked.get("fault"), asked.get("most", SHOWN_NODES))
+    return {"ok": True, **as_json(answer(question, job, reference))}
 
 
 # ---- the answer ----

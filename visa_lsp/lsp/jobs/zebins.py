@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.zebins import visa_text, zebin_of
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import Platform, platform_named
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.lsp.jobs.model import Result
     from visa_lsp.zeinfo.zebin import Zebin
 
@@ -45,7 +44,7 @@ def parts(path: str, platform: str | None) -> Result:
 
 def _kernels(zebin: Zebin) -> tuple[list[dict[str, Any]], str]:
     """Return the kernels that ze_info names, then those with code only; and the error in ze_info, if any."""
-    from visa_lsp.zeinfo.read import ZeInfoError, read
+    from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     code = {s.name.removeprefix(".text."): s.size for s in zebin.sections if s.name.startswith(".text.")}
     problem, infos = "", []

@@ -8,13 +8,11 @@ the pipe. Loads only the interpreter's own modules. Invariant: a malformed ``ini
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
-
     from visa_lsp.lsp.transport.input_stream import Inflow
 
 _MAX_BODY_BYTES: Final = 1 << 20

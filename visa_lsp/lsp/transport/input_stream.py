@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import BinaryIO
+from typing import BinaryIO, Final
 
 _LENGTH: Final = re.compile(rb"\s*content-length\s*:\s*([0-9]+)\s*", re.IGNORECASE)
 # A text of ten million lines; a longer message ends the session, like the end of the stream.

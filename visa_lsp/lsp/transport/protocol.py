@@ -22,20 +22,18 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.workspace import Workspace
 
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting, position_encoding
-from visa_lsp.lsp.transport.wire import changes_of
+from visa_lsp.lsp.transport.wire import Change, changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from concurrent.futures import Future
 
-    from visa_lsp.lsp.transport.wire import Change
     from visa_lsp.text import Encoding
 
     Handled = Generator[Any, Any, Any]
 
 logger = logging.getLogger(__name__)
 
-_PARSE: Final = -32700
 _INVALID: Final = -32600
 _UNKNOWN: Final = -32601
 _PARAMS: Final = -32602

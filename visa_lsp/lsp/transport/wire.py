@@ -15,13 +15,11 @@ import logging
 import os
 import sys
 from threading import Event, Semaphore, Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from pygls.exceptions import JsonRpcException
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
-
     from pygls.lsp.server import LanguageServer
 
     from visa_lsp.lsp.transport.input_stream import Inflow

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.effects import (
     blocks,
-    flow,
+    control_flow,
     horizontal,
     images,
     lsc,
@@ -31,7 +31,7 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     **moves.EFFECTS,
     **wide.EFFECTS,
     **horizontal.EFFECTS,
-    **flow.EFFECTS,
+    **control_flow.EFFECTS,
     **sync.EFFECTS,
     **scattered.EFFECTS,
     **blocks.EFFECTS,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.sim import messages
+from visa_lsp.sim.lsc_messages import sign_extend_dword
 from visa_lsp.sim.memory import Image
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _media(site: Site, *, write: bool) -> Op:
     def op(f: Frame) -> None:
         found = open_(f)
         space = found[0]
-        x, y = _signed(x_of(f)) + columns, _signed(y_of(f)) + rows
+        x, y = sign_extend_dword(x_of(f)) + columns, sign_extend_dword(y_of(f)) + rows
         if isinstance(space, Image):
             row_bytes, lines, line_pitch = space.width * space.texel_bytes, space.height, space.pitch
         else:
@@ -77,11 +78,6 @@ def _media(site: Site, *, write: bool) -> Op:
         f.views[view][...] = got.reshape(height, width)
 
     return op
-
-
-def _signed(value: int) -> int:
-    value &= 0xFFFFFFFF
-    return value - (1 << 32) if value >> 31 else value
 
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {

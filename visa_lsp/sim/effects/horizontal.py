@@ -11,14 +11,13 @@ import numpy as np
 
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import Region
-from visa_lsp.program.model import General, Indirect
+from visa_lsp.program.model import General, Indirect, Value
 from visa_lsp.sim import values
-from visa_lsp.sim.lanes import converter, flushed_source, int_source
+from visa_lsp.sim.lanes import converter, flush_source, int_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -27,7 +26,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 def _floats(site: Site, operand: Value, lanes: int | None = None) -> Fetch:
     """Return lanes of a source as f64, with denormals of f flushed by the mode."""
-    fetch = flushed_source(site, operand, ty.F, lanes)
+    fetch = flush_source(site, operand, ty.F, lanes)
     return lambda f: fetch(f).astype(np.float64)
 
 

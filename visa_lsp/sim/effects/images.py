@@ -13,12 +13,11 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import lsc_messages, messages
-from visa_lsp.sim.images import as_image, axes, channels, lane_reader
+from visa_lsp.sim.images import Coordinates, as_image, axes, channels, lane_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.sim.images import Coordinates
     from visa_lsp.sim.memory import Image, Space
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
@@ -37,7 +36,7 @@ def _count(
     messages.announce(f, kind, (image.whole, found[1]), np.where(inside, at, image.size), image.texel_bytes, lanes)
 
 
-def _typed(
+def _make_texel_op(
     site: Site,
     data: str,
     open_: messages.Open,
@@ -89,19 +88,21 @@ def _typed(
     return op
 
 
-def _typed_message(site: Site, *, write: bool) -> Op:
+def _make_texel_message(site: Site, *, write: bool) -> Op:
     reads = [lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
     # Page GATHER4_TYPED: outside, ones are returned in the alpha channel and zeros in the others.
     data = "src" if write else "dst"
-    return _typed(site, data, messages.surface(site), reads, channels(site), write=write, alpha=not write)
+    return _make_texel_op(site, data, messages.surface(site), reads, channels(site), write=write, alpha=not write)
 
 
 def _lsc_reads(site: Site, names: tuple[str, ...] = ("u", "v", "r")) -> list[Fetch]:
     size = codes.ADDRSIZE_BYTES.get(site.integer("addrsize"), 4)
-    return [_moved(lane_reader(site, site.raw(n), site.lanes, f"<i{size}"), site.integer(f"{n}off")) for n in names]
+    return [
+        _add_offset(lane_reader(site, site.raw(n), site.lanes, f"<i{size}"), site.integer(f"{n}off")) for n in names
+    ]
 
 
-def _moved(read: Fetch, offset: int) -> Fetch:
+def _add_offset(read: Fetch, offset: int) -> Fetch:
     return (lambda f: read(f) + offset) if offset else read
 
 
@@ -113,7 +114,7 @@ def _lsc_typed(site: Site, *, write: bool, status: bool = False, sampled: bool =
     reads = _lsc_reads(site)
     if sampled:
         reads[0] = _first_sample(reads[0], _lsc_reads(site, ("lod",))[0])
-    move = _typed(site, "src1" if write else "dst", open_, reads, chosen, write=write)
+    move = _make_texel_op(site, "src1" if write else "dst", open_, reads, chosen, write=write)
     if not status:
         return move
     told = _lsc_status(site, len(chosen))
@@ -167,7 +168,7 @@ def _lsc_block(site: Site, *, write: bool) -> Op:
             return
         found = open_(f)
         image = as_image(found[0])
-        x, y = lsc_messages.signed(x_of(f)) + at_x, lsc_messages.signed(y_of(f)) + at_y
+        x, y = lsc_messages.sign_extend_dword(x_of(f)) + at_x, lsc_messages.sign_extend_dword(y_of(f)) + at_y
         if image is None:
             messages.announce(f, "write" if write else "read", found, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
             f.views[view][...] = f.views[view] if write else 0
@@ -186,7 +187,7 @@ def _lsc_block(site: Site, *, write: bool) -> Op:
     return op
 
 
-def _typed_atomic_at(
+def _make_texel_atomic_at(
     site: Site, open_: messages.Open, reads: list[Fetch], update: messages.Update, names: tuple[str, str], size: int = 4
 ) -> Op:
     """Return the op of atomics on the first ``size`` bytes of texels; operands and old values take a dword each."""
@@ -214,7 +215,7 @@ def _typed_atomic_at(
     return op
 
 
-def _typed_atomic(site: Site) -> Op:
+def _make_texel_atomic(site: Site) -> Op:
     reads = [lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
     code = site.integer("op")
     size = 2 if code & 0x20 else 4
@@ -222,20 +223,20 @@ def _typed_atomic(site: Site) -> Op:
     update = {**messages.integer_updates(size), **messages.float_updates(size)}.get(word)
     if update is None:
         raise site.fault(f"there is no atomic operation {code & 31}")
-    return _typed_atomic_at(site, messages.surface(site), reads, update, ("src0", "src1"), size)
+    return _make_texel_atomic_at(site, messages.surface(site), reads, update, ("src0", "src1"), size)
 
 
 def _lsc_typed_atomic(site: Site) -> Op:
     open_, _ = lsc_messages.open_surface(site)
     size = 2 if site.inst.row.update in messages.bfloat_updates() else 4
     update = lsc_messages.atomic_update(site, size)
-    return _typed_atomic_at(site, open_, _lsc_reads(site), update, ("src1", "src2"), size)
+    return _make_texel_atomic_at(site, open_, _lsc_reads(site), update, ("src1", "src2"), size)
 
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
-    "gather4_typed": lambda s: _typed_message(s, write=False),
-    "scatter4_typed": lambda s: _typed_message(s, write=True),
-    "typed_atomic": _typed_atomic,
+    "gather4_typed": lambda s: _make_texel_message(s, write=False),
+    "scatter4_typed": lambda s: _make_texel_message(s, write=True),
+    "typed_atomic": _make_texel_atomic,
     "lsc_typed_load": lambda s: _lsc_typed(s, write=False),
     "lsc_typed_store": lambda s: _lsc_typed(s, write=True),
     "lsc_typed_atomic": _lsc_typed_atomic,

@@ -14,7 +14,7 @@ import numpy as np
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sim import messages
-from visa_lsp.sim.lsc_messages import atomic_update, open_surface, signed
+from visa_lsp.sim.lsc_messages import atomic_update, open_surface, sign_extend_dword
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,8 +207,8 @@ def _block2d(site: Site, *, write: bool) -> Op:
         if view is None or not enable(f):
             return
         found = messages.flat(f)
-        px = signed(at_x(f)) + imm_x + columns
-        py = signed(at_y(f)) + imm_y + lines
+        px = sign_extend_dword(at_x(f)) + imm_x + columns
+        py = sign_extend_dword(at_y(f)) + imm_y + lines
         inside = (px >= 0) & (px * size + size <= last_x(f) + 1) & (py >= 0) & (py <= last_y(f))
         at = (base(f) + py * (pitch(f) + 1) + px * size)[inside]
         none = np.zeros(at.size, np.int64)

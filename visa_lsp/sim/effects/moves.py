@@ -13,15 +13,7 @@ import numpy as np
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import (
-    Address,
-    AddressOf,
-    General,
-    Immediate,
-    Predicate,
-    PredicateOperand,
-    State,
-)
+from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand, State, Value
 from visa_lsp.sim import values
 from visa_lsp.sim.lanes import (
     compile_lane,
@@ -38,7 +30,6 @@ from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask, mask_bits, predica
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -125,7 +116,7 @@ def chosen(site: Site, pred: Predicate | None, first: Value, second: Value, dst:
         a, b = site.read(first), site.read(second)
     else:
         exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
-        a, b = _typed(site, first, exec_type), _typed(site, second, exec_type)
+        a, b = _fetch_as(site, first, exec_type), _fetch_as(site, second, exec_type)
         convert = converter(site, exec_type, dst)
 
     def value(f: Frame) -> Array:
@@ -135,7 +126,7 @@ def chosen(site: Site, pred: Predicate | None, first: Value, second: Value, dst:
     return value
 
 
-def _typed(site: Site, operand: Value, exec_type: ty.DataType) -> Fetch:
+def _fetch_as(site: Site, operand: Value, exec_type: ty.DataType) -> Fetch:
     if exec_type.is_float:
         return float_source(site, operand, exec_type)
     return int_source(site, operand, exec_type, np.dtype("<i8" if exec_type.size < 8 else object))
@@ -174,7 +165,7 @@ def store_relation(site: Site, relop: int, first: Value, second: Value, dst: Val
         native = values.DTYPE[exec_type]
         a, b = int_source(site, first, exec_type, native), int_source(site, second, exec_type, native)
     else:
-        a, b = _typed(site, first, exec_type), _typed(site, second, exec_type)
+        a, b = _fetch_as(site, first, exec_type), _fetch_as(site, second, exec_type)
     enable, at, lanes = site.enable(predicate=False), site.control.mask_offset, site.lanes
     smallest = values.SMALLEST_NORMAL.get(exec_type, 0.0)
 

@@ -13,12 +13,11 @@ import numpy as np
 
 from visa_lsp.isa.model import FieldKind, Role, Trait
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import NULL_RAW, AddressOf, General, Immediate, Indirect, RawOperand
+from visa_lsp.program.model import NULL_RAW, AddressOf, General, Immediate, Indirect, RawOperand, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -48,7 +47,7 @@ def record(site: Site, reason: str) -> Op:
             return None
         thread = f.thread
         assert thread is not None
-        thread.machine.sent(thread, pc, reason, lambda: [(name, part(f)) for name, part in parts])
+        thread.machine.record_message(thread, pc, reason, lambda: [(name, part(f)) for name, part in parts])
         for clear in targets:
             clear(f)
         return _END if ends else None

@@ -16,7 +16,7 @@ from visa_lsp.isa import types as ty
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
-from visa_lsp.sim.filtering import compared, filtered, taps
+from visa_lsp.sim.filtering import compare_texels, filter_texels, taps
 from visa_lsp.sim.images import as_image, axes, channels, lane_reader
 from visa_lsp.sim.registers import FIRST_HANDLE
 from visa_lsp.sim.values import DTYPE
@@ -126,12 +126,12 @@ def _width(site: Site) -> None:
 def load(site: Site) -> Op:
     """Read texels at integer coordinates, in the older form."""
     _width(site)
-    return _loaded(site, {n: lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")})
+    return _load_texels(site, {n: lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")})
 
 
 def load_3d(site: Site) -> Op:
     """Read texels at integer coordinates. Images have one sample per pixel."""
-    return _loaded(site, _parameters(site, _payload_kind(site, floats=False)))
+    return _load_texels(site, _parameters(site, _payload_kind(site, floats=False)))
 
 
 def load_mcs(site: Site) -> Op:
@@ -141,7 +141,7 @@ def load_mcs(site: Site) -> Op:
     )
 
 
-def _loaded(site: Site, reads: dict[str, Fetch]) -> Op:
+def _load_texels(site: Site, reads: dict[str, Fetch]) -> Op:
     offset_of = site.scalar("aoffimmi")
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
@@ -159,11 +159,11 @@ def _loaded(site: Site, reads: dict[str, Fetch]) -> Op:
 def texel_offset(word: int) -> tuple[int, int, int]:
     """Return the offsets along u, v, r: four signed bits each, u highest."""
 
-    def signed(shift: int) -> int:
+    def read_offset(shift: int) -> int:
         bits = word >> shift & 15
         return bits - 16 if bits > 7 else bits
 
-    return signed(8), signed(4), signed(0)
+    return read_offset(8), read_offset(4), read_offset(0)
 
 
 def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -> Offsets:
@@ -176,10 +176,10 @@ def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -
     word = reads[_OFFSETS](f)[active].astype(np.int64)
     half = 1 << bits - 1
 
-    def signed(shift: int) -> Array:
+    def read_offset(shift: int) -> Array:
         return (word >> shift & 2 * half - 1 ^ half) - half
 
-    return (signed(8), signed(4), signed(0)) if bits == 4 else (signed(0), signed(6), 0)
+    return (read_offset(8), read_offset(4), read_offset(0)) if bits == 4 else (read_offset(0), read_offset(6), 0)
 
 
 def _sampler(site: Site) -> Callable[[Frame], Sampler]:
@@ -206,15 +206,15 @@ def _sampler(site: Site) -> Callable[[Frame], Sampler]:
 def sample(site: Site) -> Op:
     """Filter an image at float coordinates, in the older form."""
     _width(site)
-    return _sampled(site, {n: lane_reader(site, site.raw(n), site.lanes, "<f4") for n in ("u", "v", "r")})
+    return _sample_texels(site, {n: lane_reader(site, site.raw(n), site.lanes, "<f4") for n in ("u", "v", "r")})
 
 
 def sample_3d(site: Site) -> Op:
     """Filter an image at float coordinates; images have one level, so that its choice changes nothing."""
-    return _sampled(site, _parameters(site, _payload_kind(site, floats=True)))
+    return _sample_texels(site, _parameters(site, _payload_kind(site, floats=True)))
 
 
-def _sampled(site: Site, reads: dict[str, Fetch]) -> Op:
+def _sample_texels(site: Site, reads: dict[str, Fetch]) -> Op:
     offset_of, state = site.scalar("aoffimmi"), _sampler(site)
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
@@ -223,7 +223,7 @@ def _sampled(site: Site, reads: dict[str, Fetch]) -> Op:
         lane_u, lane_v, lane_r = _lane_offsets(reads, f, active, 4)
         offset = du + lane_u, dv + lane_v, dr + lane_r
         reference = reads["ref"](f)[active] if "ref" in reads else None
-        return filtered(image, state(f), u, v, r, offset, reference)
+        return filter_texels(image, state(f), u, v, r, offset, reference)
 
     return _texel_message(site, texels_of)
 
@@ -243,7 +243,7 @@ def sample4(site: Site) -> Op:
         texels = [image.read(cx, cy, layer)[0] for cx, cy in ((x0, y1), (x1, y1), (x1, y0), (x0, y0))]
         if "ref" in reads:
             reference = reads["ref"](f)[active]
-            return np.stack([compared(four, reference)[:, 0] for four in texels], axis=1)
+            return np.stack([compare_texels(four, reference)[:, 0] for four in texels], axis=1)
         return np.stack([four[:, channel] for four in texels], axis=1)
 
     return _texel_message(site, texels_of, [0, 1, 2, 3])
@@ -298,7 +298,7 @@ def sample_unorm(site: Site) -> Op:
         texels = np.zeros((32, 4))
         if image is not None:
             sampler = replace(state(f), normalized=True)
-            texels = filtered(image, sampler, u + column * du, v + row * dv, np.zeros(32))
+            texels = filter_texels(image, sampler, u + column * du, v + row * dv, np.zeros(32))
         values = np.rint(np.clip(texels, 0, 1) * top).astype(np.dtype(kind))
         for k, channel in enumerate(chosen):
             pixels = values[even, channel] if form & 1 and channel in (0, 2) else values[:, channel]

@@ -119,7 +119,7 @@ def _cells(
     return op
 
 
-def _scaled(site: Site, *, write: bool) -> Op:
+def _move_scaled(site: Site, *, write: bool) -> Op:
     """Return the op of gather_scaled and scatter_scaled: 1, 2 or 4 bytes per lane, each in its own dword."""
     data = site.raw("src" if write else "dst")
     if site.integer("n") > 2:
@@ -184,8 +184,8 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "scatter4_scaled": lambda s: _channels(s, "src", "off", wide=False, write=True),
     "svm_gather4scaled": lambda s: _channels(s, "data", "address", wide=True, write=False),
     "svm_scatter4scaled": lambda s: _channels(s, "data", "address", wide=True, write=True),
-    "gather_scaled": lambda s: _scaled(s, write=False),
-    "scatter_scaled": lambda s: _scaled(s, write=True),
+    "gather_scaled": lambda s: _move_scaled(s, write=False),
+    "scatter_scaled": lambda s: _move_scaled(s, write=True),
     "gather": lambda s: _plain(s, write=False),
     "scatter": lambda s: _plain(s, write=True),
     "qw_gather": lambda s: _qwords(s, write=False),

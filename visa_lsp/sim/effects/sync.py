@@ -9,15 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import SFID_SLM
-from visa_lsp.sim.group import GLOBAL, SHARED, Wait
-from visa_lsp.sim.operands import nothing
+from visa_lsp.sim.group import GLOBAL, SHARED, Barrier, Wait
+from visa_lsp.sim.operands import Op, Site, make_no_op
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Thread
-    from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 
 _WAIT: Final = -2
@@ -27,12 +25,12 @@ _CONSUMER: Final = 2
 
 
 def _await(thread: Thread, barrier: Barrier, generation: int, what: str) -> int:
-    thread.machine.waits(thread, barrier, generation)
-    thread.pending = awaited(barrier, generation, what)
+    thread.machine.announce_wait(thread, barrier, generation)
+    thread.pending = make_wait(barrier, generation, what)
     return _WAIT
 
 
-def awaited(barrier: Barrier, generation: int, what: str) -> Wait:
+def make_wait(barrier: Barrier, generation: int, what: str) -> Wait:
     """Return the wait of a thread for the end of a barrier's round."""
     return Wait(lambda: barrier.generation != generation, what, barrier.release)
 
@@ -44,13 +42,13 @@ def barrier(site: Site) -> Op:
     def op(f: Frame) -> int | None:
         thread = f.thread
         assert thread is not None
-        thread.machine.at_barrier(thread)
+        thread.machine.announce_barrier(thread)
         shared = thread.group.barrier
         before = shared.generation
-        thread.machine.arrived(thread, shared)
+        thread.machine.announce_arrival(thread, shared)
         shared.signal()
         if shared.generation != before:
-            thread.machine.waits(thread, shared, before)
+            thread.machine.announce_wait(thread, shared, before)
             return None
         return _await(thread, shared, before, "the barrier")
 
@@ -64,10 +62,10 @@ def sbarrier_signal(site: Site) -> Op:
     def op(f: Frame) -> None:
         thread = f.thread
         assert thread is not None
-        thread.machine.at_barrier(thread)
+        thread.machine.announce_barrier(thread)
         split = thread.group.named.setdefault(-1, _new(thread, thread.group.threads))
         thread.group.signalled[thread.number, -1] = split.generation
-        thread.machine.arrived(thread, split)
+        thread.machine.announce_arrival(thread, split)
         split.signal()
 
     return op
@@ -83,7 +81,7 @@ def sbarrier_wait(site: Site) -> Op:
         split = thread.group.named.setdefault(-1, _new(thread, thread.group.threads))
         before = thread.group.signalled.get((thread.number, -1), split.generation)
         if split.generation != before:
-            thread.machine.waits(thread, split, before)
+            thread.machine.announce_wait(thread, split, before)
             return None
         return _await(thread, split, before, "the split barrier")
 
@@ -109,7 +107,7 @@ def nbarrier_signal(site: Site) -> Op:
         named = thread.group.named.setdefault(at, _new(thread, consumers(f)))
         named.producers, named.expected = producers(f), consumers(f)
         thread.group.signalled[thread.number, at] = named.generation
-        thread.machine.arrived(thread, named)
+        thread.machine.announce_arrival(thread, named)
         named.signal(produces=role(f) != _CONSUMER, consumes=role(f) != _PRODUCER)
 
     return op
@@ -126,7 +124,7 @@ def nbarrier_wait(site: Site) -> Op:
         named = thread.group.named.setdefault(at, _new(thread, thread.group.threads))
         before = thread.group.signalled.get((thread.number, at), named.generation)
         if named.generation != before:
-            thread.machine.waits(thread, named, before)
+            thread.machine.announce_wait(thread, named, before)
             return None
         return _await(thread, named, before, f"named barrier {at}")
 
@@ -135,15 +133,15 @@ def nbarrier_wait(site: Site) -> Op:
 
 def fence(site: Site) -> Op:
     """Order the memory of the message."""
-    return _fenced(SHARED if site.integer("sfid") == SFID_SLM else GLOBAL)
+    return _fence_memory(SHARED if site.integer("sfid") == SFID_SLM else GLOBAL)
 
 
-def _fenced(memory: int) -> Op:
+def _fence_memory(memory: int) -> Op:
     """Return the op of a fence, which only notifies observers, because memory is always in order."""
 
     def op(f: Frame) -> None:
         assert f.thread is not None
-        f.thread.machine.fenced(f.thread, (memory,))
+        f.thread.machine.announce_fence(f.thread, (memory,))
 
     return op
 
@@ -155,7 +153,7 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "nbarrier_signal": nbarrier_signal,
     "nbarrier_wait": nbarrier_wait,
     "fence": fence,
-    "fence_global": lambda _: _fenced(GLOBAL),
-    "fence_shared": lambda _: _fenced(SHARED),
-    "wait": nothing,
+    "fence_global": lambda _: _fence_memory(GLOBAL),
+    "fence_shared": lambda _: _fence_memory(SHARED),
+    "wait": make_no_op,
 }

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import types as ty
-from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand
+from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand, Value
 from visa_lsp.sim import exact, values
-from visa_lsp.sim.lanes import converter, flushed_source, int_source, set_predicate
+from visa_lsp.sim.lanes import converter, flush_source, int_source, set_predicate
 from visa_lsp.sim.operands import Op, Site, mask_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -144,7 +143,7 @@ def _early_out(site: Site, sources: int, compute: Callable[..., Array], word: st
     exec_type = values.execution_type(site.operand_type(o) for o in operands)
     if not exec_type.is_float or not isinstance(flag, PredicateOperand):
         raise site.fault("it takes floats and a predicate as its second destination")
-    fetches = [flushed_source(site, o, exec_type) for o in operands]
+    fetches = [flush_source(site, o, exec_type) for o in operands]
     store, enable, convert = site.write(dst), site.enable(), converter(site, exec_type, dst)
     var, at, lanes = flag.var, site.control.mask_offset, site.lanes
 

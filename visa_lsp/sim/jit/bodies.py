@@ -36,7 +36,7 @@ class CompiledBody:
         self.has_groups = False  # whether the module has the scheduler of whole groups
         size = code.layout.size
         self.function = self.body.emit(self.module, "body")
-        code.grown(size)
+        code.grow_frames(size)
         # Counts by stretch, followed by those of single instructions.
         self.counts = np.zeros(2 * len(code.kernel.instructions) + 2, np.int64)
 
@@ -44,7 +44,7 @@ class CompiledBody:
         """Return the same functions for another machine's form of the same kernel, with separate counts."""
         size = code.layout.size
         code.layout.need(self.code.layout.size)
-        code.grown(size)
+        code.grow_frames(size)
         other = copy(self)
         other.code = code
         other.counts = np.zeros_like(self.counts)

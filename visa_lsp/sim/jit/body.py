@@ -1,8 +1,8 @@
 """Compiles one body to a function: the stretches of instructions, the waiting and joining of lanes, and the entries.
 
-The function takes registers, addresses, block and launch (``state``), continues at the place in the block, and returns
-the reason why it stopped. As in ``sim.effects.flow``, control always continues at the lowest place with lanes. A
-stretch is a sequence of instructions that are executed together; its steps are counted once.
+The function takes registers, addresses, block and launch (``state``), goes on where the block says, and returns why it
+stopped. Control goes as in ``sim.effects.control_flow``: always at the lowest place that has lanes. A stretch of instructions that are
+executed together counts its steps once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from visa_lsp.sim.jit.register_promotion import Held, find_held
 from visa_lsp.sim.jit.state import StateLayout
 from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, integer
 from visa_lsp.sim.observers.definedness_plan import InstructionKind, kind_of
-from visa_lsp.sim.operands import CR0, Site, nothing
+from visa_lsp.sim.operands import CR0, Site, make_no_op
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
 
 if TYPE_CHECKING:
@@ -337,7 +337,7 @@ class _BodyWriter:
                 if emit is not None:
                     emit(e, site)
                     return
-                if EFFECTS.get(meaning.name) is nothing:
+                if EFFECTS.get(meaning.name) is make_no_op:
                     return
         except (Uncompiled, KernelFault):
             del e.function.blocks[blocks:]

@@ -17,7 +17,7 @@ from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making, RunMode, is_large
 from visa_lsp.sim.jit.machine import WARM, Hot, Sample
 from visa_lsp.sim.machine import Machine
-from visa_lsp.sim.observers.accesses import AccessChecker
+from visa_lsp.sim.observers.access_qualifiers import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
 from visa_lsp.sim.observers.hooks import AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker
 from visa_lsp.sim.observers.races import RaceChecker

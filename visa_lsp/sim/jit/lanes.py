@@ -78,7 +78,7 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
     wraps = target.is_int and not sat
     if used <= meanings.RING and wraps:
         bits = 32 if max(target.size, exec_type.size) <= 4 else 64
-        extended = values.extended_type(used, exec_type, target)
+        extended = values.extend_type(used, exec_type, target)
         lanes = [numbers.integers(e, site, s, extended, bits) for s in sources]
         value = _compose(e, expr, lambda w: words.RING[w], lanes, integer(bits))
         return numbers.resize(e, value, target.bits, signed=True)
@@ -111,7 +111,7 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
         raise Uncompiled
     if not flat or (used & {"mul", "mad"} and not exec_type.is_signed and exec_type.size > 2):
         raise Uncompiled
-    lanes = [numbers.integers(e, site, s, values.extended_type(used, exec_type, target), 64) for s in sources]
+    lanes = [numbers.integers(e, site, s, values.extend_type(used, exec_type, target), 64) for s in sources]
     if expr.word in words.RING:
         body = words.RING[expr.word]
     else:

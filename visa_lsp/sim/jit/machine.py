@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.effects.flow import resume
+from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Thread
 from visa_lsp.sim.jit import state
@@ -285,14 +285,14 @@ class CompiledMachine(Machine):
             self.release(frame)
         return proofs[id(kernel)]
 
-    def executed(self, frame: Frame) -> int:
+    def count_instructions(self, frame: Frame) -> int:
         """Return the number of instructions so far, including the present one of ``frame``, whose stretch is already counted."""
         late = 0
         for body in self.bodies.values():
             if body.code is frame.code and self.inside:
                 late = body.stretch(frame.pc).stop - frame.pc - 1
             body.flush_counts()
-        return super().executed(frame) - late
+        return super().count_instructions(frame) - late
 
     def finish(self) -> RunResult:
         """Finish the result: distribute the counts of stretches to their instructions."""

@@ -117,7 +117,7 @@ class Replay:
         # Findings at the end of the group are complete now; they are collected at the next barrier, as if the next
         # group had begun.
         for observer in self._observers:
-            observer.finished()
+            observer.on_end()
         if dispatch.first_fault and any(observer.take() for observer in self._observers):
             raise Suspicion  # because the run ends there, in the middle of a group
 
@@ -159,11 +159,11 @@ class _Marking(Observer):
         self._number = int(self._launch[state.GLOBAL_NEXT // 8])
         self._launch[state.GLOBAL_NEXT // 8] += 1
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Test a read against the marks of writes and atomics."""
         self._mark(access, READ)
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Test a write against all marks, an atomic not against other atomics."""
         self._mark(access, ATOMIC if access.kind == "atomic" else WRITTEN)
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.effects.sync import awaited
+from visa_lsp.sim.effects.sync import make_wait
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS
 from visa_lsp.sim.jit.definedness_proof import registers_read
 from visa_lsp.sim.jit.machine import CompiledThread, address
-from visa_lsp.sim.memory import Buffer, aligned
+from visa_lsp.sim.memory import Buffer, allocate_aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.observers.shadow import RegisterShadow
 from visa_lsp.sim.operands import CR0
@@ -84,10 +84,10 @@ class GroupRunner:
         self.compiled = compiled = machine.compile_for(code)
         self.shared = self.group.slm.data
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
-        self._registers = aligned(count * size).reshape(count, size)
+        self._registers = allocate_aligned(count * size).reshape(count, size)
         self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)
         layout = compiled.body.layout
-        self._blocks = aligned(count * layout.size).reshape(count, layout.size)
+        self._blocks = allocate_aligned(count * layout.size).reshape(count, layout.size)
         self.states = [state.StateBlock(layout, row) for row in self._blocks]
         marks = machine.marks_address(self.group.slm)
         for number, frame in enumerate(self.frames):
@@ -228,7 +228,7 @@ class GroupRunner:
             thread = self._thread(number)
             live.append(thread)
             if not over and status == state.WAITING and int(block.words[state.ROUND // 8]) == group.barrier.generation:
-                waits[number] = awaited(group.barrier, group.barrier.generation, "the barrier")
+                waits[number] = make_wait(group.barrier, group.barrier.generation, "the barrier")
         stuck = why == state.SWITCH
         if not stuck:
             self._thread(at).stopped = why

@@ -24,7 +24,7 @@ from visa_lsp.sim.launch.config import (
     SamplerArg,
     ValueArg,
 )
-from visa_lsp.sim.launch.values import value_bytes
+from visa_lsp.sim.launch.value_bytes import value_bytes
 from visa_lsp.sim.launch.world import World, argument_sampler, inline_sampler
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.registers import SCRATCH_HANDLE
@@ -132,12 +132,12 @@ class Arguments:
             if missing:
                 which = "argument" if len(missing) == 1 else "arguments"
                 raise LaunchError(
-                    f"kernel '{self.info.name}' lacks {which} {self.info.expected([names[n] for n in missing])}",
+                    f"kernel '{self.info.name}' lacks {which} {self.info.describe_arguments([names[n] for n in missing])}",
                     ARGUMENTS,
                 )
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
-            expected = f"; expected: {self.info.expected(range(count))}" if count else ""
+            expected = f"; expected: {self.info.describe_arguments(range(count))}" if count else ""
             raise LaunchError(
                 f"kernel '{self.info.name}' takes {count} arguments, got {len(given)}{expected}", ARGUMENTS
             )

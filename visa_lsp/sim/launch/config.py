@@ -6,13 +6,11 @@ little endian and own their memory; a run writes into a copy of them unless they
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_GROUP_REGISTER_BYTES: Final = 1 << 28  # of the threads of a group
 

@@ -159,12 +159,12 @@ def ulp_distance(left: Array, right: Array) -> Array:
     # NaN is far from everything, including itself, because callers test equality separately.
     distance: np.ndarray[Any, np.dtype[np.uint64]] = np.full(left.shape, np.iinfo(np.uint64).max, np.uint64)
     numbers = ~(np.isnan(left) | np.isnan(right))
-    steps = [_ordered(side[numbers]) for side in (left, right)]
+    steps = [_rank_floats(side[numbers]) for side in (left, right)]
     distance[numbers] = np.maximum(*steps) - np.minimum(*steps)
     return distance
 
 
-def _ordered(values: Array) -> Array:
+def _rank_floats(values: Array) -> Array:
     """Return the rank of each float in their order, equal for both zeros."""
     bits = values.dtype.itemsize * 8
     raw = values.view(f"u{bits // 8}").astype(np.uint64)

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.sim.launch.config import LOCAL_SIZE, MAX_GROUP_REGISTER_BYTES, LaunchError
+from visa_lsp.sim.launch.config import LOCAL_SIZE, MAX_GROUP_REGISTER_BYTES, Array, LaunchError, Triple
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.launch.config import Array, Triple
 
 MAX_GROUP_ITEMS: Final = 65536
 MAX_PAYLOAD_BYTES: Final = 1 << 16  # of one thread; a real one has 32 KB of registers

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from msgspec import structs
 
-from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.isa.platforms import PLATFORMS, Platform
 from visa_lsp.program.elements import MAX_SHARED_BYTES
-from visa_lsp.program.model import General
+from visa_lsp.program.model import FileVariable, General, Kernel, Module
 from visa_lsp.sim.dispatch import Dispatch, GroupShape, no_item
 from visa_lsp.sim.launch.args import Arguments
 from visa_lsp.sim.launch.config import (
@@ -23,11 +23,13 @@ from visa_lsp.sim.launch.config import (
     LOCAL_SIZE,
     MAX_GROUP_REGISTER_BYTES,
     PLATFORM,
+    Array,
     LaunchConfig,
     LaunchError,
+    Triple,
 )
 from visa_lsp.sim.launch.layout import Geometry, GroupPayload, LaunchLayout
-from visa_lsp.sim.launch.names import LaunchInputs
+from visa_lsp.sim.launch.named_inputs import LaunchInputs
 from visa_lsp.sim.launch.world import World
 from visa_lsp.sim.operands import HW_ID
 from visa_lsp.sim.registers import RegisterLayout, is_alias
@@ -37,10 +39,7 @@ from visa_lsp.suggest import nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import FileVariable, Kernel, Module
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.launch.config import Array, Triple
     from visa_lsp.sim.memory import Buffer
 
 MAX_THREADS: Final = 1 << 24

@@ -19,7 +19,7 @@ from visa_lsp.sim.launch.config import (
     SamplerArg,
 )
 from visa_lsp.sim.launch.layout import align
-from visa_lsp.sim.memory import Buffer, Image, Memory, Sampler, aligned_copy
+from visa_lsp.sim.memory import Buffer, Image, Memory, Sampler, copy_aligned
 from visa_lsp.sim.registers import FIRST_HANDLE
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class World:
             self.arrays[key] = arg.array
             self.buffers[key] = self._in_place[id(arg.array)]
         if key not in self.buffers:
-            array = arg.array if arg.in_place else aligned_copy(arg.array)
+            array = arg.array if arg.in_place else copy_aligned(arg.array)
             known = self._name_of(key) if isinstance(key, int) else ""
             name = f"`{known or key}`" if known or isinstance(key, str) else f"argument {key}"
             if isinstance(arg, ImageArg):

@@ -5,9 +5,10 @@ Joins the modules of the checkers; knows nothing else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
-from visa_lsp.sim.observers.accesses import AccessChecker
+from visa_lsp.sim.observers.access_qualifiers import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
 from visa_lsp.sim.observers.hooks import (
     AlignmentChecker,
@@ -17,9 +18,6 @@ from visa_lsp.sim.observers.hooks import (
     DivisionChecker,
 )
 from visa_lsp.sim.observers.races import ItemRaceChecker, RaceChecker
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
     "bounds": BoundsChecker,
@@ -34,7 +32,7 @@ CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
 OPTIONAL_CHECKERS: Final = frozenset({"item-races"})  # not in ``all``: reports problems without effect in this run
 
 
-def watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
+def select_watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
     """Return the kinds that checkers in the list ``names`` can find."""
     watched = {kind.value for checker in checkers(names) for kind in checker.kinds}
     known = {kind.value for make in CHECKERS.values() for kind in make().kinds}

@@ -25,14 +25,13 @@ from visa_lsp.sim.observers.definedness_plan import (
     places_of,
     plan_of,
 )
-from visa_lsp.sim.observers.hooks import Checker
+from visa_lsp.sim.observers.hooks import Checker, MemoryAccess
 from visa_lsp.sim.observers.origins import Origins
 from visa_lsp.sim.observers.shadow import MAX_PAGES, PAGE, UNWRITTEN, RegisterShadow
 from visa_lsp.sim.operands import lane_mask, mask_bits
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -56,16 +55,16 @@ class UninitialisedChecker(Checker):
         self._origins = Origins(self._found)
         self._memory = MemoryFollower(self._origins)
 
-    def group(self, number: tuple[int, int, int]) -> None:
+    def on_group(self, number: tuple[int, int, int]) -> None:
         """Drop the shared local memory of the previous group."""
         del number
         self._memory.group()
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Record the origins of the loaded bytes."""
         self._memory.read(access)
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Check the bytes that a store writes."""
         self._memory.write(access)
 
@@ -84,7 +83,7 @@ class UninitialisedChecker(Checker):
         plan = self._plans[id(code), pc] = plan_of(code, pc)
         return plan.matters or code.kernel.instructions[pc].row.flow.returns
 
-    def instruction(self, thread: Thread, pc: int) -> None:
+    def before_instruction(self, thread: Thread, pc: int) -> None:
         """Check the sources, then set the origins of the destinations."""
         frame = thread.frame
         shadow = self._shadow(thread, frame)
@@ -112,7 +111,7 @@ class UninitialisedChecker(Checker):
         if active or unsure:
             self._slowly(thread, plan, shadow, active, unsure)
 
-    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+    def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
         """Set the origins of the destination of a load, or of the result of a function."""
         del pc
         if frame.shadow is not None:
@@ -189,7 +188,7 @@ class UninitialisedChecker(Checker):
                 size = plan.targets[0].touch.size if plan.targets else cells.shape[1]
                 places = np.clip(places_of(source, frame), 0, shadow.bytes.size - 1)[:, :size]
                 bits = frame.regs[places] ^ (255 if source.inverted else 0)
-                bytewise.append((cells[:, :size], shadow.undefined_bits(places, cells[:, :size]), bits))
+                bytewise.append((cells[:, :size], shadow.find_undefined_bits(places, cells[:, :size]), bits))
             else:
                 here = by_lane(cells, lanes)
                 here[~lane_mask(chosen, lanes)] = 0
@@ -208,7 +207,7 @@ class UninitialisedChecker(Checker):
             result[:] = result.max()
         if plan.preds_read:
             self._read_predicates(thread, plan, shadow, result)
-        exact, masks = _undefined_bytes(plan, bytewise) if bytewise else (None, None)
+        exact, masks = _find_undefined(plan, bytewise) if bytewise else (None, None)
         if unsure:
             doubtful = lane_mask(unsure, lanes)
             result[doubtful] = origin
@@ -216,9 +215,9 @@ class UninitialisedChecker(Checker):
                 exact[doubtful] = origin
                 masks = None
             active |= unsure
-        self._written(plan, shadow, frame, active, result, exact, masks)
+        self._mark_targets(plan, shadow, frame, active, result, exact, masks)
 
-    def _written(
+    def _mark_targets(
         self,
         plan: DefinednessPlan,
         shadow: RegisterShadow,
@@ -334,7 +333,7 @@ class UninitialisedChecker(Checker):
         return int(cells.max(initial=0))
 
 
-def _undefined_bytes(plan: DefinednessPlan, sources: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
+def _find_undefined(plan: DefinednessPlan, sources: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
     """Return the origins and the undefined bits of an instruction's result, from those of its sources.
 
     A defined 0 alone determines an ``and``, a defined 1 an ``or``.

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from visa_lsp.sim.memory import Buffer, Memory
-from visa_lsp.sim.observers.origins import STORED
+from visa_lsp.sim.observers.origins import STORED, Origins
 from visa_lsp.sim.observers.shadow import MAX_PAGES, UNWRITTEN, MemoryShadow, RegisterShadow
 
 if TYPE_CHECKING:
     from visa_lsp.sim.observers.definedness_plan import DefinednessPlan
     from visa_lsp.sim.observers.hooks import MemoryAccess
-    from visa_lsp.sim.observers.origins import Origins
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -95,7 +94,7 @@ class MemoryFollower:
         plan = self._plan
         if plan is None or not access.at.size:
             return
-        carried = self._carried(plan, access)
+        carried = self._find_stored_origins(plan, access)
         outside = np.ones(access.at.size, bool)
         for shadow, at, rows in self._memories(access):
             outside[rows] = False
@@ -124,7 +123,7 @@ class MemoryFollower:
         if cells.any():
             self._loaded.append(_LoadOrigins(self._number, self._cursor, rows, lanes, cells, fresh, access.size))
 
-    def _carried(self, plan: DefinednessPlan, access: MemoryAccess) -> Array | None:
+    def _find_stored_origins(self, plan: DefinednessPlan, access: MemoryAccess) -> Array | None:
         """Return the origins of the bytes of each row of a store; None if all are defined."""
         if not any(cells.any() for cells in self._data):
             return None

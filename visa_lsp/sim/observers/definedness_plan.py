@@ -12,30 +12,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.flow.accesses import accesses_of
+from visa_lsp.flow.bit_accesses import accesses_of
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import REPLACING
 from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import (
-    Address,
-    General,
-    Immediate,
-    Indirect,
-    Predicate,
-    PredicateOperand,
-    State,
-)
+from visa_lsp.program.model import Address, General, Immediate, Indirect, Inst, Predicate, PredicateOperand, State
 from visa_lsp.sim.effects import blocks, images, lsc, sampling, scattered
 from visa_lsp.sim.messages import update_of
-from visa_lsp.sim.operands import Site, predicate_bits
+from visa_lsp.sim.operands import Enable, Site, Touch, predicate_bits
 from visa_lsp.sim.values import immediate
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.operands import Enable, Touch
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]

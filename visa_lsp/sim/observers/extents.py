@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.observers.races import split
 
 if TYPE_CHECKING:
     from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 
 class ExtentObserver(Observer):
@@ -32,11 +31,11 @@ class ExtentObserver(Observer):
         """Return the end offset of the accesses to a buffer; 0 if there are none."""
         return self._ends.get(id(buffer.whole), 0)
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Record the end of a load."""
         self._keep(access, self._loaded)
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Record the end of a store; atomics load and store in one step."""
         self._keep(access, set() if access.kind == "atomic" else self._stored)
 

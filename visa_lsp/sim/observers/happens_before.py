@@ -11,16 +11,12 @@ shared local memory end with their group. Memory is bounded: beyond the limits e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.group import GLOBAL, SHARED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from visa_lsp.sim.group import Barrier
+from visa_lsp.sim.group import GLOBAL, SHARED, Barrier
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Place = tuple[int, int]  # a buffer and an offset in it
@@ -321,7 +317,7 @@ class Clocks:
         if self._bytes + self._own_bytes > MAX_SNAPSHOT_BYTES or self._count + len(self._own) > MAX_ATOMIC_PLACES:
             self.gave_up = True
 
-    def ordered(self, group: int, other: int, clock: int, party: int) -> bool:
+    def is_ordered(self, group: int, other: int, clock: int, party: int) -> bool:
         """Return whether an access by a party of another group happened before the present access of ``party``."""
         if self.gave_up:
             return True

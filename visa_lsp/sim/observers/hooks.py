@@ -1,7 +1,10 @@
 """Observers of a run: the hooks, and the checkers built on them.
 
-A checker never changes what a kernel computes. ``take`` returns its findings. ``kinds`` lists the kinds of non-fatal
-faults that an observer receives from the machine.
+A hook receives an event. ``before_instruction`` and ``after_instruction`` surround an instruction; the others are named
+``on_`` and the event. The remaining methods answer the machine: ``unfit``, ``concerns``, ``limits`` and ``take``.
+
+A checker never changes what a kernel computes. ``take`` returns its findings. ``kinds`` names the faults of the machine
+that an observer receives although they do not stop a thread.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 from visa_lsp.isa.lane import Lane
 from visa_lsp.program.model import AddressOf
 from visa_lsp.sim.faults import Fault, FaultKind, thread_fault
-from visa_lsp.sim.memory import Image
+from visa_lsp.sim.memory import Image, Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.memory import Space
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -67,7 +69,7 @@ class Observer:
         del dispatch
         return ""
 
-    def group(self, number: tuple[int, int, int]) -> None:
+    def on_group(self, number: tuple[int, int, int]) -> None:
         """Receive the start of a group."""
 
     def concerns(self, code: Code, pc: int) -> bool:
@@ -75,38 +77,38 @@ class Observer:
         del code, pc
         return True
 
-    def instruction(self, thread: Thread, pc: int) -> None:
+    def before_instruction(self, thread: Thread, pc: int) -> None:
         """Receive an instruction that a thread is about to execute (only if ``wants_instructions``)."""
 
-    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+    def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
         """Receive an executed instruction (only if ``wants_instructions``); the thread may be in another frame now."""
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Receive the reads of a message."""
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Receive the writes of a message, or its atomics."""
 
-    def barrier(self, thread: Thread) -> None:
+    def on_barrier(self, thread: Thread) -> None:
         """Receive a thread at a barrier, or at the first half of a split one."""
 
-    def arrived(self, thread: Thread, barrier: Barrier) -> None:
+    def on_arrival(self, thread: Thread, barrier: Barrier) -> None:
         """Receive the arrival of a thread at a barrier of any kind, whose round is still open."""
 
-    def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
+    def on_wait(self, thread: Thread, barrier: Barrier, generation: int) -> None:
         """Receive a thread that waits for a round of a barrier."""
 
-    def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
+    def on_fence(self, thread: Thread, memories: tuple[int, ...]) -> None:
         """Receive a fence of memories: ``SHARED``, ``GLOBAL`` of ``group``."""
 
-    def finished(self) -> None:
+    def on_end(self) -> None:
         """Receive the end of the run; waiting findings are collected afterwards."""
 
     def limits(self) -> tuple[str, ...]:
         """Return sentences about what the observer could not check; called after the run."""
         return ()
 
-    def fault(self, fault: Fault) -> None:
+    def on_fault(self, fault: Fault) -> None:
         """Receive a finding of the run."""
 
     def take(self) -> tuple[Fault, ...]:
@@ -153,11 +155,11 @@ class BoundsChecker(Checker):
 
     kinds = frozenset({FaultKind.OUT_OF_BOUNDS, FaultKind.REGION})
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Check the addresses."""
         self._look(access, "reads")
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Check the addresses."""
         self._look(access, "writes")
 
@@ -257,7 +259,7 @@ class BarrierChecker(Checker):
 
     kinds = frozenset({FaultKind.BARRIER})
 
-    def barrier(self, thread: Thread) -> None:
+    def on_barrier(self, thread: Thread) -> None:
         """Compare the active lanes with those at the start of the thread."""
         frame = thread.frame
         missing = thread.dispatch_mask & ~frame.emask
@@ -287,11 +289,11 @@ class AlignmentChecker(Checker):
 
     kinds = frozenset({FaultKind.MISALIGNED})
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Check the addresses."""
         self._look(access, "reads")
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Check the addresses."""
         self._look(access, "writes")
 
@@ -336,7 +338,7 @@ class DivisionChecker(Checker):
         zeros = self._divisors[id(code), pc] = _zero_divisors(code, pc)
         return zeros is not None
 
-    def instruction(self, thread: Thread, pc: int) -> None:
+    def before_instruction(self, thread: Thread, pc: int) -> None:
         """Check the divisor of a division."""
         frame = thread.frame
         zeros = self._divisors[id(frame.code), pc]

@@ -19,17 +19,15 @@ from visa_lsp.flow.steps import number_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import FlowClass, PredicateUse
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import Predicate
+from visa_lsp.program.model import Inst, Kernel, Predicate
 from visa_lsp.sim.memory import Buffer, Image
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.operands import predicate_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -117,20 +115,20 @@ class Profiler(Observer):
         self._notes[id(code), pc] = _lane_counter(inst, profile)
         return True
 
-    def instruction(self, thread: Thread, pc: int) -> None:
+    def before_instruction(self, thread: Thread, pc: int) -> None:
         """Count the lanes before an instruction."""
         frame = thread.frame
         self._notes[id(frame.code), pc](frame)
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Store an access until its message is complete."""
         self._accesses.append(access)
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Store an access until its message is complete."""
         self._accesses.append(access)
 
-    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+    def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
         """Count the message of an instruction."""
         if not self._accesses:
             return
@@ -138,14 +136,14 @@ class Profiler(Observer):
         if profile.message is None:
             first = self._accesses[0]
             profile.message = MessageCounts(first.kind, _memory_of(first, thread))
-            profile.message.unused = first.kind == "read" and pc in self._unused_loads(frame.code)
+            profile.message.unused = first.kind == "read" and pc in self._find_unused_loads(frame.code)
         _count_message(profile.message, self._accesses)
         self._accesses.clear()
 
-    def _unused_loads(self, code: Code) -> frozenset[int]:
+    def _find_unused_loads(self, code: Code) -> frozenset[int]:
         found = self._unused.get(id(code))
         if found is None:
-            found = self._unused[id(code)] = unused_results(code)
+            found = self._unused[id(code)] = find_unused_results(code)
         return found
 
 
@@ -228,7 +226,7 @@ def bank_conflicts(starts: Array, ends: Array) -> int:
     return rounds - -(-dwords.size // BANKS)
 
 
-def unused_results(code: Code) -> frozenset[int]:
+def find_unused_results(code: Code) -> frozenset[int]:
     """Return the places of instructions whose results no later instruction of the text may read."""
     kernel = code.kernel
     graph = graph_of(steps_of(kernel, code.storage), calls_end_blocks=True)

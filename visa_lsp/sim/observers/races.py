@@ -1,15 +1,15 @@
 """The checkers of data races: unordered accesses of two parties to the same bytes.
 
-At least one of the accesses writes, and at least one is not atomic. A party is a hardware thread (``races``), or one
-work item (``item-races``), because lanes of a thread run in step at this SIMD width only. ``happens_before`` computes
-the order from barriers of all kinds, and from fences with atomics. Accesses that only a barrier orders, without a fence
-of that memory before it, are a note. For each byte, the last plain writer, up to two readers and up to two atomics are
-kept. Pages are allocated at their first use, so that the size of a buffer does not matter. Beyond ``MAX_TABLES`` tables
-the oldest pages are dropped, beyond ``MAX_ACCESSES`` accesses all; ``limits`` reports both. A write that changes
-nothing races only with one that does, because compilers let all threads store the same value. An atomic that changes
-nothing counts as a read. A plain load is a guess if a compare-exchange of its party later checks the same place against
-the loaded value; a race of a guess with another compare-exchange is a note. Lanes of one message that store different
-values at one place are a race too. Invariant: a party is named by group, thread, instruction and source line.
+A party is a hardware thread (``races``), or one work item (``item-races``): lanes of a thread run in step, which orders
+them at this SIMD width only. ``happens_before`` computes the order from barriers of all kinds, and from fences with
+atomics. Accesses that a barrier orders without a fence of that memory before it are a note. Per byte the last plain
+writer, up to two readers and up to two atomics are kept, by pages allocated on first touch, so that the size of a
+buffer does not matter. Beyond ``MAX_TABLES`` tables the oldest pages are forgotten, beyond ``MAX_ACCESSES`` accesses
+all; ``limits`` reports both. A write that changes nothing races only with one that does: compilers let all threads
+store the same value. The first write of a byte of shared local memory changes it. An atomic that changes nothing only
+reads. A plain load that a compare-exchange of its party checks afterwards, at the same place and with the loaded value,
+is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store different values at one place are a race too. Invariant: a party is named by
+group, thread, instruction and source line.
 """
 
 from __future__ import annotations
@@ -22,19 +22,17 @@ import numpy as np
 from visa_lsp.isa.lsc_codes import COMPARING
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.faults import Fault, FaultKind, WorkItem, thread_fault
-from visa_lsp.sim.group import GLOBAL, SHARED
+from visa_lsp.sim.group import GLOBAL, SHARED, Barrier
 from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.messages import update_of
 from visa_lsp.sim.observers.happens_before import Clocks
-from visa_lsp.sim.observers.hooks import Checker
+from visa_lsp.sim.observers.hooks import Checker, MemoryAccess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.program.model import Inst
-    from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -127,14 +125,14 @@ class RaceChecker(Checker):
         ] = {}  # (party, buffer, offset) -> another party that stores the same value there
         self._waiting: dict[tuple[int, int, int], list[Fault]] = {}  # races of loads that may prove to be guesses
 
-    def group(self, number: tuple[int, int, int]) -> None:
+    def on_group(self, number: tuple[int, int, int]) -> None:
         """Drop the shared local memory of the previous group."""
         del number
         self._end_group()
         self._group += 1
         self._clocks.group(self._group)
 
-    def finished(self) -> None:
+    def on_end(self) -> None:
         """Report the races that no compare-exchange has turned into guesses."""
         self._end_group()
 
@@ -167,18 +165,18 @@ class RaceChecker(Checker):
 
     # ---- order
 
-    def arrived(self, thread: Thread, barrier: Barrier) -> None:
+    def on_arrival(self, thread: Thread, barrier: Barrier) -> None:
         """Add the arrival of a thread at a barrier to the order."""
         self._clocks_of(thread)
         ordered = thread.machine.dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
         self._clocks.arrive(thread.number, _threads(thread), barrier, orders_shared=ordered)
 
-    def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
+    def on_wait(self, thread: Thread, barrier: Barrier, generation: int) -> None:
         """Add the end of a barrier's round to the order."""
         self._clocks_of(thread)
         self._clocks.leave(thread.number, thread.group.threads, barrier, generation)
 
-    def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
+    def on_fence(self, thread: Thread, memories: tuple[int, ...]) -> None:
         """Add a fence to the order."""
         self._clocks_of(thread)
         lanes = [n for n in range(self._clocks.lanes) if thread.frame.emask >> n & 1] if self.items else [0]
@@ -192,14 +190,14 @@ class RaceChecker(Checker):
 
     # ---- accesses
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Compare a load with the writers of its bytes, and record it."""
         if access.space is None or not access.at.size:
             return
         mine = self._party(access, _READ)
         if self._guesses(access.thread):
             self._remember(access, mine)
-        for part, _ in self._watched(access):
+        for part, _ in self._split_by_page(access):
             self._read(access, part, _chosen(mine, part.rows), tried=False)
 
     def _read(self, access: MemoryAccess, part: _Part, me: Any, *, tried: bool) -> None:
@@ -224,7 +222,7 @@ class RaceChecker(Checker):
         free |= how[first] == _TRIED
         _keep(page.reader, page.second, at, me, np.where(free, me, first))
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Compare a store with the readers and writers of its bytes, and record it."""
         if access.space is None or not access.at.size:
             return
@@ -234,7 +232,7 @@ class RaceChecker(Checker):
         if access.values is not None and access.at.size > 1 and not (access.at[1:] > access.at[:-1]).all():
             self._lanes(access, access.values)
         mine = self._party(access, _PLAIN)
-        for part, changed in self._watched(access):
+        for part, changed in self._split_by_page(access):
             if changed is not None and not changed.all():
                 self._silent(access, part.of(~changed))
                 part = part.of(changed)  # noqa: PLW2901
@@ -259,7 +257,7 @@ class RaceChecker(Checker):
 
     def _atomic(self, access: MemoryAccess) -> None:
         wrote, tried = self._party(access, _ATOMIC), self._party(access, _TRIED)
-        for part, changed in self._watched(access):
+        for part, changed in self._split_by_page(access):
             if changed is not None and not changed.all():
                 still = part.of(~changed)
                 self._read(access, still, _chosen(tried, still.rows), tried=True)
@@ -486,10 +484,10 @@ class RaceChecker(Checker):
         """Return the mask of parties that are not ordered with ``me``, within its own group."""
         column = self._parties
         same = column[_GROUP, others] == self._group
-        ordered = column[_CLOCK, others] <= self._known(others, me, thread, 0)
+        ordered = column[_CLOCK, others] <= self._read_known_clocks(others, me, thread, 0)
         return np.asarray(~(same & (self._own(others, me) | ordered)))
 
-    def _known(self, others: Array, me: Any, thread: Thread, row: int) -> Array:
+    def _read_known_clocks(self, others: Array, me: Any, thread: Thread, row: int) -> Array:
         """Return the clocks of other parties of the group that ``me`` knows: a row of the table."""
         column = self._parties
         table = self._clocks.table(thread.number, _threads(thread))
@@ -523,14 +521,14 @@ class RaceChecker(Checker):
             return False
         bad = met & self._near(others, me, access.thread)
         if not bad.any():
-            return self._clocks.partial and self._unfenced(access, part, me, others, verb, met)
+            return self._clocks.partial and self._note_unfenced(access, part, me, others, verb, met)
         thread = access.thread
         far = bad & (column[_GROUP, others] != self._group)
         if far.any():
             pairs = np.unique(np.stack([others[far], np.broadcast_to(me, others.shape)[far]]), axis=1)
             for other, own in pairs.T.tolist():
                 group, who, clock = (int(column[i, other]) for i in (_GROUP, _THREAD, _CLOCK))
-                if self._clocks.ordered(group, who, clock, int(column[_THREAD, own])):
+                if self._clocks.is_ordered(group, who, clock, int(column[_THREAD, own])):
                     bad &= ~((others == other) & (np.broadcast_to(me, others.shape) == own))
             if not bad.any():
                 return False
@@ -551,11 +549,11 @@ class RaceChecker(Checker):
         self._race(access, part, bad & (others == other), other, own, f"{verb} {since}")
         return True
 
-    def _unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
+    def _note_unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
         """Add a note for accesses that a barrier orders without a fence of that memory; return whether there are any."""
         column, thread = self._parties, access.thread
         memory = SHARED if _is_shared(thread, part.buffer) else GLOBAL
-        seen = column[_CLOCK, others] <= self._known(others, me, thread, memory)
+        seen = column[_CLOCK, others] <= self._read_known_clocks(others, me, thread, memory)
         bad = met & (column[_GROUP, others] == self._group) & ~self._own(others, me) & ~seen
         if not bad.any():
             return False
@@ -611,7 +609,7 @@ class RaceChecker(Checker):
 
     # ---- places
 
-    def _watched(self, access: MemoryAccess) -> Iterator[tuple[_Part, Array | None]]:
+    def _split_by_page(self, access: MemoryAccess) -> Iterator[tuple[_Part, Array | None]]:
         """Yield the bytes of a message page by page, with a mask of the changed ones (None: unknown, all)."""
         if access.space is None or not access.at.size:
             return
@@ -638,7 +636,11 @@ class RaceChecker(Checker):
                     each[here],
                     lanes[here],
                 )
-                yield part, changed[here] if changed is not None else None
+                moved = changed[here] if changed is not None else None
+                if moved is not None and access.values is not None and _is_shared(access.thread, buffer):
+                    # Undefined until a first store, whatever its value is; the simulator's zeros are one possibility.
+                    moved = moved | (part.page.writer[part.at] == _NO_PARTY)
+                yield part, moved
 
     def _page(self, buffer: Buffer, number: int) -> _Page:
         key = (id(buffer), number)

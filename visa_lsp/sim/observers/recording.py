@@ -14,19 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa.lane import Effect, Lane
-from visa_lsp.program.model import General, Immediate, Indirect
-from visa_lsp.sim.observers.definedness_plan import InstructionKind, RegisterOperand, plan_of
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.program.model import General, Immediate, Indirect, Inst
+from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, RegisterOperand, plan_of
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.observers.races import split
 from visa_lsp.sim.operands import Site
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.definedness_plan import DefinednessPlan
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -130,7 +127,7 @@ class StepRecorder(Observer):
         self._at_run_time: list[Array] = []
         self._running: dict[int, BodyActivation] = {}  # activations by identity of the frame
 
-    def group(self, number: tuple[int, int, int]) -> None:
+    def on_group(self, number: tuple[int, int, int]) -> None:
         """Start a group: its threads have new activations, and have passed no barrier."""
         del number
         self._has_begun = True
@@ -148,12 +145,12 @@ class StepRecorder(Observer):
         self.places[id(code)][pc] = _place(code, pc)
         return True
 
-    def arrived(self, thread: Thread, barrier: Barrier) -> None:
+    def on_arrival(self, thread: Thread, barrier: Barrier) -> None:
         """Count the barriers of a thread."""
         del barrier
         self._epochs[thread.number] = self._epochs.get(thread.number, 0) + 1
 
-    def instruction(self, thread: Thread, pc: int) -> None:
+    def before_instruction(self, thread: Thread, pc: int) -> None:
         """Record the enabled lanes and the places of indirect operands before an instruction."""
         frame = thread.frame
         place = self.places[id(frame.code)][pc]
@@ -170,7 +167,7 @@ class StepRecorder(Observer):
             self._mask = mask
         self._at_run_time = [operand.touch.indirect(frame) for operand in place.dynamic if operand.touch.indirect]
 
-    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+    def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
         """Add the row of an instruction."""
         pending = self._pending
         owner = self._owner
@@ -209,11 +206,11 @@ class StepRecorder(Observer):
         if row >= MAX_ROWS or len(values) > MAX_VALUE_BYTES:
             self.is_full = True
 
-    def read(self, access: MemoryAccess) -> None:
+    def on_read(self, access: MemoryAccess) -> None:
         """Store a load until its instruction is executed."""
         self._wait(access)
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Store a write or an atomic until its instruction is executed."""
         self._wait(access)
 

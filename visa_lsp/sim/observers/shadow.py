@@ -77,7 +77,7 @@ class RegisterShadow:
             for place in np.intersect1d(list(self.partial), places).tolist():
                 del self.partial[place]
 
-    def undefined_bits(self, places: Array, origins: Array) -> Array:
+    def find_undefined_bits(self, places: Array, origins: Array) -> Array:
         """Return the undefined bits of bytes whose origins are given, as a mask for each byte."""
         masks = np.where(origins != 0, 255, 0).astype(np.uint8)
         for place, mask in self.partial.items():

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.memory import Memory
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Thread
-    from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -55,7 +53,7 @@ class StoreRecorder(Observer):
         self._count = 0
         self.stores: dict[int, list[ElementStore]] = {int(element): [] for element in elements}
 
-    def write(self, access: MemoryAccess) -> None:
+    def on_write(self, access: MemoryAccess) -> None:
         """Record the elements and lanes that a message is about to write."""
         space, buffer = access.space, self._buffer
         at = access.at.astype(np.int64)
@@ -69,7 +67,7 @@ class StoreRecorder(Observer):
             lane = access.thread.lane(int(access.lanes[min(row, access.lanes.size - 1)]))
             self._waiting += [(int(element), lane) for element in self._elements[starts[row] : ends[row]]]
 
-    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+    def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
         """Record the values of the elements after the instruction."""
         if not self._waiting:
             return

@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.program.model import Address, General, Indirect, PredicateOperand
-from visa_lsp.program.operand_text import instruction
+from visa_lsp.program.operand_text import OperandNames, instruction
 from visa_lsp.program.text_form import names_of
 from visa_lsp.sim.observers.hooks import Observer
-from visa_lsp.sim.operands import Site
+from visa_lsp.sim.operands import Site, Touch
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.operands import Touch
     from visa_lsp.sim.registers import Frame
 
 Who = tuple[tuple[int, int, int], int]
@@ -57,12 +55,12 @@ class Tracer(Observer):
                 return f"--trace {word}: no such thread; the last thread of a group is {last}"
         return ""
 
-    def instruction(self, thread: Thread, pc: int) -> None:
+    def before_instruction(self, thread: Thread, pc: int) -> None:
         """Record the active lanes before an instruction."""
         del pc
         self._mask = thread.frame.emask
 
-    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+    def after_instruction(self, thread: Thread, frame: Frame, pc: int) -> None:
         """Write the line of an instruction."""
         if (thread.group.id, thread.number) not in self._who or self._left <= 0:
             return

@@ -6,23 +6,20 @@ doubt that names the argument or input and the ``--say`` that settles it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.zeinfo.emit.images import TWINS, Surfaces, surfaces
+from visa_lsp.zeinfo.emit.image_surfaces import TWINS, Surfaces, surfaces
 from visa_lsp.zeinfo.emit.roles import name_sizes, offset_owners, orders, roles_of
-from visa_lsp.zeinfo.emit.slots import ArgumentHint, Doubt, EmitError
+from visa_lsp.zeinfo.emit.slots import ArgumentHint, Doubt, EmitError, InputSlot, Payload
 from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.input_use import THREAD_NUMBERS, InputUse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from visa_lsp.program.model import Kernel
-    from visa_lsp.zeinfo.emit.answers import Answers
     from visa_lsp.zeinfo.emit.entries import Entries
-    from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
+    from visa_lsp.zeinfo.emit.user_answers import Answers
 
 _IMAGE_FACTS: Final = {2: ("image_height", "image_width"), 3: ("image_height", "image_width", "image_depth")}
 _DWORD_BYTES: Final = 4

@@ -6,18 +6,15 @@ is refused with the input at fault.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError
+from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError, InputSlot, Payload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from visa_lsp.program.model import Kernel
-    from visa_lsp.zeinfo.emit.answers import Answers
     from visa_lsp.zeinfo.emit.entries import Entries
-    from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
+    from visa_lsp.zeinfo.emit.user_answers import Answers
     from visa_lsp.zeinfo.facts import Uses
 
 IMPLICIT: Final = {

@@ -22,16 +22,14 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec import field as member
 
-from visa_lsp.zeinfo.input_use import FIRST_DECLARED, R0
-from visa_lsp.zeinfo.layout import CANDIDATES
+from visa_lsp.zeinfo.input_use import FIRST_DECLARED, R0, InputUse
+from visa_lsp.zeinfo.payload_layout import CANDIDATES, Registers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
-    from visa_lsp.zeinfo.input_use import InputUse
-    from visa_lsp.zeinfo.layout import Registers
 
 _SIZES: Final = ("group_count", "global_size", "local_size", "enqueued_local_size")
 _MAX_ORDERED_POINTERS: Final = 14

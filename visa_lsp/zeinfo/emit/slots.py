@@ -12,11 +12,10 @@ from msgspec import Struct
 from msgspec import field as member
 
 from visa_lsp.zeinfo.facts import input_name
-from visa_lsp.zeinfo.layout import PayloadLayout, id_block
+from visa_lsp.zeinfo.payload_layout import PayloadLayout, Registers, id_block
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
-    from visa_lsp.zeinfo.layout import Registers
 
 LOCAL_IDS: Final = ("local_id_x", "local_id_y", "local_id_z")
 

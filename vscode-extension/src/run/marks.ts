@@ -65,7 +65,7 @@ function locate(text: vscode.Uri, where: string): vscode.Location | undefined {
 }
 
 /** A line (from 1) without the blanks around it, as far as its text is known. */
-function lineOf(uri: vscode.Uri, number: number): vscode.Location {
+export function lineOf(uri: vscode.Uri, number: number): vscode.Location {
   const line = Math.max(0, number - 1);
   const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
   if (open === undefined || line >= open.lineCount) {

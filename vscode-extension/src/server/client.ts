@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { LanguageClient, ProgressType, type LanguageClientOptions } from 'vscode-languageclient/node';
-import { installServer } from './install.ts';
+import { installProver, installServer } from './install.ts';
 import { complain, messageOf, ProgramNotFound, WrongSetting } from './missing.ts';
 import { findProgram, type Program } from './program.ts';
 import { debugLenses } from '../debug/lens.ts';
@@ -151,6 +151,16 @@ export class Server implements vscode.Disposable {
       return;
     }
     await this.restart();
+  }
+
+  /** Whether the server in use is the one that this extension has installed. */
+  get isPrivate(): boolean {
+    return this.used?.origin === 'private';
+  }
+
+  /** Adds what proofs need to the private environment. */
+  async installProver(): Promise<void> {
+    await installProver(this.context, this.output);
   }
 
   private async stopNow(): Promise<void> {

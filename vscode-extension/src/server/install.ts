@@ -75,16 +75,19 @@ function unlessCancelled(error: unknown): undefined {
   return undefined;
 }
 
-/** Makes the private environment; what pip says goes to the output channel. */
-export async function installServer(context: vscode.ExtensionContext, output: vscode.OutputChannel): Promise<void> {
-  const wheel = await wheelOf(context);
-  if (wheel === undefined) {
-    throw new Error('this build of the extension holds no server');
-  }
-  const { folder, stamp, bin } = place(context);
-  const options = { location: vscode.ProgressLocation.Notification, title: 'vISA language server', cancellable: true };
+type Step = (message: string, command: string, args: string[]) => Promise<Answer>;
+
+const PIP = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input'];
+
+function ownPython(bin: string): string {
+  return path.join(bin, WINDOWS ? 'python.exe' : 'python');
+}
+
+/** Runs programs one after another with progress; what they say goes to the output channel. */
+async function inSteps(context: vscode.ExtensionContext, output: vscode.OutputChannel, title: string, work: (step: Step) => Promise<void>): Promise<void> {
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   await vscode.window.withProgress(options, async (progress, token) => {
-    const step = async (message: string, command: string, args: string[]): Promise<Answer> => {
+    await work(async (message, command, args) => {
       progress.report({ message });
       output.appendLine(`> ${command} ${args.join(' ')}`);
       const answer = await runProcess(command, args, {
@@ -100,23 +103,42 @@ export async function installServer(context: vscode.ExtensionContext, output: vs
         throw new Error(`${message} failed: ${last || `exit status ${answer.code}`}`);
       }
       return answer;
-    };
+    });
+  });
+}
+
+/** Adds to the private environment what the extra `prove` needs. */
+export async function installProver(context: vscode.ExtensionContext, output: vscode.OutputChannel): Promise<void> {
+  const wheel = await wheelOf(context);
+  if (wheel !== undefined) {
+    const own = ownPython(place(context).bin);
+    await inSteps(context, output, 'vISA proofs', async (step) => void (await step('installing Z3', own, [...PIP, `${wheel.file}[prove]`])));
+  }
+}
+
+/** Makes the private environment; what pip says goes to the output channel. */
+export async function installServer(context: vscode.ExtensionContext, output: vscode.OutputChannel): Promise<void> {
+  const wheel = await wheelOf(context);
+  if (wheel === undefined) {
+    throw new Error('this build of the extension holds no server');
+  }
+  const { folder, stamp, bin } = place(context);
+  await inSteps(context, output, 'vISA language server', async (step) => {
     await mkdir(context.globalStorageUri.fsPath, { recursive: true });
     await rm(folder, { recursive: true, force: true });
     const python = await findPython();
     await step('making a private environment', python, ['-m', 'venv', folder]);
-    const own = path.join(bin, WINDOWS ? 'python.exe' : 'python');
-    const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input'];
+    const own = ownPython(bin);
     const shipped = wheel.needed === undefined ? undefined : ['--no-index', '--find-links', wheel.needed];
     if (shipped === undefined) {
-      await step('installing', own, [...pip, `${wheel.file}[jit,embed]`]);
+      await step('installing', own, [...PIP, `${wheel.file}[jit,embed]`]);
     } else {
-      const done = await step('installing what was shipped', own, [...pip, ...shipped, `${wheel.file}[run,embed]`]).catch(unlessCancelled);
+      const done = await step('installing what was shipped', own, [...PIP, ...shipped, `${wheel.file}[run,embed]`]).catch(unlessCancelled);
       if (done === undefined) {
         // Another Python or platform than those that it was shipped for.
-        await step('installing', own, [...pip, `${wheel.file}[jit,embed]`]);
+        await step('installing', own, [...PIP, `${wheel.file}[jit,embed]`]);
       } else {
-        const engine = await step('asking for the compiled engine', own, [...pip, ...BRIEFLY, `${wheel.file}[jit]`]).catch(unlessCancelled);
+        const engine = await step('asking for the compiled engine', own, [...PIP, ...BRIEFLY, `${wheel.file}[jit]`]).catch(unlessCancelled);
         if (engine === undefined) {
           output.appendLine('no package index was reached: kernels are interpreted; Install Language Server tries again');
         }

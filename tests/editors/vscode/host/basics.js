@@ -87,6 +87,23 @@ module.exports = {
     await document.save();
     assert.ok(document.getText().includes('mad (M1, 16)'));
   },
+  async proofs() {
+    const proofs = () => vscode.languages.getDiagnostics(document.uri).filter((d) => d.source === 'prove');
+    await replace('cmp.lt (M1, 16)', 'cmp.le (M1, 16)');
+    const { results, error } = await run('visa.proveKernels', document.uri);
+    assert.ok(results?.some((one) => one.answer === 'refuted'), error);
+    const [found] = proofs();
+    assert.deepEqual([code(found), found.severity], ['bounds', vscode.DiagnosticSeverity.Warning]);
+    assert.equal(found.range.start.line, results.find((one) => one.answer === 'refuted').line - 1);
+    const report = await run('visa.runKernel', found.relatedInformation[0].location.uri); // of the text as it is open
+    assert.ok(report.faults.some((fault) => fault.kind === 'out-of-bounds' && fault.line === found.range.start.line + 1), report.error);
+    assert.match((await api.prover.show(document.uri)).getText(), /proved for launches in which\n/);
+    await run('workbench.action.closeEditorsInOtherGroups');
+    await vscode.window.showTextDocument(document);
+    await run('undo');
+    await until('no proof of an older text', () => proofs().length === 0);
+    assert.ok(document.getText().includes('cmp.lt (M1, 16)'));
+  },
   async 'quick run'() {
     const launch = file('saxpy.launch.yaml');
     const kept = await vscode.workspace.fs.readFile(launch);

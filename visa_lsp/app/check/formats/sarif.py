@@ -11,14 +11,13 @@ from urllib.parse import quote
 
 from visa_lsp import __version__
 from visa_lsp.app.errors import printable
-from visa_lsp.diagnostics import Severity
+from visa_lsp.diagnostics import Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.app.check.formats.text import Look
     from visa_lsp.app.check.report import CheckReport, FileResult, Remedy, ReportedFinding, TextRange
-    from visa_lsp.diagnostics import Rule
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _FINGERPRINT: Final = "visaLspFinding/v1"

@@ -1,0 +1,82 @@
+"""The verdicts on classes of lines, by kind of body: those of this process, and of what a store adds.
+
+Knows neither how a line is judged nor how a store keeps verdicts.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final, Protocol
+
+from visa_lsp.analysis.tokens import LABEL, UNKNOWN
+
+_MAX_CLASSES: Final = 200_000
+# Which of the names of a line that nothing declares are missing: twice their number among them, and one more for a label.
+# No verdict: None.
+Verdict = tuple[int, ...] | None
+CLEAN: Final[Verdict] = ()
+ALONE: Final[Verdict] = (-1,)  # each line of the class is judged by itself
+
+
+class Verdicts:
+    """The verdicts on line classes of one kind of body: (platform, dialect, directive, attributes that any line depends on)."""
+
+    __slots__ = ("_asked", "clean", "decls", "key", "others")
+
+    def __init__(self, key: object = None) -> None:
+        self.key = key
+        self._asked = False  # whether what is on disk is here
+        self.clean: set[str] = {"", UNKNOWN + ":", LABEL + ":"}
+        self.others: dict[str, tuple[int, ...]] = {}
+        self.decls: set[str] = set()  # the tokens of clean declarations
+
+    def add(self, line_class: str, verdict: tuple[int, ...]) -> None:
+        """Keep a verdict."""
+        if verdict == CLEAN:
+            self.clean.add(line_class)
+        else:
+            self.others[line_class] = verdict
+
+    def ask_store(self) -> bool:
+        """Take in what other processes found; False where that was done before."""
+        if self._asked:
+            return False
+        self._asked = True
+        for store in stores:
+            store.load(self)
+        return True
+
+    def learn(self, news: Verdicts) -> None:
+        """Take in verdicts of this process."""
+        self.clean |= news.clean
+        self.others |= news.others
+        self.decls |= news.decls
+        # Lines few enough to be judged at once are not worth keeping either.
+        for store in stores if self._asked else ():
+            store.put(self.key, news)
+
+
+class VerdictStorage(Protocol):
+    """Verdicts of other processes."""
+
+    def load(self, verdicts: Verdicts) -> None:
+        """Add what is known of their kind of body."""
+
+    def put(self, key: object, news: Verdicts) -> None:
+        """Take in new verdicts on a kind of body."""
+
+
+# The store of this process, if it uses one.
+stores: Final[list[VerdictStorage]] = []
+_verdicts: OrderedDict[object, Verdicts] = OrderedDict()
+
+
+def verdicts_of(key: object) -> Verdicts:
+    """Return the verdicts of a kind of body, shared by all texts of the process."""
+    found = _verdicts.get(key)
+    if found is None or len(found.clean) + len(found.others) > _MAX_CLASSES:
+        found = _verdicts[key] = Verdicts(key)
+        while len(_verdicts) > 64:
+            _verdicts.popitem(last=False)
+    _verdicts.move_to_end(key)
+    return found

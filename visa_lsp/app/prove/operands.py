@@ -1,0 +1,227 @@
+"""The operands of instructions as a work item's lane reads them: terms for sources, conditions for predicates.
+
+Reads registers, writes none. Invariant: a value that is not modelled is a new symbol.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.prove.arithmetic import Arithmetic
+from visa_lsp.app.prove.registers import LanePlace, limits
+from visa_lsp.app.prove.terms import Level, at_most, either, negation, number
+from visa_lsp.app.read.model import Calc, Choose, Lanes
+from visa_lsp.flow.storage import storage_of
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.program import regions
+from visa_lsp.program.model import AddressOf, Combine, General, Immediate, Indirect
+from visa_lsp.sim.lanes import words_of
+from visa_lsp.sim.values import execution_type, extend_type, immediate, unpack_type
+
+if TYPE_CHECKING:
+    from visa_lsp.app.prove.registers import ItemRegisters
+    from visa_lsp.app.prove.terms import Claim, Sum, SumPool
+    from visa_lsp.app.read.model import Expr
+    from visa_lsp.flow.storage import Storage
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.isa.types import DataType, ExecControl
+    from visa_lsp.program.model import Kernel, Predicate, RawOperand
+
+MAX_ELEMENTS: Final = 8  # of an instruction that is followed element by element
+
+
+class LaneOperands:
+    """Reads the operands of a kernel. ``element``: of all operands, instead of that of the item's lane."""
+
+    def __init__(
+        self, kernel: Kernel, platform: Platform, pool: SumPool, storage: Storage, lane: Sum, simd: int
+    ) -> None:
+        self.kernel, self.platform, self.pool = kernel, platform, pool
+        self.storage, self.lane, self.simd = storage, lane, simd
+        self.element: int | None = None
+        self.taken = address_taken(kernel)  # variables that an address may point into
+
+    def flag(self, predicate: Predicate, control: ExecControl, registers: ItemRegisters, line: int) -> Claim:
+        """Return a predicate as the item's lane sees it."""
+        if predicate.combine is not Combine.NONE or control.exec_size == 1:
+            return self.whole_flag(predicate, control, registers, line)
+        found = registers.flag(predicate.var, control.mask_offset, control.exec_size, whole=False)
+        if found is None:
+            found = self.pool.fresh_fact("a predicate", Level.ITEM, line)
+        return negation(found) if predicate.inverse else found
+
+    def whole_flag(self, predicate: Predicate, control: ExecControl, registers: ItemRegisters, line: int) -> Claim:
+        """Return a predicate that is the same for all lanes of the thread."""
+        found: Claim | None
+        if predicate.combine is Combine.NONE:
+            found = registers.flag(predicate.var, control.mask_offset, 1, whole=True)
+        else:
+            found = registers.flag(predicate.var, control.mask_offset, control.exec_size, whole=False)
+            shared = registers.flags.get(predicate.var, ())
+            if found is None or found.level > Level.THREAD or not all(one[3] for one in shared):
+                own = found
+                found = self.pool.fresh_fact("lanes together", Level.THREAD, line)
+                if own is not None and control.exec_size == self.simd:
+                    atom = found.term.factors[0][0]
+                    is_any = predicate.combine is Combine.ANY
+                    fact = either(negation(own), found) if is_any else either(negation(found), own)
+                    self.pool.facts.setdefault(atom, []).append(fact)
+        if found is None:
+            found = self.pool.fresh_fact("a predicate", Level.THREAD, line)
+        return negation(found) if predicate.inverse else found
+
+    def source(
+        self, operand: Expr, control: ExecControl, exec_type: DataType, registers: ItemRegisters, line: int
+    ) -> Sum:
+        """Return the value of an integer source in an execution type, with its modifier applied."""
+        type_ = self.type_of(operand)
+        signed = type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
+        found = self.read(operand, control, type_, registers, line, signed=signed)
+        match getattr(operand, "modifier", OperandModifier.NONE):
+            case OperandModifier.NEG:
+                return found * -1
+            case OperandModifier.ABS if signed:
+                return self.pool.choice(at_most(found, -1), found * -1, found)
+            case OperandModifier.NEGABS:
+                return self.pool.choice(at_most(found, -1), found, found * -1) if signed else found * -1
+            case OperandModifier.NOT:
+                return found * -1 + -1
+        return found
+
+    def type_of(self, operand: Expr) -> DataType:
+        """Return the element type of an operand."""
+        if isinstance(operand, General):
+            return self.kernel.variable_type(operand.var) or ty.UD
+        if isinstance(operand, Immediate):
+            return unpack_type(operand.type)
+        if isinstance(operand, Calc | Choose | Lanes | Indirect):
+            return operand.type
+        return ty.UD
+
+    def read(
+        self, operand: Expr, control: ExecControl, type_: DataType, registers: ItemRegisters, line: int, *, signed: bool
+    ) -> Sum:
+        """Return the value of an operand as elements of a type, without its modifier."""
+        low, high = limits(type_.size, signed=signed)
+        if isinstance(operand, Immediate):
+            return self._immediate(operand, control, line, signed=signed)
+        if isinstance(operand, Calc | Choose):
+            value = self.value(operand, control, registers, type_, line)
+            if value is not None:
+                return self.pool.wrap(value, type_.bits, signed=signed)
+        if isinstance(operand, Lanes):
+            place = self.raw_place(operand.operand, type_.size, control)
+            if place is not None:
+                return registers.read(place, signed=signed, line=line)
+        if isinstance(operand, General):
+            found = self.place(operand, control)
+            if found is not None and operand.var not in self.taken and type_.is_int:
+                return registers.read(found, signed=signed, line=line)
+        return self.pool.fresh("a register", Level.ITEM, low, high, line)
+
+    def _immediate(self, operand: Immediate, control: ExecControl, line: int, *, signed: bool) -> Sum:
+        type_ = unpack_type(operand.type)
+        if type_.is_float:
+            return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), line)
+        lanes = [int(one) for one in immediate(operand, control.exec_size)]
+        lanes = lanes if self.element is None or len(lanes) == 1 else [lanes[self.element]]
+        if len(set(lanes)) == 1:
+            return self.pool.wrap(number(lanes[0]), 8 * type_.size, signed=signed)
+        steps = {b - a for a, b in pairwise(lanes)}
+        if len(steps) == 1:
+            step = steps.pop()
+            return (self.lane + -control.mask_offset) * step + lanes[0]
+        return self.pool.fresh("a packed constant", Level.ITEM, min(lanes), max(lanes), line)
+
+    def place(self, operand: General, control: ExecControl) -> LanePlace | None:
+        """Return the place of the elements of an operand; None for a region without a single stride."""
+        where = self.storage.general.get(operand.var)
+        if where is None or not operand.var:
+            return None
+        base = where.offset + regions.origin(operand.row, operand.col, where.element, self.platform.grf_bytes)
+        lanes = control.exec_size
+        if operand.region.width is None:
+            elements = regions.destination_elements(operand.region.horz_stride or 1, lanes)
+        else:
+            elements = regions.source_elements(operand.region, lanes)
+        if self.element is not None and lanes > 1:
+            return LanePlace(where.root, base + elements[self.element] * where.element, 0, where.element)
+        steps = {b - a for a, b in pairwise(elements)} or {0}
+        if len(steps) > 1:
+            return None
+        stride = steps.pop() * where.element
+        return self._make_place(where.root, base, stride, where.element, control)
+
+    def _make_place(self, root: int, base: int, stride: int, size: int, control: ExecControl) -> LanePlace:
+        if not stride or control.exec_size == 1:
+            return LanePlace(root, base, 0, size)
+        if self.element is not None:
+            return LanePlace(root, base + stride * self.element, 0, size)
+        return LanePlace(
+            root, base - stride * control.mask_offset, stride, size, control.mask_offset, control.exec_size
+        )
+
+    def raw_place(self, operand: RawOperand, size: int, control: ExecControl) -> LanePlace | None:
+        """Return the place of the elements of a raw operand; None for one without a variable."""
+        where = self.storage.general.get(operand.var)
+        if where is None or not operand.var:
+            return None
+        return self._make_place(where.root, where.offset + operand.offset, size, size, control)
+
+    def value(
+        self, value: Expr, control: ExecControl, registers: ItemRegisters, target: DataType, line: int
+    ) -> Sum | None:
+        """Return the value of an expression for a target type, cut to it; None for other than an integer."""
+        if isinstance(value, Choose):
+            types = [self.type_of(one) for one in (value.yes, value.no)]
+            exec_type = execution_type(types)
+            if not exec_type.is_int or not target.is_int or value.saturate:
+                return None
+            yes, no = (self.source(one, control, exec_type, registers, line) for one in (value.yes, value.no))
+            found = self.pool.choice(self.flag(value.condition, control, registers, line), yes, no)
+            return self.pool.wrap(found, target.bits, signed=target.is_signed)
+        if not isinstance(value, Calc):
+            return None
+        types = [self.type_of(one) for one in value.args]
+        exec_type = execution_type(types)
+        if not exec_type.is_int or not target.is_int or value.saturate:
+            return None
+        used = words_of(value.meaning)
+        extended = extend_type(used, exec_type, target)
+        sources = [self.source(one, control, extended, registers, line) for one in value.args]
+        found = Arithmetic(self.pool, exec_type, line, wide_count=target.size == 8).value(value.meaning, sources)
+        # Signed sums and all products are index arithmetic that programmers take for whole numbers.
+        counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
+        return self.pool.wrap(
+            found, target.bits, signed=target.is_signed, line=line if counts and target.size == 4 else 0
+        )
+
+    def is_by_elements(self, value: Expr, control: ExecControl, registers: ItemRegisters) -> bool:
+        """Return whether the lanes of an instruction stand for elements that all work items share."""
+        if not control.no_mask or not 1 < control.exec_size <= MAX_ELEMENTS or not isinstance(value, Calc):
+            return False
+        sources = [one for one in value.args if isinstance(one, General)]
+        places = [self.place(one, control) for one in sources]
+        is_known = all(place is not None and registers.find(place, signed=False) is not None for place in places)
+        if is_known and not any(isinstance(one, Immediate) and _is_irregular(one, control) for one in value.args):
+            return False
+        self.element = 0
+        places = [self.place(one, control) for one in sources]
+        self.element = None
+        return all(place is not None and registers.find(place, signed=False) is not None for place in places)
+
+
+def _is_irregular(operand: Immediate, control: ExecControl) -> bool:
+    """Return whether a packed constant has elements without a common step."""
+    lanes = immediate(operand, control.exec_size)
+    return len({b - a for a, b in pairwise(lanes)}) > 1
+
+
+def address_taken(kernel: Kernel) -> frozenset[int]:
+    """Return the variables that an address operand names, with all that lie over the same storage."""
+    named = {value.var for inst in kernel.instructions for value in inst.values if isinstance(value, AddressOf)}
+    storage = storage_of(kernel, 32)
+    roots = {storage.root(one) for one in named}
+    return frozenset({one for one in storage.general if storage.root(one) in roots})

@@ -1,0 +1,65 @@
+"""The answers of proofs as JSON objects and as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.app.prove.document import ProofResult, ProvedFile
+
+
+def results_json(file: ProvedFile) -> list[dict[str, Any]]:
+    """Return the answers for a file as JSON objects."""
+    found = []
+    for one in file.results:
+        entry: dict[str, Any] = {
+            "property": one.property, "path": printable(file.name), "kernel": one.kernel, "line": one.line,
+            "answer": one.answer, "assumptions": list(one.assumptions),
+        }  # fmt: skip
+        if one.launch is not None:
+            entry["launch"] = one.launch
+        if one.reason is not None:
+            entry["reason"] = one.reason
+        found.append(entry)
+    return found
+
+
+def as_text(files: Sequence[ProvedFile]) -> str:
+    """Return the answers for a reader: what is not proved line by line, the rest as counts with their assumptions."""
+    lines: list[str] = []
+    for file in files:
+        name = printable(file.name)
+        if not file.results and not file.is_broken:
+            lines.append(f"{name}: nothing to prove: no memory is accessed, no register is read, there is no barrier")
+        for kernel in dict.fromkeys(one.kernel for one in file.results):
+            lines += _kernel_lines(name, kernel, [one for one in file.results if one.kernel == kernel])
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _kernel_lines(name: str, kernel: str, results: Sequence[ProofResult]) -> list[str]:
+    lines = []
+    for one in results:
+        if one.answer == "proved":
+            continue
+        lines.append(
+            f"{name}:{one.line}: {one.property} {one.answer}" + (f": {printable(one.reason)}" if one.reason else "")
+        )
+        if one.launch is not None:
+            lines += [f"    {line}" for line in one.launch.splitlines()]
+    for property_ in dict.fromkeys(one.property for one in results):
+        mine = [one for one in results if one.property == property_]
+        counts = [
+            f"{n} {word}"
+            for word in ("proved", "bounded", "refuted", "unknown")
+            if (n := sum(one.answer == word for one in mine))
+        ]
+        lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(counts)}")
+    assumed = dict.fromkeys(words for one in results if one.answer == "proved" for words in one.assumptions)
+    if assumed:
+        lines.append("  proved for launches in which")
+        lines += [f"  - {words}" for words in assumed]
+    return lines

@@ -1,0 +1,189 @@
+"""The memory that an access goes to, and the offset in it: a buffer, shared local memory, private memory, or unknown.
+
+Knows surfaces, pointers of arguments, and the marks of shared local memory; walks nothing. Invariant: an address belongs to a buffer
+only if it is the buffer's pointer plus what may be an offset.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY
+from visa_lsp.app.prove.terms import FALSE, TRUE, Sum, atoms_of, both, negation
+from visa_lsp.isa import lsc_codes as codes
+from visa_lsp.program.model import Immediate
+from visa_lsp.sim.messages import SLM_MASK
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from visa_lsp.app.prove.fences import Stretches
+    from visa_lsp.app.prove.payload import LaunchSymbols
+    from visa_lsp.app.prove.registers import ItemRegisters
+    from visa_lsp.app.prove.terms import Atom, Claim, SumPool
+    from visa_lsp.app.read.model import MemoryPlace
+    from visa_lsp.program.payload import KernelInfo
+
+MAX_POINTER_CHOICES: Final = 3  # conditions that an address is followed for, each both ways
+Space = tuple[str, int]
+SHARED: Final = "shared"
+BUFFER: Final = "buffer"
+UNKNOWN: Final = "unknown"
+PRIVATE: Final = "private"
+IMAGE: Final = "image"
+VARIABLE: Final = "variable"
+NO_POINTER: Final = "its address comes from no pointer"
+PRIVATE_BASE: Final = "private_base"
+_SLM_SURFACE: Final = 0
+_SCRATCH_SURFACE: Final = 5
+_STATELESS: Final = (253, 255)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemAccess:
+    """An access of the work item: ``size`` bytes at ``offset`` of a memory, where ``path`` holds.
+
+    ``intervals`` are the stretches between barriers that it may lie in, ``fences`` those between fences of its memory.
+    ``why``: its place or effect is not modelled. ``stored`` are the elements that it stores, as far as they are known.
+    """
+
+    instruction: int
+    line: int
+    write: bool
+    atomic: bool
+    space: Space
+    offset: Sum
+    size: int
+    path: Claim
+    intervals: frozenset[int]
+    fences: Stretches
+    why: str = ""
+    stored: tuple[Sum, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedElement:
+    """The place of a loaded value: ``size`` bytes at ``offset`` of a memory."""
+
+    space: Space
+    offset: Sum
+    size: int
+
+
+class MemoryMap:
+    """The memories of a kernel's arguments."""
+
+    def __init__(self, pool: SumPool, info: KernelInfo, symbols: LaunchSymbols) -> None:
+        self.pool, self.info, self.symbols = pool, info, symbols
+        self.bindings = {one.bti_value: one.arg_index for one in info.bindings}
+        self.images = {one.arg_index for one in info.payload if one.kind == "image"}
+
+    def pointer_cases(self, address: Sum) -> list[tuple[Claim, Sum]]:
+        """Return an address that is chosen among pointers as one address for each of the pointers, with its condition."""
+        found: list[tuple[Claim, Sum]] = [(TRUE, address)]
+        arguments = (*self.symbols.pointers.values(), *self.symbols.shared.values())
+        pointers = {atom for value in arguments for atom, _ in value.factors}
+        for _ in range(MAX_POINTER_CHOICES):
+            tests = [next(choices_of(part, pointers), None) for _, part in found]
+            if not any(tests):
+                break
+            found = [
+                (both(held, case), self.pool.assume(part, case) if test is not None else part)
+                for (held, part), test in zip(found, tests, strict=True)
+                for case in ((test, negation(test)) if test is not None else (TRUE,))
+            ]
+        return [one for one in found if one[0] != FALSE]
+
+    def space(
+        self, memory: MemoryPlace, address: Sum, registers: ItemRegisters, handle: Sum | None
+    ) -> tuple[Space, Sum, str]:
+        """Return the memory of an access, the offset in it, and the reason where it is not known.
+
+        ``handle`` is the value of the operand that names a surface.
+        """
+        if memory.shared:
+            return self._find_shared(address)
+        surface: int | None = None
+        if memory.variable >= 0:
+            surface = registers.surfaces.get(memory.variable)
+            if memory.variable == _SLM_SURFACE or surface == 254:
+                return self._find_shared(address)
+            if memory.variable == _SCRATCH_SURFACE:
+                return (PRIVATE, 0), address, "private memory is not modelled"
+        elif memory.model == codes.ADDRTYPE_BTI and isinstance(memory.operand, Immediate):
+            surface = memory.operand.bits & 0xFFFFFFFF
+        elif memory.model == codes.ADDRTYPE_FLAT:
+            surface = _STATELESS[1]
+        elif handle is not None:
+            surface = next((~index for index, one in self.symbols.handles.items() if one == handle), None)
+        if surface is not None and surface < 0:
+            return (BUFFER, ~surface), address, ""
+        if surface in _STATELESS:
+            return self._flat(address)
+        if surface is not None and surface in self.bindings:
+            index = self.bindings[surface]
+            if index in self.images:
+                return (IMAGE, index), address, "images are not modelled"
+            return (BUFFER, index), address, ""
+        return (UNKNOWN, 0), address, "its surface is not known"
+
+    def _find_shared(self, address: Sum) -> tuple[Space, Sum, str]:
+        for index, symbol in self.symbols.shared.items():
+            atom = symbol.factors[0][0]
+            if any(one is atom and factor == 1 for one, factor in address.factors):
+                return (SHARED, index), self._remove_tag(address - symbol), ""
+        address = self._remove_tag(address)
+        # The memory of a kernel's first local argument begins where its own arrays end.
+        local = min((one.arg_index for one in self.info.payload if one.kind == "local"), default=None)
+        first = self.info.env.slm_size
+        if local is not None and address.constant >= first:
+            return (SHARED, local), address + -first, ""
+        return (SHARED, -1), address, ""
+
+    def _remove_tag(self, address: Sum) -> Sum:
+        """Return an address of shared local memory without the bits that mark it as one."""
+        return address - self.pool.quotient(address, SLM_MASK + 1) * (SLM_MASK + 1)
+
+    def _flat(self, address: Sum) -> tuple[Space, Sum, str]:
+        known = {symbol.factors[0][0]: (BUFFER, index) for index, symbol in self.symbols.pointers.items()}
+        variables = enumerate(self.symbols.variables.values())
+        known |= {symbol.factors[0][0]: (VARIABLE, at) for at, symbol in variables}
+        known |= {atom: (PRIVATE, 0) for atom, _ in address.factors if atom.name.startswith(PRIVATE_BASE)}
+        for base, factor in address.factors:
+            if factor != 1 or base not in known:
+                continue
+            rest = address - Sum(((base, 1),), 0)
+            # Addresses have 64 bits: multiples of 2^64 make no difference to an offset of less than 2^63.
+            rest = Sum(tuple([pair for pair in rest.factors if pair[1] % (1 << 64)]), rest.constant)
+            low, high = rest.limits()
+            if low >= -(1 << 63) and high < 1 << 63 and not any(one in known for one in atoms_of(rest)):
+                return known[base], rest, "private memory is not modelled" if known[base][0] == PRIVATE else ""
+        low, high = self.pool.limits(address)
+        if low >= 0 and high < 1 << 32:
+            return (UNKNOWN, 0), address, NO_POINTER
+        return (UNKNOWN, 0), address, "its address does not come from one pointer argument"
+
+
+def memory_of(space: Space) -> int:
+    """Return the memory that a fence has to cover for accesses of a space."""
+    return SHARED_MEMORY if space[0] == SHARED else GLOBAL_MEMORY
+
+
+def join_accesses(one: ItemAccess, other: ItemAccess) -> ItemAccess | None:
+    """Return one access for two of an instruction that overlap or lie side by side; None for others."""
+    same = (one.instruction, one.space, one.path, one.intervals, one.fences, one.why) == (
+        other.instruction, other.space, other.path, other.intervals, other.fences, other.why
+    )  # fmt: skip
+    apart = other.offset - one.offset
+    if not same or one.atomic or not apart.is_constant or not 0 <= apart.constant <= one.size:
+        return None
+    stored = one.stored if one.stored == other.stored and not apart.constant else ()
+    return replace(one, size=max(one.size, apart.constant + other.size), stored=stored)
+
+
+def choices_of(address: Sum, pointers: Collection[Atom]) -> Iterator[Claim]:
+    """Yield the conditions by which parts of an address are chosen that have pointers among them."""
+    for atom in atoms_of(address):
+        if atom.test is not None and any(one in pointers for one in atoms_of(*atom.parts)):
+            yield atom.test

@@ -1,0 +1,49 @@
+"""The registers of a stopped thread as a table: variables, predicates and addresses against lanes.
+
+Values only, for a view that shows them side by side. Invariant: a row has a text for each lane, or fewer if the
+variable has fewer elements.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.debug.cells import Cells, DebugError, FrameCells, texts_of
+from visa_lsp.sim.faults import KernelFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.debug.debugger import Debugger
+    from visa_lsp.debug.stops import Activation
+
+
+def lanes_table(debugger: Debugger, at: Activation, style: str = "") -> dict[str, Any]:
+    """Return the table of an activation: ``lanes``, ``active`` and ``rows`` of the custom request."""
+    cells = debugger.cells(at)
+    count = debugger.launch.dispatch.simd
+    before, now = debugger.before(at.frame), at.frame.regs.tobytes()
+    rows = []
+    for found in _all(cells):
+        size = found.data.itemsize
+        values = texts_of(found.values()[:count], style)
+        changed = [False] * len(values)
+        if before and found.where is not None and found.where[0] == "grf":
+            starts = range(found.where[1], found.where[1] + size * len(values), size)
+            changed = [before[start : start + size] != now[start : start + size] for start in starts]
+        rows.append({"name": found.name, "type": found.type, "kind": found.kind, "values": values, "changed": changed})
+    active = at.frame.emask
+    return {"lanes": count, "active": [bool(active >> lane & 1) for lane in range(count)], "rows": rows}
+
+
+def _all(cells: FrameCells) -> Iterator[Cells]:
+    kernel = cells.code.kernel
+    for number in cells.body.declared:
+        try:
+            yield cells.variable(number)
+        except (KernelFault, DebugError):
+            continue
+    for number in range(1, len(kernel.predicates) + 1):
+        yield cells.predicate(number)
+    for number in range(len(kernel.addresses)):
+        yield cells.address(number)

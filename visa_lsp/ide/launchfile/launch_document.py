@@ -1,0 +1,190 @@
+"""A launch file in the editor, with its folder: findings, completion, hover, links, definition, outline.
+
+Open documents of the folder replace their files. Never raises for any text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Diagnostic, Severity
+from visa_lsp.ide.launchfile.completion import completions, index_of
+from visa_lsp.ide.launchfile.hover import hover_launch
+from visa_lsp.ide.launchfile.place import place_at
+from visa_lsp.ide.zeinfo.symbols import ZeSymbol, end_of
+from visa_lsp.launchfile import rules
+from visa_lsp.launchfile.judge import JudgedLaunch, judge
+from visa_lsp.launchfile.kernel import MeantKernel, find_kernel
+from visa_lsp.launchfile.read_launch import read_launch
+from visa_lsp.launchfile.source import launch_source
+from visa_lsp.text import Span
+from visa_lsp.zeinfo.kernels import child, entries, number, word_of
+from visa_lsp.zeinfo.source import YamlSource, ZeInfoSource, is_long
+from visa_lsp.zeinfo.zebin import is_elf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from visa_lsp.ide.features.hover import HoverResult
+    from visa_lsp.ide.zeinfo.completion import ZeCompletion
+    from visa_lsp.launchfile.folder import LaunchFolder
+    from visa_lsp.zeinfo.yaml import YamlItem
+
+_LENGTH_MESSAGE: Final = "the launch file is too long to be checked while it is edited; `visa-lsp check` checks it"
+_NAMING: Final = re.compile(r"^(?:kernel|file|ze_info|zebin): *[^\s\[\]{}]+[ \t]*$", re.MULTILINE)
+_KERNEL: Final = r"^[ \t]*\.kernel[ \t]+\"?({})(?=[\"\s]|$)"
+
+
+@dataclass(frozen=True)
+class LaunchDocument:
+    """The text of a launch file and its folder; None for a document without a file."""
+
+    text: str
+    folder: LaunchFolder | None = None
+
+    @cached_property
+    def source(self) -> YamlSource | None:
+        """The parsed text; None for one too long to parse."""
+        return None if is_long(self.text) else launch_source(self.text)
+
+    @property
+    def is_read(self) -> bool:
+        """True if the text is well-formed YAML."""
+        return self.source is not None and self.source.root is not None
+
+    @cached_property
+    def judged(self) -> JudgedLaunch:
+        """The contents of the file, its kernel, and its findings."""
+        return judge(self.source if self.source is not None else launch_source(""), self.folder)
+
+    @cached_property
+    def meant(self) -> MeantKernel:
+        """The kernel of the file; for malformed YAML it is found by the lines that name files and kernel."""
+        if self.is_read or self.folder is None:
+            return self.judged.meant
+        named = "\n".join(dict.fromkeys(match[0] for match in _NAMING.finditer(self.text)))
+        return find_kernel(read_launch(launch_source(named), self.folder)[0], self.folder)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The findings of the file, in text order."""
+        if self.source is None:
+            note = Diagnostic(rules.SYNTAX, Span(0, 1), _LENGTH_MESSAGE, severity_override=Severity.INFORMATION)
+            return (note,)
+        return self.judged.diagnostics
+
+    def hover(self, offset: int) -> HoverResult | None:
+        """Return the explanation of the key or word at an offset."""
+        return hover_launch(self.text, offset, self.meant)
+
+    def completions(self, offset: int) -> tuple[ZeCompletion, ...]:
+        """Return the proposals for an offset."""
+        return completions(self.text, offset, self.folder, self.meant)
+
+    def links(self) -> tuple[tuple[Span, Path], ...]:
+        """Return the named files, with the places of their names."""
+        found = []
+        if self.source is not None and self.source.root is not None and self.folder is not None:
+            for item in _file_items(self.source.root):
+                name = str(item.value)
+                if self.folder.asks(name) and not self.folder.why_missing(name):
+                    found.append((self.source.span(item), self.folder.path(name)))
+        return tuple(sorted(found, key=lambda link: link[0]))
+
+    def definition(self, offset: int) -> tuple[Path, Span] | None:
+        """Return the file and place of the target at an offset: a file, the kernel, or an argument in ze_info."""
+        for span, path in self.links():
+            if span.touches(offset):
+                return path, Span(0, 0)
+        place = place_at(self.text, offset)
+        if place is None or self.folder is None:
+            return None
+        meant = self.meant
+        if place.row is not None and place.row.name == "kernel" and self.judged.launch.file is not None:
+            return self._in_program(self.judged.launch.file, meant.name)
+        word = self.text[place.path.word.start : place.path.word.end]
+        named = word if place.in_arguments and place.path.key is None else place.argument
+        index = index_of(meant.info, named)
+        if index is None or meant.info is None or meant.told_by is None:
+            return None
+        return self._in_ze_info(meant.told_by, meant.info.name, index)
+
+    def _in_program(self, path: Path, kernel: str) -> tuple[Path, Span] | None:
+        text = self.folder.text(path) if self.folder is not None else ""
+        found = re.search(_KERNEL.format(re.escape(kernel)), text, re.MULTILINE)
+        return (path, Span(*found.span(1))) if found is not None else None
+
+    def _in_ze_info(self, path: Path, kernel: str, index: int) -> tuple[Path, Span] | None:
+        text = self.folder.text(path) if self.folder is not None else ""
+        if not text or is_elf(text[:4].encode("utf-8", "surrogateescape")):
+            return None
+        source = ZeInfoSource.of(text)
+        for top, inner, key in (
+            ("kernels_misc_info", "args_info", "index"), ("kernels", "payload_arguments", "arg_index"),
+        ):  # fmt: skip
+            item = next((k for k in entries(source.root, top) if word_of(k, "name") == kernel), None)
+            found = next((a for a in entries(item, inner) if number(a, key) == index), None)
+            if found is not None:
+                name = child(found, "name")
+                return path, source.span(name if name is not None else found)
+        return None
+
+    def symbols(self) -> tuple[ZeSymbol, ...]:
+        """Return the outline: the keys of the file, and below `args` the arguments."""
+        source = self.source
+        if source is None or source.root is None or not isinstance(source.root.value, dict):
+            return ()
+        found = []
+        for key, item in source.root.value.items():
+            span = source.key_span(source.root, key)
+            plain = not isinstance(item.value, dict | list)
+            inner = self._argument_symbols(item) if key == "args" else ()
+            whole = Span(span.start, max(span.end, end_of(source, item)))
+            found.append(ZeSymbol(key, "part", str(item.value) if plain else "", span, whole, inner))
+        return tuple(found)
+
+    def _argument_symbols(self, args: YamlItem) -> tuple[ZeSymbol, ...]:
+        source, info = self.source, self.meant.info
+        assert source is not None
+        named: list[tuple[int | str, YamlItem, Span]] = []
+        if isinstance(args.value, dict):
+            named = [(name, item, source.key_span(args, name)) for name, item in args.value.items()]
+        elif isinstance(args.value, list):
+            named = [(index, item, source.span(item)) for index, item in enumerate(args.value)]
+        found = []
+        for name, item, span in named:
+            index = index_of(info, name)
+            told = info.describe_argument(index) if info is not None and index is not None else ""
+            kind = ", ".join(item.value) if isinstance(item.value, dict) else ""
+            whole = Span(span.start, max(span.end, end_of(source, item)))
+            found.append(ZeSymbol(str(name), "argument", told or kind, span, whole))
+        return tuple(found)
+
+
+def _file_items(root: YamlItem) -> list[YamlItem]:
+    """Return all items of a launch file that name files."""
+    found: list[YamlItem] = []
+
+    def plain(item: YamlItem) -> None:
+        if isinstance(item.value, str):
+            found.append(item)
+
+    def inside(item: YamlItem) -> None:
+        if isinstance(item.value, list):
+            for entry in item.value:
+                inside(entry)
+        elif isinstance(item.value, dict):
+            for key, value in item.value.items():
+                if key in ("file", "ze_info", "zebin", "npy", "reference"):
+                    plain(value)
+                elif key == "files" and isinstance(value.value, list):
+                    for entry in value.value:
+                        plain(entry)
+                else:
+                    inside(value)
+
+    inside(root)
+    return found

@@ -1,0 +1,46 @@
+"""Proofs for the language server: the answers of ``visa-lsp prove --format json`` for a text as the editor has it.
+
+Counterexamples are run in the simulator, so that the server proves in trusted workspaces only. Invariant: what is wrong with the
+text, an assumption or an option is an answer.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import read_bytes
+from visa_lsp.app.prove.document import DEFAULT_SECONDS, ProofOptions, check_properties, prove_data
+from visa_lsp.app.prove.report import as_text, results_json
+from visa_lsp.app.suggestions import seconds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from visa_lsp.lsp.jobs.model import Result, Stop
+
+
+def prove(
+    name: str, text: str | None, path: str | None, options: dict[str, Any], assume: Sequence[str],
+    opened: Mapping[str, str], stop: Stop,
+) -> Result:  # fmt: skip
+    """Prove the kernels of a text, of the object ``path`` where that is None; ``stop`` ends the proof. ``text`` of the answer is for readers.
+
+    Options: ``properties`` (with commas between), ``timeout`` (seconds for a kernel), ``kernel``, ``platform``.
+    """
+    try:
+        seconds = DEFAULT_SECONDS if options.get("timeout") is None else seconds_of(options["timeout"])
+        given = ProofOptions(
+            check_properties(options.get("properties", "").split(",")), tuple(assume), seconds, options.get("kernel"),
+            options.get("platform"),
+        )  # fmt: skip
+        data = read_bytes(path or "") if text is None else text.encode("utf-8", "surrogateescape")
+        found = prove_data(
+            name, Path(path) if path else None, data, given, opened=opened, is_wanted=lambda: not stop.asked
+        )
+    except (UserError, OSError, ValueError) as error:
+        return {"ok": False, "error": str(error)}
+    if found.is_broken:
+        return {"ok": False, "error": "\n".join(["the text has errors", *found.notes[:3]])}
+    return {"ok": True, "results": results_json(found), "text": as_text([found])}

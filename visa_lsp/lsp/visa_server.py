@@ -1,0 +1,178 @@
+"""The server object for handlers: the server of pygls with the documents of this package.
+
+pygls would keep a second copy of each text and rebuild it at each keystroke; the protocol class hands document messages
+on to our handlers only. Invariant: ``documents`` is changed by the ``document_sync`` handlers alone, in message order.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import sys
+import weakref
+from collections import Counter, OrderedDict
+from threading import Event
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from visa_lsp.ide.workspace import Language, OpenDocument, Workspace
+from visa_lsp.lsp.folder_files import Files
+from visa_lsp.lsp.idle import Idle
+from visa_lsp.lsp.jobs.command_answers import file_rules
+from visa_lsp.lsp.jobs.model import FileRules
+from visa_lsp.lsp.jobs.run_client import ReadProcess
+from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of
+from visa_lsp.lsp.transport.protocol import Protocol
+from visa_lsp.lsp.transport.wire import serve_stdio
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from visa_lsp.embed.host_text import HostText
+    from visa_lsp.ide.features.inline_values import RunValues
+    from visa_lsp.syntax.document import Document
+    from visa_lsp.text import Encoding
+
+logger = logging.getLogger(__name__)
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+class MachineCode:
+    """The result of the finalizer for a document: figures and registers by kernel, or an error.
+
+    ``answer`` is that of ``visa.gen``. The result is valid for its snapshot only. ``assumed``, the platform inferred
+    from the text if none is set, stays valid, because inferring it takes long and needs a text without errors.
+    """
+
+    def __init__(self, document: Document, answer: Mapping[str, Any], *, is_platform_named: bool) -> None:
+        self.assumed = "" if is_platform_named or not answer.get("kernels") else str(answer["platform"])
+        self._document = weakref.ref(document)
+        self._figures: Mapping[str, str] = answer.get("figures", {})
+        self._problem = str(answer.get("error") or "no machine code")
+        self._platform = str(answer.get("platform", ""))
+        kernels = answer.get("kernels", ())
+        often = Counter(kernel["name"] for kernel in kernels)  # kernels with the same name are omitted
+        self._registers: dict[str, Mapping[str, str]] = {
+            kernel["name"]: kernel["registers"] for kernel in kernels if often[kernel["name"]] == 1
+        }
+
+    def title(self, document: Document, kernel: str) -> str:
+        """Return the figures of a kernel in words; empty if the text has changed since."""
+        return self._figures.get(kernel, self._problem) if self._document() is document else ""
+
+    def register(self, document: Document, kernel: str, variable: str) -> str:
+        """Return the register of a kernel's variable, in words; empty if it is unknown, or the text has changed since."""
+        place = self._registers.get(kernel, {}).get(variable, "") if self._document() is document else ""
+        return f"{place} on {self._platform}" if place else ""
+
+
+class VisaServer(LanguageServer):
+    """The language server: documents, files, settings."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__("visa-lsp", version, protocol_cls=Protocol)
+        self.documents = Workspace(platform_for=lambda key: self.rules_for(key).platform)
+        self.files = Files(self.documents)
+        self.pending: dict[str, asyncio.Handle | asyncio.Task[None]] = {}
+        assert isinstance(self.protocol, Protocol)
+        self.idle = Idle(self.protocol, self.documents)
+        self.runs: dict[str, tuple[str, RunValues]] = {}
+        self.machine_code: dict[str, MachineCode] = {}
+        self.cursors: dict[str, int] = {}  # the line of the cursor by document, for clients that send it
+        self.reading = ReadProcess()
+        self.shown: set[str] = set()
+        self.settings_told = 0  # number of settings messages that were not requested
+        self.sent_tokens: OrderedDict[str, Any] = OrderedDict()
+        self._rules: dict[str, FileRules] = {}
+
+    def start_io(
+        self, stdin: BinaryIO | Inflow | None = None, stdout: BinaryIO | None = None, answered: int | str | None = None
+    ) -> None:
+        """Serve on standard input and output until the client ends the session; ``initialize`` may be answered already."""
+        self._stop_event = Event()
+        if isinstance(self.protocol, Protocol):
+            self.protocol.answered = answered
+        try:
+            inflow = stdin if isinstance(stdin, Inflow) else inflow_of(stdin or sys.stdin.buffer)
+            serve_stdio(self, self._stop_event, inflow, stdout)
+        except BrokenPipeError:
+            logger.warning("the client has disconnected")
+        except (KeyboardInterrupt, SystemExit):
+            pass
+        finally:
+            self.shutdown()  # type: ignore[no-untyped-call]  # pygls annotates nothing here
+
+    @property
+    def exit_code(self) -> int:
+        """The exit status of the process: 0 after an orderly shutdown."""
+        protocol = self.protocol
+        return protocol.exit_code if isinstance(protocol, Protocol) else 1
+
+    @property
+    def encoding(self) -> Encoding:
+        """The units of the client's columns."""
+        protocol = self.protocol
+        return protocol.encoding if isinstance(protocol, Protocol) else "utf-16"
+
+    def find_open(
+        self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier
+    ) -> OpenDocument | None:
+        """Return the open vISA text of a request."""
+        found = self.documents.get(identifier.uri)
+        return found if found is not None and found.language is Language.VISA else None
+
+    def host(self, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, HostText] | None:
+        """Return the open document of another language, with its vISA; None for vISA texts, or if hosts are disabled."""
+        found = self.documents.get(identifier.uri)
+        if found is None or found.host is None:
+            return None
+        from visa_lsp.embed.host_text import HostText  # exists since the document was opened
+
+        assert isinstance(found.host, HostText)
+        return (found, found.host) if self.documents.settings_for(found.key).embedded else None
+
+    def rules_for(self, uri: str) -> FileRules:
+        """Return the settings for a document's findings, from settings files and the editor."""
+        known = self._rules.get(uri)
+        if known is None:
+            settings = self.documents.settings_for(uri)
+            path = self.files.path_of(uri) or ""
+            try:
+                known = file_rules(path, settings.ignore, settings.extend_select)
+            except Exception:
+                logger.exception("cannot find the settings of %s", uri)
+                known = FileRules()
+            if known.problem and known.problem not in self.shown:
+                self.shown.add(known.problem)
+                self.window_log_message(types.LogMessageParams(types.MessageType.Warning, known.problem))
+            self._rules[uri] = known
+        return known
+
+    def forget_rules(self) -> None:
+        """Drop the cached rules, because the settings have changed."""
+        self._rules.clear()
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log an error outside of a request, because a message box for each would not help the user."""
+        logger.error("%s: %s", getattr(source, "__name__", source), error)
+
+
+def guard(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable[[VisaServer, P], Awaitable[R | None]]:
+    """Return a handler that logs an internal error and answers with an empty result."""
+
+    @functools.wraps(handler)
+    async def guard(ls: VisaServer, params: P) -> R | None:
+        try:
+            return await handler(ls, params)
+        except JsonRpcException:
+            raise
+        except Exception:
+            logger.exception("%s failed", getattr(handler, "__name__", "handler"))
+            return None
+
+    return guard

@@ -1,0 +1,87 @@
+"""Programs in the arguments of a client, and common parts of answers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import OBJECT_MAGIC, decode, read_bytes
+from visa_lsp.app.suggestions import platform_problem
+from visa_lsp.isa.platforms import Platform, platform_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from visa_lsp.mcp.places import Roots
+
+# The folder of a text without a file: a device, so that it cannot contain files.
+_NO_FOLDER: Final = os.devnull
+_TEXT_NAME: Final = "text.visaasm"
+
+
+class GivenProgram(Struct, frozen=True):
+    """A program from the client: the name for messages, its bytes, and its place, which may not exist."""
+
+    name: str
+    data: bytes
+    place: Path
+
+    @property
+    def is_object(self) -> bool:
+        """True if it is an object."""
+        return self.data.startswith(OBJECT_MAGIC)
+
+    @property
+    def text(self) -> str:
+        """The text. Raises UserError if it is not a text."""
+        return decode(self.name, self.data).text
+
+
+def program_from(path: str, text: str, roots: Roots) -> GivenProgram:
+    """Return the program of two arguments. Raises UserError if neither is given or the file cannot be read."""
+    if not path and not text:
+        raise UserError("expected `path` or `text`, got neither")
+    place = Path(roots.path(path)) if path else Path(_NO_FOLDER) / _TEXT_NAME
+    data = text.encode("utf-8", "surrogateescape") if text else read_bytes(str(place), named=False)
+    return GivenProgram(path or _TEXT_NAME, data, place)
+
+
+def chosen_platform(name: str) -> Platform | None:
+    """Return the platform of an argument; None for an empty one. Raises UserError for an unknown name."""
+    if problem := platform_problem(name) if name else None:
+        raise UserError(problem)
+    return platform_named(name) if name else None
+
+
+def lines_of_page(text: str) -> list[str]:
+    """Return the lines of a text for pages."""
+    return text.rstrip("\n").split("\n")
+
+
+def write_output(output: str, data: bytes, program: GivenProgram, roots: Roots) -> str:
+    """Write an output and return its path in the form of the client."""
+    from visa_lsp.app.output_files import write_file
+
+    target = roots.path(output)
+    write_file(target, data, [program.place])
+    return roots.display_path(target)
+
+
+def nonempty(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values that are not empty, because empty ones cost tokens."""
+    return {key: value for key, value in values.items() if value not in ("", None, [], {}, 0)}
+
+
+def with_ids(values: list[dict[str, Any]], ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the items with the given ids; without ids all."""
+    return [value for value in values if value["id"] in ids] if ids else values
+
+
+def text_errors(said: Iterable[str]) -> str:
+    """Return the message for a text with errors: the first few, and the tool that lists all."""
+    lines = [line for line in said if ": error " in line]
+    return "\n".join(["the text has errors; `check` lists all", *lines[:3]])
