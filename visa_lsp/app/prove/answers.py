@@ -39,7 +39,7 @@ MAX_MODEL_SHARED: Final = 1 << 12
 MAX_MODEL_GROUPS: Final = 4
 MAX_MODEL_VALUE: Final = 4096
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
-MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, within which a counterexample chooses what it holds at first
+MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, whose first contents a counterexample chooses
 MAX_LOADS: Final = 24  # whose values a counterexample chooses
 MAX_EXAMPLES: Final = 3  # launches of a counterexample to run
 FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples of it
@@ -76,7 +76,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A launch: the values of symbols; by buffer argument, size and value of what it holds at some offsets, and the bytes in use."""
+    """A launch: the values of symbols, and of each buffer argument the contents (size and value by offset) and bytes in use."""
 
     values: Mapping[str, int]
     contents: Mapping[int, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class _Group:
 
 
 class _MemoryOfModel:
-    """The loads of the work items of a counterexample: what they read is what buffers hold at first."""
+    """The loads of the work items of a counterexample; their values are the first contents of buffers."""
 
     def __init__(
         self, loaded: Mapping[Atom, LoadedElement], question: Question, items: Sequence[SymbolicItem],
@@ -135,7 +135,7 @@ class _MemoryOfModel:
         return found
 
     def contents(self, values: Mapping[str, int]) -> tuple[dict[int, dict[int, tuple[int, int]]], dict[int, int]]:
-        """Return for each buffer what it holds, size and value by offset, and the bytes that the accesses reach."""
+        """Return for each buffer its contents, as size and value by offset, and the bytes that the accesses reach."""
         held: dict[int, dict[int, tuple[int, int]]] = {}
         reach: dict[int, int] = {}
         for one, offset, name in self._loads:
@@ -611,7 +611,7 @@ class Prover:
         lines = [
             *one.lines,
             *other.lines,
-        ]  # of other lanes too: which lanes a work item is in is not part of the question
+        ]  # also of other lanes, because the question does not fix the lane of a work item
         needs: dict[str, None] = dict.fromkeys(self.always)
         cases = []
         if a.intervals & b.intervals:
@@ -702,7 +702,7 @@ class Prover:
             pairs = zip(a.stored, b.stored, strict=False)
             return [*inside(question), z3.Or([question.term(x, first) != question.term(y, second) for x, y in pairs])]
 
-        # Of two equal values the simulator reports no race.
+        # The simulator reports no race between stores of equal values.
         builds = [differ, inside] if a.stored and b.stored else [inside]
         return self._search_launch("race", lines, items, builds, [], [a, b])
 

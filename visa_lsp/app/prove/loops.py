@@ -79,7 +79,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
 
 
 def unroll_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
-    """Walk the first rounds of a loop one after the other; ``walker.is_cut`` where a work item may need more rounds."""
+    """Walk the first rounds of a loop one after the other; ``walker.is_cut`` is set if a work item may need more rounds."""
     if _has_barrier(walker, loop) and _may_pass_none(walker, loop, way):
         walker.is_cut = True  # the rounds of work items between two barriers may differ
     exits: list[Way] = []

@@ -676,7 +676,7 @@ class Walker:
         return self._interval
 
     def _add_elements(self, inst: Inst, control: ExecControl, way: Way, line: int) -> None:
-        """Add with carry, element by element: the reader leaves packed constants to this."""
+        """Add with carry, element by element, for packed constants, which the reader does not handle."""
         sums = []
         for self.operands.element in range(control.exec_size):
             parts = [

@@ -76,7 +76,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         counts=options.get("profile") == "counts",
         profile=options.get("profile") == "lanes",
     )
-    # A folder that is not there: what others put into that of temporary files belongs to no launch of ours.
+    # A folder that does not exist, because files of others in the folder of temporary files must not become part of a launch.
     missing = Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
     job = LaunchJob(
         str(source or "untitled.visaasm"), launch or missing, run,
