@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 
 def ran(folder, *words, rewritten=False):
-    """What a pytest of its own says of a folder, and its exit status; ``rewritten``: with its own form of our assertions."""
+    """Return the output of a separate pytest for a folder, and its exit status; ``rewritten`` keeps its form of assertions."""
     form = [] if rewritten else ["--assert=plain"]  # which is what it makes of packages with plugins, and takes seconds
     command = [
         sys.executable,

@@ -123,7 +123,7 @@ def test_names_values_and_control_characters_are_text_in_a_notebook():
 
 
 def loaded_by(code):
-    """The modules that a process has loaded behind some code."""
+    """Return the modules that a process has loaded behind some code."""
     script = f"{code}\nimport sys\nprint(*sorted(sys.modules))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return set(run.stdout.split())

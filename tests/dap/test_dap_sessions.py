@@ -27,7 +27,7 @@ def client():
 
 
 def line_of(path, text):
-    """The line, from 1, that holds a text."""
+    """Return the line, from 1, that holds a text."""
     return next(n for n, line in enumerate(path.read_text().splitlines(), 1) if text in line)
 
 

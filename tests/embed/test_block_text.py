@@ -31,7 +31,7 @@ def applied(text, edits):
 
 
 def changed(block, old, new):
-    """The host's block after a change of the text that it makes."""
+    """Return the host's block after a change of the text that it makes."""
     text = HEAD + block + TAIL
     host = HostText.of(text, Host.OPENCL)
     shown = block_text(host, 0, "k.cl").text

@@ -54,7 +54,7 @@ OPTIONAL_FILLS = {"chmask"}
 
 
 def filled(row):
-    """The fields that the operands of the text fill."""
+    """Yield the fields that the operands of the text fill."""
     for slot in row.slots:
         if slot.shape not in NAMELESS:
             yield from slot.name.split(",")
@@ -148,7 +148,7 @@ def vector_size(record, at):
 
 
 def walk(row, record):
-    """The values of the record's fields; None where a constant differs or the record is too short or too long."""
+    """Return the values of the record's fields; None if a constant differs or the record has the wrong length."""
     at, values = 1, {}
     for item in row.fields:
         if not item.stored:
@@ -180,7 +180,7 @@ def split_form(text):
 
 
 def match_words(row, words):
-    """The bits that the words set, by field; None if they are not this row's words."""
+    """Return the bits that the words set, by field; None if they are not this row's words."""
     bits, at = {}, 0
     for modifier in row.modifiers:
         value = modifier.parse(words[at]) if at < len(words) else None
