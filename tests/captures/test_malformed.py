@@ -154,7 +154,7 @@ INTERCEPTED = {
     "a size for a value": (_several(_drop("Argument2.bin"), _put("Local2.txt", "64")), "the kernel takes a value, the capture has a size"),
     "a size that is no number": (_several(_drop("Argument2.bin"), _put("Local2.txt", "x")), "Local2.txt: expected a number"),
     "a sampler of other words": (_put("Sampler0.txt", "CL_SAMPLER_FILTER_MODE = CL_FILTER_BEST"), "expected the properties of a sampler"),
-    "a pointer without contents": (_drop("P*/*_Arg_1_*"), "argument 1 x: float*: no contents are recorded"),
+    "a pointer without contents": (_drop("P*/*_Arg_1_*"), "argument 1 x: float*: the contents of the memory that it points to are not recorded"),
     "contents only after the enqueue": (_drop("Pre/*_Arg_0_*"), "argument 0 has contents after the enqueue, but none before"),
     "fewer bytes after the enqueue": (
         lambda folder: os.truncate(next((folder / "Post").glob("*_Arg_0_*")), 100), "has 100 bytes, but 800 before the enqueue"),

@@ -76,7 +76,7 @@ def test_a_change_is_written_as_the_string_has_it(block, old, new, expected):
     [
         (RAW, "add (M1", 'add )" (M1', "cannot be expressed in the strings of k.cl"),
         ('"add (M1, " LANES ") %0(0,0)<1> 0x1:d 0x1:d"', "(M1, 16)", "(M1, 8)", "`LANES`"),
-        ('"mov (M1, 16) %0(0,0)<1> " #x "\\n" "// a\\n"', BEGINS + "\n", BEGINS + "mov\n", "not known from the host"),
+        ('"mov (M1, 16) %0(0,0)<1> " #x "\\n" "// a\\n"', BEGINS + "\n", BEGINS + "mov\n", "change it in the host"),
         (IN_LINES, BEGINS, "", "mark the block were deleted"),
     ],
 )  # fmt: skip
