@@ -11,8 +11,8 @@ from typing import Final, Protocol
 from visa_lsp.analysis.tokens import LABEL, UNKNOWN
 
 _MAX_CLASSES: Final = 200_000
-# The missing names among the undeclared names of a line: twice the number of each, plus one for a label.
-# No verdict: None.
+# The missing names of a line: for each, twice its index among the undeclared names, plus one for a label. None: no
+# verdict.
 Verdict = tuple[int, ...] | None
 CLEAN: Final[Verdict] = ()
 ALONE: Final[Verdict] = (-1,)  # each line of the class is judged separately
@@ -25,7 +25,7 @@ class Verdicts:
 
     def __init__(self, key: object = None) -> None:
         self.key = key
-        self._asked = False  # whether the verdicts on disk are loaded
+        self._asked = False  # whether the verdicts on disk have been read
         self.clean: set[str] = {"", UNKNOWN + ":", LABEL + ":"}
         self.others: dict[str, tuple[int, ...]] = {}
         self.decls: set[str] = set()  # the tokens of clean declarations
@@ -38,7 +38,7 @@ class Verdicts:
             self.others[line_class] = verdict
 
     def ask_store(self) -> bool:
-        """Load the verdicts of other processes; return False if they are already loaded."""
+        """Add the verdicts of other processes; return False if that was done before."""
         if self._asked:
             return False
         self._asked = True
@@ -51,7 +51,7 @@ class Verdicts:
         self.clean |= news.clean
         self.others |= news.others
         self.decls |= news.decls
-        # Few lines are not stored, because judging them again is fast.
+        # A small number of verdicts is not written to disk, because judging so few lines again is cheap.
         for store in stores if self._asked else ():
             store.put(self.key, news)
 

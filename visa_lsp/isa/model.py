@@ -553,7 +553,6 @@ class Instruction(Struct, frozen=True, eq=False):
     summary: str = ""
     detail: str = ""
     pitfalls: tuple[str, ...] = ()
-    doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
     seed: str | None = "003"
     marks_source: Mark | None = None  # not an instruction, but the source line of the following ones
     # The parameters of a sampler message in the order of its payload. ``a+b`` share one operand.

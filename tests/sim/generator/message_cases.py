@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 NULL = RawOperand(0, 0)
 PAYLOAD = 4096  # bytes of a data operand
 SLM, SCRATCH = 8192, 1 << 18
-UNBOUND = 239
 TYPES = {t: TYPE_BY_NAME[t] for t in ("ud", "d", "uq", "uw")}
 CHANNEL_MASKS = [1, 2, 5, 8, 11, 15]
 IMAGES = [

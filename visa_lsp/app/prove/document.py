@@ -19,7 +19,6 @@ from msgspec import Struct, structs
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.companions import Beside
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.prove.walk import Walker, Way
     from visa_lsp.app.read.model import Repeat
+    from visa_lsp.companions import Beside
     from visa_lsp.program.model import Kernel, Module
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
@@ -174,6 +174,8 @@ def _limit_memory() -> None:
 
 
 def _answer(job: bytes) -> bytes:
+    from visa_lsp.companions import Beside
+
     request = json.loads(job)
     raw = request["options"]
     options = ProofOptions(**{**raw, "properties": tuple(raw["properties"]), "assume": tuple(raw["assume"])})
@@ -231,6 +233,7 @@ def prove_kernel(
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
     from visa_lsp.app.read.structure import reading_of
     from visa_lsp.app.ze_info import find_or_infer_ze_info
+    from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
     from visa_lsp.zeinfo.emit.slots import EmitError
     from visa_lsp.zeinfo.read_kernels import ZeInfoError, read

@@ -64,7 +64,7 @@ _DOCS: Final = {
 def _vme(
     mnemonic: str, opcode: int, fields: str, slots: tuple[Slot, ...], summary: str, detail: str, **more: Unpack[More]
 ) -> Instruction:
-    rest: More = {"exec_style": ExecStyle.NONE, "doc_page": mnemonic.upper(), **more}
+    rest: More = {"exec_style": ExecStyle.NONE, **more}
     return message(mnemonic, opcode, "media", fields, slots, (), _VME, summary, detail, **rest)
 
 
