@@ -44,7 +44,7 @@ def choose_platform(launch: LaunchFile, options: RunOptions, kernels: Sequence[s
 
 
 def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform | None:
-    """Return the result of ``choose_platform``, but None instead of the default. Raises as that function."""
+    """Return the result of ``choose_platform``, but None instead of the default. Raises LaunchError like it."""
     chosen = options.platform or launch.platform
     platform = platform_named(chosen) if chosen else None
     if chosen and platform is None:
