@@ -187,7 +187,7 @@ def bad_edges(room: str, source: str) -> list[str]:
 
 
 def room_of(path: Path) -> str:
-    """The room of a module, and behind a dot the one inside of it."""
+    """Return the room of a module, and behind a dot the one inside of it."""
     relative = path.relative_to(PACKAGE)
     return ".".join(relative.parts[:-1][:2]) or relative.stem
 

@@ -37,7 +37,7 @@ NAMELESS = {Shape.LSC_ADDRESS_2D, Shape.LSC_ADDRESS_TYPED, Shape.LSC_ADDRESS_TYP
 
 
 def filled(row):
-    """The fields that the operands of the text fill."""
+    """Yield the fields that the operands of the text fill."""
     for slot in row.slots:
         if slot.shape not in NAMELESS:
             yield from slot.name.split(",")

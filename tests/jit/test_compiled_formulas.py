@@ -48,7 +48,7 @@ TEXT = """.version 4.1
 
 
 def numbers():
-    """Groups of 32 lanes: a third any bits, a third near, the rest special."""
+    """Return groups of 32 lanes: a third any bits, a third near, the rest special."""
     random, count = np.random.default_rng(7), GROUPS * 32
     near = random.uniform(-130, 130, count).astype(np.float32).view(np.uint32)
     found = np.where(random.random(count) < 0.5, random.integers(0, 1 << 32, count, np.uint32), near)
@@ -56,7 +56,7 @@ def numbers():
 
 
 def text_of(word, width):
-    """A kernel, and a platform that has the function."""
+    """Return a kernel, and a platform that has the function."""
     platform = "CRI" if word in ("tanh", "sigm") else "TGLLP"
     text = TEXT.replace("WORD", MNEMONICS.get(word, word)).replace("WIDTH", str(width))
     if platform == "CRI":

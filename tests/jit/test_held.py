@@ -111,7 +111,7 @@ def test_engines_leave_the_same(what, level, monkeypatch):
 
 
 def held(what):
-    """What is held of a kernel, and the place of the write of 100."""
+    """Return the held registers of a kernel, and the place of the write of 100."""
     made = assemble(HEAD + BODIES[what][0] + TAIL, "TGLLP")
     code = Code(made.module.kernels[0], 32)
     for pc in range(len(code.kernel.instructions)):

@@ -36,7 +36,8 @@ def files(*patterns: str) -> list[Path]:
 
 def place(name: str) -> Path:
     """Return a file or folder by its path in the corpus; a name has one place because both corpora name their sources
-    differently."""
+    differently.
+    """
     return next((root / name for root in (OWN, BESIDE) if (root / name).exists()), OWN / name)
 
 

@@ -1,4 +1,4 @@
-"""The verdicts on classes of lines, by kind of body: those of this process, and of what a store adds.
+"""The verdicts on classes of lines, by kind of body: those of this process, and those that a store adds.
 
 Knows neither how a line is judged nor how a store keeps verdicts.
 """
@@ -15,7 +15,7 @@ _MAX_CLASSES: Final = 200_000
 # verdict.
 Verdict = tuple[int, ...] | None
 CLEAN: Final[Verdict] = ()
-ALONE: Final[Verdict] = (-1,)  # each line of the class is judged by itself
+ALONE: Final[Verdict] = (-1,)  # each line of the class is judged separately
 
 
 class Verdicts:
@@ -60,10 +60,10 @@ class VerdictStorage(Protocol):
     """Verdicts of other processes."""
 
     def load(self, verdicts: Verdicts) -> None:
-        """Add what is known of their kind of body."""
+        """Add the stored verdicts on their kind of body."""
 
     def put(self, key: object, news: Verdicts) -> None:
-        """Take in new verdicts on a kind of body."""
+        """Store new verdicts on a kind of body."""
 
 
 # The store of this process, if it uses one.

@@ -161,7 +161,7 @@ def problem_lines(
     result: CheckedProgram,
     severities: Collection[Severity] = (Severity.ERROR, Severity.WARNING),
 ) -> Iterator[str]:
-    """Yield the findings of these severities as lines of the format ``concise``; of another text than vISA one line."""
+    """Yield the findings of these severities as lines of the format ``concise``; one line for a text that is not vISA."""
     if result.module is None and (other := other_text(result.analysis.document.text)):
         yield printable(f"{name}: {other}")
         return

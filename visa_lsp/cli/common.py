@@ -41,6 +41,8 @@ def whole_number(least: int) -> Callable[[str], int]:
             return int(text)
         from argparse import ArgumentTypeError
 
+        if text.isdecimal() and len(text) >= _MAX_INTEGER_DIGITS:
+            raise ArgumentTypeError(f"expected a number of at most {_MAX_INTEGER_DIGITS - 1} digits, got {len(text)}")
         raise ArgumentTypeError(f"expected a whole number >= {least}, got {text!r}")
 
     return number

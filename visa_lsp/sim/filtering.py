@@ -36,7 +36,7 @@ def filter_image(
 ) -> Array:
     """Return texels (n, 4) at float coordinates.
 
-    With ``reference`` red is the weight of the texels whose red is not below it, green and blue are 0, alpha is 1.
+    With ``reference``, red is the weight of the texels whose red is at least ``reference``; green and blue are 0, alpha is 1.
     """
 
     def texels(x: Array, y: Array, z: Array) -> Sequence[Array]:

@@ -200,7 +200,7 @@ class ReadyRun:
         prepared, config, said = self.prepared, self.launch.config, list(self.notes)
         if profiler is not None and self.options.engine == "auto":
             said.append(
-                "--profile uses the interpreter, which alone records lanes and messages; --counts works with any engine"
+                "--profile uses the interpreter, because only it records lanes and messages; --counts works with any engine"
             )
         if result.side_by_side > 1:
             said.append(

@@ -214,9 +214,9 @@ class Walker:
     def _one(self, statement: Statement, way: Way) -> Way:
         self._steps += 1
         if self._steps > MAX_STATEMENTS:
-            raise TooLong("it has more statements, loops counted several times, than a proof follows")
+            raise TooLong("it has too many statements for a proof; a loop counts several times")
         if monotonic() > self.deadline:
-            raise TooLong("following its statements takes longer than the time allows")
+            raise TooLong("following its statements takes longer than the time limit")
         match statement:
             case Set():
                 self._set(statement, way)
@@ -305,7 +305,7 @@ class Walker:
         test = self.test(statement.condition, way, self.line(statement.places[0]))
         self._depth += 1
         if self._depth > MAX_CALL_DEPTH:
-            raise TooLong("its subroutines call one another more deeply than a proof follows")
+            raise TooLong("its calls of subroutines are nested too deeply for a proof")
         done = self._routine(statement.routine, way.copy(test))
         self._depth -= 1
         other = way.copy(negation(test))

@@ -53,17 +53,17 @@ class ChunkIndex:
 
     @property
     def knows_naming(self) -> bool:
-        """True if ``naming`` is known already."""
+        """True if ``naming`` is already computed."""
         return self._naming is not None
 
     @property
     def knows_instructions(self) -> bool:
-        """True if ``instructions`` is known already."""
+        """True if ``instructions`` is already computed."""
         return self._instructions is not None
 
     @property
     def knows_decls(self) -> bool:
-        """True if ``decls`` and ``aliases`` are known already."""
+        """True if ``decls`` and ``aliases`` are already computed."""
         return self._decls is not None and self._aliases is not None
 
     @property

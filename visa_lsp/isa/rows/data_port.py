@@ -1,6 +1,6 @@
 """Rows: messages to the data port, which reads and writes surfaces, and messages written by hand.
 
-Sources: what the finalizer writes for layouts and codes; the documentation page of each name for the meaning.
+Sources: objects of the finalizer for layouts and codes; the documentation page of each name for the meaning.
 """
 
 from __future__ import annotations

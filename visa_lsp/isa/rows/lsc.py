@@ -1,6 +1,6 @@
 """Rows: messages of the load/store controller, DG2 and later (opcodes 0x89 untyped, 0x8A typed, 0x8B fence).
 
-Sources: what the finalizer writes for layouts and codes; the pages LSC_UNTYPED, LSC_TYPED and LSC_FENCE for the meaning; CISA.l
+Sources: objects of the finalizer for layouts and codes; the pages LSC_UNTYPED, LSC_TYPED and LSC_FENCE for the meaning; CISA.l
 and CISA.y for what only text 4.2 has. The words live in ``isa.lsc_codes``.
 
 * Typed and untyped messages share mnemonics; the word after the mnemonic (``.tgm``, or ``.ugm .ugml .slm``)

@@ -1,6 +1,6 @@
 """Rows: fixed-function media: motion estimation (vme_*) and the sampler's video analytics (va_*).
 
-Sources: what the finalizer writes for vme; the operand tables of the public finalizer and its pages VME_* for the rest.
+Sources: objects of the finalizer for vme; the operand tables of the public finalizer and its pages VME_* for the rest.
 No tool reads ``vme_idm`` or any ``va_*`` word in a text; these rows exist for objects of older producers. The simulator
 runs none of them.
 """

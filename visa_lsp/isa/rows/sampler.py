@@ -1,7 +1,7 @@
 """Rows: messages to the sampler: the 3D families (sample, load, sample4), surface information and the older media forms.
 
-Sources: what the finalizer writes for layouts and codes; the pages 3D_SAMPLE, 3D_LOAD, 3D_SAMPLE4, INFO, SAMPLE_UNORM and AVS
-for the meaning; CISA.l and CISA.y for what only text 4.2 has.
+Sources: objects of the finalizer for layouts and codes; the pages 3D_SAMPLE, 3D_LOAD, 3D_SAMPLE4, INFO, SAMPLE_UNORM and AVS
+for the meaning; CISA.l and CISA.y for forms of text 4.2 only.
 
 One row per mnemonic and spelling; the dialects distinguish them:
 
@@ -100,7 +100,10 @@ def _forms(
     recorded: bool = True,
     **more: Unpack[More],
 ) -> tuple[Instruction, ...]:
-    """Return the rows of one mnemonic. ``only42``: unknown to text 4.1; ``recorded`` False: in no object either."""
+    """Return the rows of one mnemonic.
+
+    ``only42`` means that text 4.1 lacks them; without ``recorded``, objects lack them too.
+    """
     flags = opcode == 0x6D
     states, state_fields = ((SAMPLER, SURFACE), "sampler:m surface:s") if sampler else ((SURFACE,), "surface:s")
     pointers, pointer_fields = (

@@ -1,6 +1,6 @@
 """Rows: messages to shared virtual memory, addressed by 64-bit pointers (opcode 0x4E with a sub-opcode).
 
-Sources: what the finalizer writes for layouts and codes; the documentation pages SVM_* for the meaning.
+Sources: objects of the finalizer for layouts and codes; the documentation pages SVM_* for the meaning.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.job_process import answer_jobs
 from visa_lsp.lsp.jobs.command_answers import finder_of, findings, launch_template, stats
 
@@ -51,7 +51,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     if "stats" in options:
         return stats(text, path, options["stats"])
     if find_spec("numpy") is None:
-        return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
+        return {"ok": False, "error": NEEDS_NUMPY}
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.unit import LaunchJob, open_job
 
@@ -76,7 +76,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         counts=options.get("profile") == "counts",
         profile=options.get("profile") == "lanes",
     )
-    # A folder that is not there: what others put into that of temporary files belongs to no launch of ours.
+    # A folder that does not exist, because files of others in the folder of temporary files must not become part of a launch.
     missing = Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
     job = LaunchJob(
         str(source or "untitled.visaasm"), launch or missing, run,

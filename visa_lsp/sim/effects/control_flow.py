@@ -243,7 +243,7 @@ def faddr(site: Site) -> Op:
 
 def _need(site: Site, place: int | None, flow: FlowClass) -> int:
     if place is None:
-        raise site.fault(f"there is no {TABLE.by_flow[flow].mnemonic} that belongs to it")
+        raise site.fault(f"there is no matching {TABLE.by_flow[flow].mnemonic}")
     return place
 
 

@@ -1,8 +1,8 @@
 """Compiles one body to a function: the stretches of instructions, the waiting and joining of lanes, and the entries.
 
-The function takes registers, addresses, block and launch (``state``), goes on where the block says, and returns why it
-stopped. Control goes as in ``sim.effects.control_flow``: always at the lowest place that has lanes. A stretch of instructions that are
-executed together counts its steps once.
+The function takes registers, addresses, block and launch (``state``), continues at the place in the block, and returns
+the reason of its stop. Control continues as in ``sim.effects.control_flow``: always at the lowest place with lanes. A
+stretch of instructions that are executed together counts its steps once.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def body_of(word: str) -> Callable[..., Node]:
 def _operator(
     of_floats: str, of_integers: str, *, turned: bool = False
 ) -> Callable[[LaneNumbers, LaneNumbers | float], LaneNumbers]:
-    """Return the operator as an operation of the builder; ``turned``: the lanes are its second source."""
+    """Return the operator as an operation of the builder; ``turned`` means that the lanes are its second source."""
 
     def operation(a: LaneNumbers, b: LaneNumbers | float) -> LaneNumbers:
         name = of_floats if a.node.type.element is F64 else of_integers

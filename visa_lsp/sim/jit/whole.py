@@ -255,7 +255,7 @@ class GroupRunner:
 
 
 def _find_touched(code: Code, *, write: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return a flag for each byte of the registers: whether an instruction reads it, or with ``write``, writes it."""
+    """Return a flag for each byte of the registers: whether an instruction reads it, or writes it if ``write``."""
     found = np.zeros(code.layout.size, np.bool_)
     for touches in code.touches.values():
         for touch in touches:
