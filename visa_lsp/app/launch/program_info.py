@@ -44,7 +44,7 @@ def choose_platform(launch: LaunchFile, options: RunOptions, kernels: Sequence[s
 
 
 def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform | None:
-    """Return the result of ``choose_platform``, but None instead of the default; raises the same errors."""
+    """Return the result of ``choose_platform``, but None instead of the default. Raises LaunchError as it does."""
     chosen = options.platform or launch.platform
     platform = platform_named(chosen) if chosen else None
     if chosen and platform is None:
