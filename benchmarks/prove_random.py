@@ -202,6 +202,8 @@ def fitting_launch(random: Random, assumed: set[str]) -> RandomLaunch | None:
             return None
         if one.startswith("n is the number of work items"):
             n = total
+        if one == "n is not negative":
+            n = max(0, n)
     if any(one.startswith("n is a multiple of 16") for one in assumed) and n % 16:
         return None
     numbers = {
@@ -212,6 +214,7 @@ def fitting_launch(random: Random, assumed: set[str]) -> RandomLaunch | None:
         "the groups along x": groups,
         "local_size_x": local,
         "n * the work items along x": n * total,
+        "(n + the work items along x)": n + total,
     }
     lengths = []
     for name in "abc":

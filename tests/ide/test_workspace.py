@@ -36,7 +36,7 @@ def test_settings_give_every_document_a_new_analysis():
 
 
 def test_settings_are_read_with_and_without_their_section():
-    for value in ({"visa": {"platform": "DG2"}}, {"platform": "DG2"}):
-        assert read_settings(value)[0] == UserSettings("DG2")
+    settings, _ = read_settings({"visa": {"platform": "DG2"}})
+    assert settings == UserSettings("DG2") == read_settings({"platform": "DG2"})[0]
     for value in (None, 7, {"visa": None}, {"visa": {"platform": 7}}, {"platform": "NONE"}, []):
         assert read_settings(value)[0] == UserSettings()

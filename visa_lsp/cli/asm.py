@@ -12,7 +12,7 @@ from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, read_source
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.common import add_platform, tell_problems
-from visa_lsp.cli.exits import complain  # fmt: skip
+from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_output
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
-    from visa_lsp.app.assemble import Assembled, CheckedProgram
+    from visa_lsp.app.assemble import CheckedProgram
     from visa_lsp.app.check.report import ReportedFinding
 
 _MAX_INTEGER_DIGITS: Final = 18
@@ -70,7 +70,7 @@ def say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def tell_problems(name: str, result: Assembled | CheckedProgram) -> None:
+def tell_problems(name: str, result: CheckedProgram) -> None:
     """Print the errors and warnings of a text to standard error, one per line."""
     from visa_lsp.app.assemble import problem_lines
 

@@ -448,23 +448,31 @@ class Prover:
         name, size = self._name(index), size_of(self.symbols, index)
         ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups) if part.factors}
         strides: dict[int, None] = {}
+        sums: dict[int, None] = {}  # of the strides of one access, such as x[i + 3 * global size]
+        added: dict[Atom, None] = {}
         fixed: dict[int, None] = {}
         for group in self.groups:
             access = group.access
             if access.space != space:
                 continue
             strides[access.size] = None
-            for atom, factor in access.offset.factors:
-                if 0 < factor <= MAX_STRIDE_BYTES and (atom in ids or atom.parts) and not atom.divisor:
-                    strides[factor] = None
+            own = [
+                factor for atom, factor in access.offset.factors
+                if 0 < factor <= MAX_STRIDE_BYTES and (atom in ids or atom.parts) and not atom.divisor
+            ]  # fmt: skip
+            strides.update(dict.fromkeys(own))
+            if len(set(own)) > 1:
+                sums[sum(set(own))] = None
+            if own:
+                added.update(dict.fromkeys(atom for atom, factor in access.offset.factors if factor in own))
             low, high = self.pool.limits(access.offset)
             if low >= 0 and high + access.size <= MAX_CONSTANT_BYTES:
                 fixed[high + access.size] = None
 
-        def sizes(of: Sequence[tuple[str, Sum]]) -> _Contract:
+        def sizes(of: Sequence[tuple[str, Sum]], by: Iterable[int] = sorted(strides)) -> _Contract:
             return [
                 (f"{name} has at least {stride} * {words} bytes", at_most(value * stride, size))
-                for stride in sorted(strides)
+                for stride in by
                 for words, value in of
             ][:MAX_CANDIDATES]
 
@@ -480,17 +488,26 @@ class Prover:
         given = any(f"len({name})" in words for words in self.always)
         by_values = [] if given else [*sizes(values), *constants]
         by_products = [] if given else sizes(products)
+        mixed += [
+            (f"({a} + {b})", x + y)
+            for a, x in values
+            for b, y in unguarded
+            if any(one in added for one, _ in x.factors)
+        ]
         others = [] if given else sizes(mixed)
         others += [
             (f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes
         ]
+        others += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
         if guarded:
             return by_values, by_products, others
         if not given:
             whole = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(totals, 2)]
             groups = [(f"the groups along {AXES[axis]}", self.symbols.counts[axis]) for axis in self.axes]
             local = [(f"local_size_{AXES[axis]}", self.symbols.local[axis]) for axis in self.axes]
-            others += sizes([*totals, *whole, *groups, *local])
+            if len(totals) == len(AXES):
+                whole.append(("the work items", self.pool.product(whole[0][1], totals[2][1])))
+            others += [*sizes([*totals, *whole, *groups, *local]), *sizes(totals, sums)]
         for a, x in values:
             # Only for a width of rows, because the proof itself is about the relation of other arguments to sizes.
             numbered = [axes for atom, axes in pitches if any(atom is one for one, _ in x.factors)]
@@ -536,10 +553,16 @@ class Prover:
             return Result("bounds", line, UNKNOWN_ANSWER, reason="its index arithmetic wraps around")
         if not search:
             return Result("bounds", line, UNKNOWN_ANSWER)
-        assumed = [
-            one for part in self._contract(access) for words, one in part if "bytes" in words or part is self.cap
-        ]
-        result = self._search_launch("bounds", [line], [_ITEM], [build], assumed, [])
+        # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
+        assumed = [one for part in self._contract(access) for _, one in part]
+
+        def example(question: Question) -> list[object]:
+            # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
+            is_given = any("len(" in words for words, _ in self.given)
+            others = [one for index, one in self.symbols.sizes.items() if index != access.space[1] and not is_given]
+            return [*build(question), *(question.term(one, _ITEM) == MAX_MODEL_BYTES for one in others)]
+
+        result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
         return self._explain(result, [access.offset, access.path])
 
     def _no_pointer(self, access: ItemAccess) -> Result:

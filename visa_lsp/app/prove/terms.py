@@ -340,10 +340,14 @@ class SumPool:
     def limits(self, term: Sum) -> tuple[int, int]:
         """Return bounds of the value, derived from those of the atoms and the range of a register."""
         low, high = term.limits()
-        known = self.known.get(term.factors)
+        known, scale = self.known.get(term.factors), 1
+        if known is None:
+            # The bounds of 4 * (i & 15) are those of i & 15.
+            scale = gcd(*(factor for _, factor in term.factors))
+            known = self.known.get(tuple([(atom, factor // scale) for atom, factor in term.factors]))
         if known is None:
             return low, high
-        return max(low, known[0] + term.constant), min(high, known[1] + term.constant)
+        return max(low, known[0] * scale + term.constant), min(high, known[1] * scale + term.constant)
 
     def mask_bits(self, term: Sum, mask: int, bits: int) -> Sum | None:
         """Return ``term & mask`` for a constant mask; None if the mask has many runs of ones."""
