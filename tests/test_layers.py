@@ -89,8 +89,10 @@ ALLOWED = {
     "lsp.jobs": set(),
     "sim.effects": SIM | {"exact", "filtering", "images", "lanes", "lsc_messages", "messages"},
     "sim.observers": SIM | {"dispatch", "effects", "messages"},
+    "sim.analyses": SIM | {"observers"},
     "sim.jit": SIM | {
-        "contents", "dispatch", "effects", "exact", "interp", "lane_formulas", "lanes", "machine", "memory", "messages", "observers", "words",
+        "analyses", "contents", "dispatch", "effects", "exact", "filtering", "images", "interp", "lane_formulas", "lanes", "lsc_messages", "machine", "memory",
+        "messages", "observers", "words",
     },
     "sim.launch": {"dispatch", "memory", "operands", "registers", "wellformed"},
     "zeinfo.emit": {"facts", "input_use", "payload_layout", "closed_words", "write"},
@@ -157,7 +159,7 @@ LATE = {
     "visa_lsp.dap": set(),
     "visa_lsp.mcp": set(),
     "mcp": set(),
-    "visa_lsp.sim.jit": set(),
+    "visa_lsp.sim.jit": {"app.why.group_replay"},
 }  # fmt: skip
 
 

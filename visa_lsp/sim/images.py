@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from visa_lsp.sim.memory import Buffer, Image
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import RawOperand
-    from visa_lsp.sim.memory import Space
+    from visa_lsp.sim.memory import ImageForm, Space
     from visa_lsp.sim.operands import Fetch, Site
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -27,6 +27,10 @@ def lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") 
     return lambda f: f.views[view][0]
 
 
+@overload
+def as_image(found: Buffer) -> Image: ...
+@overload
+def as_image(found: Space | None) -> Image | None: ...
 def as_image(found: Space | None) -> Image | None:
     """Return an image; a plain buffer counts as a line of dwords."""
     if isinstance(found, Image) or found is None:
@@ -41,13 +45,12 @@ def as_image(found: Space | None) -> Image | None:
     return None
 
 
-def axes(image: Image, u: Array, v: Array, r: Array) -> Coordinates:
-    """Return texel x, y, z from the coordinates that the image's shape uses."""
-    zero = np.zeros_like(u)
-    if image.dims == 1:
+def axes(form: ImageForm, u: Any, v: Any, r: Any, zero: Any = 0) -> tuple[Any, Any, Any]:
+    """Return texel x, y, z from the coordinates that an image of a form uses."""
+    if form.dims == 1:
         return u, zero, zero
-    if image.dims == 2:
-        return (u, zero, v) if image.layered and image.height == 1 else (u, v, zero)
+    if form.dims == 2:
+        return (u, zero, v) if form.layered and not form.tall else (u, v, zero)
     return u, v, r
 
 

@@ -125,7 +125,7 @@ def _lsc(e: Emitter, site: Site, *, write: bool, quad: bool = False) -> None:
     found, base = spaces.lsc(e, site)
     operand = site.raw("src1" if write else "dst")
     if operand.var == 0 and not write:
-        raise Uncompiled
+        return
     if site.integer("order") == codes.ORDER_TRANSPOSED:
         if memory != register or operand.var == 0:
             raise Uncompiled

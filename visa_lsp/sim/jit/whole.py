@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.sim.analyses.definedness_proof import registers_read
 from visa_lsp.sim.effects.sync import make_wait
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS
-from visa_lsp.sim.jit.definedness_proof import registers_read
 from visa_lsp.sim.jit.machine import CompiledThread, address
 from visa_lsp.sim.memory import Buffer, allocate_aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
