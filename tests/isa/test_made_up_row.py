@@ -60,7 +60,7 @@ def test_a_row_whose_opcode_is_taken_is_refused():
 
 
 def test_a_row_without_a_constant_beside_rows_with_constants_is_refused():
-    taken = lane_row("frob", 0x6E, "misc", INT_TYPES, 2, Lane(S0 - S1), "Frob.", "Frobs.", doc_page=None, seed=None)
+    taken = lane_row("frob", 0x6E, "misc", INT_TYPES, 2, Lane(S0 - S1), "Frob.", "Frobs.", seed=None)
     with pytest.raises(ValueError, match="and `frob` have the opcode 0x6e, and no constant field tells them apart"):
         TABLE.with_rows(taken)
 

@@ -161,10 +161,19 @@ def problem_lines(
     result: CheckedProgram,
     severities: Collection[Severity] = (Severity.ERROR, Severity.WARNING),
 ) -> Iterator[str]:
-    """Yield the findings of these severities as lines of the format ``concise``; one line for a text that is not vISA."""
+    """Yield the lines of ``finding_lines``, but one line for a text that is not vISA at all."""
     if result.module is None and (other := other_text(result.analysis.document.text)):
         yield printable(f"{name}: {other}")
-        return
+    else:
+        yield from finding_lines(name, result, severities)
+
+
+def finding_lines(
+    name: str,
+    result: CheckedProgram,
+    severities: Collection[Severity] = (Severity.ERROR, Severity.WARNING),
+) -> Iterator[str]:
+    """Yield the findings of these severities as lines of the format ``concise``."""
     for finding in result.diagnostics:
         if finding.severity in severities:
             line, column = result.analysis.document.position(finding.span.start)
