@@ -99,7 +99,7 @@ CASES = {
     ),
     "an address from memory": (
         INDEX.format("gid") + "    gather4_scaled.R (M1, 16) y 0x0:ud at.0 at.0\n" + STORE.format("%slm", "at"),
-        ["bounds proved", "bounds unknown", "race proved", "race refuted"],
+        ["bounds proved", "bounds refuted", "race proved", "race refuted"],
     ),
 }  # fmt: skip
 
