@@ -187,7 +187,7 @@ class ImageForm(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """How texels are numbers: norm, int, float."""
+        """The kind of numbers in texels: norm, int, float."""
         return FORMATS[self.format][0]
 
     @property

@@ -85,7 +85,7 @@ PLAIN: Final = RunMode()
 
 
 class Bindings(NamedTuple):
-    """What of a launch is written into its code: numbers of surfaces with forms of images, samplers, names of symbols."""
+    """The parts of a launch that its code contains: numbers of surfaces with forms of images, samplers, names of symbols."""
 
     surfaces: tuple[int, ...] = ()
     forms: tuple[ImageForm, ...] = ()
