@@ -60,7 +60,7 @@ def share_of_time(run: ReadyRun) -> float:
     """
     spent = Counter[str]()
 
-    def time_calls(name: str, function: Callable[..., object]) -> Callable[..., object]:
+    def measure(name: str, function: Callable[..., object]) -> Callable[..., object]:
         def run(*arguments: object) -> object:
             began = thread_time()
             try:
@@ -72,10 +72,10 @@ def share_of_time(run: ReadyRun) -> float:
 
     compiled = Native.function
     with (
-        patch.object(CompiledMachine, "interpret", time_calls("interpret", CompiledMachine.interpret)),
-        patch.object(CompiledThread, "enter", time_calls("enter", CompiledThread.enter)),
+        patch.object(CompiledMachine, "interpret", measure("interpret", CompiledMachine.interpret)),
+        patch.object(CompiledThread, "enter", measure("enter", CompiledThread.enter)),
         # The scheduler of whole groups is compiled, too; threads are not entered one by one there.
-        patch.object(Native, "function", lambda *of: time_calls(str(of[1]), compiled(*of))),
+        patch.object(Native, "function", lambda *of: measure(str(of[1]), compiled(*of))),
     ):
         making, shares = Making(), list[float]()
         for _ in range(4):

@@ -187,7 +187,7 @@ class ImageForm(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The kind of numbers that texels stand for: norm, int, float."""
+        """The kind of numbers in texels: norm, int, float."""
         return FORMATS[self.format][0]
 
     @property

@@ -85,7 +85,7 @@ PLAIN: Final = RunMode()
 
 
 class Bindings(NamedTuple):
-    """Properties of a launch that are written into its code: surfaces with forms of images, samplers, names of symbols."""
+    """The parts of a launch that its code contains: numbers of surfaces with forms of images, samplers, names of symbols."""
 
     surfaces: tuple[int, ...] = ()
     forms: tuple[ImageForm, ...] = ()

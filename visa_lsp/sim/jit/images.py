@@ -215,7 +215,7 @@ def _by_form(
         yield found
 
 
-def _call_with_channels(
+def _outline_channels(
     e: Emitter,
     form: ImageForm,
     row: Node,
@@ -303,7 +303,7 @@ def _sample(e: Emitter, site: Site, *, older: bool) -> None:
     def emit(form: ImageForm, row: Node, sampler: Sampler | None) -> Node:
         if sampler is None or (sampler.filter == "linear" and form.kind == "int"):
             raise Uncompiled
-        return _call_with_channels(
+        return _outline_channels(
             e, form, row, ("sample", offset, sampler), given, partial(body, sampler), _result_bytes(site)
         )
 
@@ -330,7 +330,7 @@ def _load(e: Emitter, site: Site, *, older: bool) -> None:
         return image.read(*_texel_numbers(e, image.form, (u.node, v.node, r.node)))
 
     def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
-        return _call_with_channels(e, form, row, ("load", offset), given, body, _result_bytes(site))
+        return _outline_channels(e, form, row, ("load", offset), given, body, _result_bytes(site))
 
     with _by_form(e, site, emit) as found:
         _put_channels(e, site, found, channels(site))
@@ -348,14 +348,14 @@ def _resinfo(e: Emitter, site: Site) -> None:
         sizes = [none if one is None else numbers.resize(e, one.node, 32, signed=False) for one in own]
         return [*(e.builder.select(first, size, none) for size in sizes), splat(I32, 1, site.lanes)]
 
-    with _by_form(e, site, lambda form, row, _: _call_with_channels(e, form, row, "sizes", [level], body)) as found:
+    with _by_form(e, site, lambda form, row, _: _outline_channels(e, form, row, "sizes", [level], body)) as found:
         _put_channels(e, site, found, channels(site))
 
 
 # ---- typed messages
 
 
-def _move_texels(
+def _emit_texels(
     e: Emitter, site: Site, given: Sequence[Node], chosen: Sequence[int], data: str, *, write: bool, alpha: int = 0
 ) -> None:
     if e.mode.watched or site.raw(data).var == 0:
@@ -378,7 +378,7 @@ def _move_texels(
         size = ir.Constant(I64, form.texel_bytes)
         e.add_to(e.writes if write else e.reads, e.builder.mul(e.count_of(bits), size))
         if not write:
-            return _call_with_channels(e, form, row, ("typed", alpha), given, read)
+            return _outline_channels(e, form, row, ("typed", alpha), given, read)
         name = f"{('write', chosen)}_{form}_{given[0].type}"
         return e.outline(name, I1, [row, bits, *given, *values], partial(store, form))
 
@@ -387,19 +387,19 @@ def _move_texels(
             _put_channels(e, site, found, chosen)
 
 
-def _texel_message(e: Emitter, site: Site, *, write: bool) -> None:
+def _emit_texel_message(e: Emitter, site: Site, *, write: bool) -> None:
     given = [raw_lanes(e, site, site.raw(n), I32, site.lanes) for n in ("u", "v", "r")]
-    _move_texels(e, site, given, channels(site), "src" if write else "dst", write=write, alpha=not write)
+    _emit_texels(e, site, given, channels(site), "src" if write else "dst", write=write, alpha=not write)
 
 
-def _lsc_texels(e: Emitter, site: Site, *, write: bool) -> None:
+def _emit_lsc_texels(e: Emitter, site: Site, *, write: bool) -> None:
     kind = integer(8 * codes.ADDRSIZE_BYTES.get(site.integer("addrsize"), 4))
     given = []
     for name in ("u", "v", "r"):
         wide = numbers.resize(e, raw_lanes(e, site, site.raw(name), kind, site.lanes), 64, signed=True)
         given.append(e.builder.add(wide, splat(I64, site.integer(f"{name}off"), site.lanes)))
     mask = site.integer("chmask")
-    _move_texels(e, site, given, [c for c in range(4) if mask >> c & 1] or [0], "src1" if write else "dst", write=write)
+    _emit_texels(e, site, given, [c for c in range(4) if mask >> c & 1] or [0], "src1" if write else "dst", write=write)
 
 
 # ---- blocks of bytes, for the thread
@@ -460,10 +460,10 @@ IMAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
     "load": partial(_load, older=True),
     "load_3d": partial(_load, older=False),
     "resinfo": _resinfo,
-    "gather4_typed": partial(_texel_message, write=False),
-    "scatter4_typed": partial(_texel_message, write=True),
-    "lsc_typed_load": partial(_lsc_texels, write=False),
-    "lsc_typed_store": partial(_lsc_texels, write=True),
+    "gather4_typed": partial(_emit_texel_message, write=False),
+    "scatter4_typed": partial(_emit_texel_message, write=True),
+    "lsc_typed_load": partial(_emit_lsc_texels, write=False),
+    "lsc_typed_store": partial(_emit_lsc_texels, write=True),
     "media_ld": partial(_block, data="dst", names=("x", "y"), write=False, edge=True),
     "media_st": partial(_block, data="src", names=("x", "y"), write=True),
     "lsc_typed_load_block2d": partial(_block, data="dst", names=("src0", "src1"), write=False),
