@@ -342,17 +342,17 @@ def test_dpas_of_bytes_equals_a_matrix_product():
 
 
 def test_typed_write_converts_and_sampler_filters():
-    from visa_lsp.sim.effects.sampling import filter_texels
+    from visa_lsp.sim.filtering import filter_image
 
     texels = np.arange(16, dtype=np.float32).reshape(4, 4)
     image = Image("i", texels, width=4, height=4, channels=1, format="float32", dims=2)
     linear = Sampler("clamp_to_edge", "linear", normalized=False)
     at = np.array([1.0, 0.5, 9.0])
-    got = filter_texels(image, linear, at, np.array([1.0, 0.5, 0.5]), np.zeros(3))
+    got = filter_image(image, linear, at, np.array([1.0, 0.5, 0.5]), np.zeros(3))
     assert got[:, 0].tolist() == [2.5, 0.0, 3.0]
     assert got[0, 1:].tolist() == [0.0, 0.0, 1.0]
     repeat = Sampler("repeat", "nearest", normalized=True)
-    assert filter_texels(image, repeat, np.array([1.25, -0.25]), np.zeros(2), np.zeros(2))[:, 0].tolist() == [1.0, 3.0]
+    assert filter_image(image, repeat, np.array([1.25, -0.25]), np.zeros(2), np.zeros(2))[:, 0].tolist() == [1.0, 3.0]
     bytes_ = Image("b", bytearray(8), width=2, height=1, channels=4, format="unorm8")
     inside = bytes_.write(np.array([0, 2]), np.zeros(2, int), np.zeros(2, int), np.array([[0.5, 2, -1, 1.0]] * 2))
     assert inside.tolist() == [True, False]
