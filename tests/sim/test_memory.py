@@ -342,7 +342,7 @@ def test_dpas_of_bytes_equals_a_matrix_product():
 
 
 def test_typed_write_converts_and_sampler_filters():
-    from visa_lsp.sim.effects.sampling import filter_image
+    from visa_lsp.sim.filtering import filter_image
 
     texels = np.arange(16, dtype=np.float32).reshape(4, 4)
     image = Image("i", texels, width=4, height=4, channels=1, format="float32", dims=2)
