@@ -51,9 +51,8 @@ class LaunchTest(pytest.Item):
 
     def __init__(self, **known: Any) -> None:
         super().__init__(**known)
-        self.funcargs: dict[
-            str, object
-        ] = {}  # empty, because other plugins such as pytest-lsp read them from every item
+        # Empty, because other plugins such as pytest-lsp read them from every item.
+        self.funcargs: dict[str, object] = {}
 
     def runtest(self) -> None:
         """Run the launch. Raises LaunchFailure with the output of ``visa-lsp run``."""

@@ -31,9 +31,8 @@ _TASK: Final = 0.1
 _HANDING: Final = 0.004
 _AHEAD: Final = 3  # concurrent tasks per thread of a worker
 MAX_TASK_ITEMS: Final = 4_096  # items per task
-_MAX_TASK_SPANS: Final = (
-    20  # a task stops after this many times its planned seconds, and its other items are distributed anew
-)
+# A task stops after this many times its planned seconds, and its other items are distributed anew.
+_MAX_TASK_SPANS: Final = 20
 _GRACE: Final = 10.0  # seconds beyond the limit after which a silent worker is refused
 _MAX_INLINE_FUNCTION_BYTES: Final = 10_000  # pickled functions up to this size are sent with every task
 _TRIES: Final = 2  # crashes of its process after which an item is abandoned

@@ -57,9 +57,8 @@ class View:
     """The references of one stop."""
 
     def __init__(self) -> None:
-        self.frames: list[
-            tuple[ThreadKey, int, bool]
-        ] = []  # by number: thread, place in the stack, and whether it is a frame of the source
+        # By number: thread, place in the stack, and whether it is a frame of the source.
+        self.frames: list[tuple[ThreadKey, int, bool]] = []
         self.held: list[Held] = []
         self.targets: dict[int, int] = {}  # of goto
 

@@ -87,9 +87,8 @@ MAX_QUALIFIER_CHARS: Final = 16  # including the characters on both sides of the
 _NO_LINE_END: Final = re.compile(r"(?!\\\r?\n)[^\r\n]")
 _BLANK_BEFORE_END: Final = re.compile(r" (?=\r?\n)")
 _OTHER: Final = re.compile(r"[^\x01-\x7f]")
-_MAX_CHAIN_LINKS: Final = (
-    64  # lines joined by splices, because the scanner of Python reads the whole chain for each word in it
-)
+# Lines joined by splices, because the scanner of Python reads the whole chain for each word in it.
+_MAX_CHAIN_LINKS: Final = 64
 
 
 class MissingGrammarError(Exception):

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _GAP: Final = re.compile(r"(?:\s|\\\r?\n)*")
-_MAX_COMPARED_LINES: Final = (
-    400  # lines: in longer blocks only the part between the first and the last difference is compared
-)
+# Lines: in longer blocks only the part between the first and the last difference is compared.
+_MAX_COMPARED_LINES: Final = 400
 _MAX_BLOCKS_MOVED: Final = 50  # blocks that may have been added or removed before a block since it was opened
 
 

@@ -527,9 +527,8 @@ class Instruction(Struct, frozen=True, eq=False):
         default_factory=dict
     )  # sizes that the finalizer accepts and writes as another size
     exec_verified: tuple[int, ...] | None = None  # sizes that the finalizer accepts, if not all
-    saturation: Saturation | None = (
-        None  # results that `.sat` may clamp; None for every result, or for a row without the word
-    )
+    # Results that `.sat` may clamp; None for every result, or for a row without the word.
+    saturation: Saturation | None = None
     # The types that the finalizer's verifier accepts, by slot; it does not check other slots.
     verified: Mapping[str, frozenset[DataType]] = member(default_factory=dict)
     together: tuple[Together, ...] = ()  # legal combinations of types; empty: any

@@ -42,9 +42,8 @@ if TYPE_CHECKING:
 
 _MAX_MATRIX_PRODUCTS: Final = 1 << 33  # multiplications in one matrix product: some ten seconds
 _LEAST_BUDGET: Final = 1 << 26  # elements that the operations of one expression may make: half a second
-_BUDGET_PER_ELEMENT: Final = (
-    64  # the same, per element of the launch's arrays: an expression has at most 400 characters
-)
+# The same, per element of the launch's arrays: an expression has at most 400 characters.
+_BUDGET_PER_ELEMENT: Final = 64
 
 
 def _reshape(array: Array, *shape: int) -> Array:

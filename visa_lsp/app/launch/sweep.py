@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.launchfile.values import Sweep, SweepPoint
 
-_WORTH_A_PROCESS: Final = (
-    4  # points, each some tens of milliseconds: fewer take less time than a process needs to load NumPy
-)
+# Points, each some tens of milliseconds: fewer take less time than a process needs to load NumPy.
+_WORTH_A_PROCESS: Final = 4
 _GUESS: Final = 0.03  # seconds for a point
 
 

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 MAX_MEMORY_MB: Final = 1500
 MAX_PRODUCT_PAIRS: Final = 400
-STEPS_PER_SECOND: Final = (
-    3_000_000  # in units of Z3, measured on an idle core, so that answers do not depend on the load of the machine
-)
+# In units of Z3, measured on an idle core, so that answers do not depend on the load of the machine.
+STEPS_PER_SECOND: Final = 3_000_000
 SLOWEST: Final = 10  # how many times slower a machine may be
 MAX_CHOICES: Final = 24  # as expressions, because Z3 spends minutes on simplifying 100 nested ones, whatever its limits
 

@@ -498,9 +498,8 @@ class _Halves:
     """Pairs of variables for the lower and the upper half of the lanes, as far as known."""
 
     def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
-        self.pairs: dict[
-            tuple[str, int], str
-        ] = {}  # (name of the lower half, number of lanes) -> name of the upper half
+        # (name of the lower half, number of lanes) -> name of the upper half.
+        self.pairs: dict[tuple[str, int], str] = {}
         self.simd = names.simd
         self._names = names
         self._lines = CodePrinter(kernel, names, ())

@@ -50,9 +50,8 @@ class ReadingNames(Struct, frozen=True):
     surfaces: Mapping[int, PointerArgument]  # binding table index -> argument
     pointers: Mapping[int, PointerArgument]  # general variable with an address -> argument
     parameters: tuple[str, ...]
-    parts: Mapping[
-        tuple[int, int], str
-    ] = {}  # (general variable, byte) -> the name of the value that a launch puts there
+    # (general variable, byte) -> the name of the value that a launch puts there.
+    parts: Mapping[tuple[int, int], str] = {}
     unsigned: frozenset[int] = frozenset()  # variables of type w without negative values
 
     def variable(self, number: int) -> str:

@@ -27,9 +27,8 @@ from visa_lsp.isa.platforms import address_registers
 from visa_lsp.program.model import Address, Indirect
 
 RULE = rule("V222", "address-range", WARNING, __doc__)
-_FIRST_CHECKED_GENERATION = (
-    200  # the generation of Xe2: finalizers that know it check the elements that `addr_add` writes
-)
+# The generation of Xe2: finalizers that know it check the elements that `addr_add` writes.
+_FIRST_CHECKED_GENERATION = 200
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:

@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 FOLDER: Final = "tests/own"
-EXTRA_FORMS: Final = (
-    "docs/site/forms.txt"  # forms that the corpus's finalizer does not know, or that no compiler prints
-)
+# Forms that the corpus's finalizer does not know, or that no compiler prints.
+EXTRA_FORMS: Final = "docs/site/forms.txt"
 _OLD, _NEW = (".version 4.1\n", ".version 4.2\n")
 # The texts and platforms to search for a form.
 _TRIED: Final = (

@@ -39,9 +39,8 @@ class _Origin:
     line: int
     lanes: tuple[int, ...]  # lanes of the thread; empty for the whole thread
     reported: bool = False
-    quiet: bool = (
-        False  # whether the load was defined in part; then this may be padding, and a store of it is not a finding
-    )
+    # Whether the load was defined in part; then this may be padding, and a store of it is not a finding.
+    quiet: bool = False
 
 
 class Origins:

@@ -120,9 +120,8 @@ class RaceChecker(Checker):
         self._forgot = False
         self._guessing: bool | None = None  # whether the program has a compare-exchange
         self._loaded: dict[tuple[int, int, int], bytes] = {}  # (party, buffer, offset) -> the bytes it has loaded
-        self._joined: dict[
-            tuple[int, int, int], int
-        ] = {}  # (party, buffer, offset) -> another party that stores the same value there
+        # (party, buffer, offset) -> another party that stores the same value there.
+        self._joined: dict[tuple[int, int, int], int] = {}
         self._waiting: dict[tuple[int, int, int], list[Fault]] = {}  # races of loads that may prove to be guesses
 
     def on_group(self, number: tuple[int, int, int]) -> None:
