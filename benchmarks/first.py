@@ -31,9 +31,9 @@ _MAX_LONG_TEXTS: Final = 10
 _STEPS: Final = 3_000_000  # some 20 s of the interpreter: a launch that was made up may never end
 
 
-def short_texts(platform: str) -> Iterator[tuple[str, Path]]:
-    """Yield the names of the corpus kernels of a platform and their texts."""
-    for path in sorted(CORPUS.glob(f"run/{platform}/*/*.visaasm")):
+def short_texts(platform: str, corpora: str = "run") -> Iterator[tuple[str, Path]]:
+    """Yield the names of the kernels of a platform and their texts, in the corpora whose names match."""
+    for path in sorted(CORPUS.glob(f"{corpora}/{platform}/*/*.visaasm")):
         if ".kernel " in path.read_text("utf-8"):
             yield path.stem, path
 

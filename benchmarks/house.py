@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "visa_lsp"
-ADAPTERS = {"api", "cli", "dap", "lsp", "pytest_plugin"}
+ADAPTERS = {"api", "cli", "dap", "lsp", "mcp", "pytest_plugin"}
 MAX_SAME_NAMES = 2
 
 

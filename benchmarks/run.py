@@ -5,7 +5,8 @@ best of several runs, of Oclgrind the only one, as its process's CPU time. ``che
 --uninitialized``. What a run leaves in memory is compared with what pocl leaves. Growth: twice and four times the work,
 in threads and in instructions. Last, one group of each kernel from start to end, and ``asm`` against the finalizer.
 Usage: python -m benchmarks.run [REPEATS] [--kernel NAME] [--quick]; ``--quick`` leaves Oclgrind out. With ``--left`` only the share
-of instructions is printed that compiled code leaves to the interpreter, for each kernel of the corpus.
+of instructions and of time is printed that compiled code leaves to the interpreter, for each kernel of the corpora; with ``--slm`` the
+memory for many groups with 16 MiB each.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.inputs import kernel
-from benchmarks.left import print_left
+from benchmarks.left import print_left, print_slm
 from benchmarks.measure import PEER, PRODUCT, Cost, Machine, in_turns, measure_in_turns, product, run, table
 from benchmarks.measure import peer as finalizer
 
@@ -343,11 +344,16 @@ def main() -> None:
     parser.add_argument("--kernel", action="append", choices=[job.kernel for job in jobs()])
     parser.add_argument("--quick", action="store_true", help="skip Oclgrind")
     parser.add_argument(
-        "--left", action="store_true", help="only print the instructions that the interpreter carries out"
-    )
+        "--left", nargs="?", const="TGLLP", metavar="PLATFORM",
+        help="only print the instructions that the interpreter carries out, for kernels of a platform",
+    )  # fmt: skip
+    parser.add_argument("--slm", action="store_true", help="only print the memory for 10,000 groups of 16 MiB")
     asked = parser.parse_args()
     if asked.left:
-        print_left("TGLLP")
+        print_left(asked.left)
+        return
+    if asked.slm:
+        print_slm()
         return
     if missing := [tool for tool in ("ocloc", "oclgrind") if shutil.which(tool) is None]:
         sys.exit(f"not installed: {', '.join(missing)} (Debian: intel-opencl-icd oclgrind pocl-opencl-icd)")

@@ -91,7 +91,7 @@ def _peak_megabytes():
 
 
 def pytest_sessionfinish(session):
-    """A worker of xdist hands its counts and its peak of memory to the process that prints."""
+    """Pass the counts and the peak of memory of a worker of xdist to the process that prints."""
     output = getattr(session.config, "workeroutput", None)
     if output is None:
         return

@@ -22,7 +22,7 @@ NO_PRE_COMMIT = "" if find_spec("pre_commit") else "pre-commit is not installed:
 
 
 def run(command: list[str], folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A command in a folder, with both streams as one."""
+    """Return a command in a folder, with both streams as one."""
     outside = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHONPATH"))}
     return subprocess.run(
         command, cwd=folder, env={**outside, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -73,7 +73,7 @@ def test_the_hooks_report_and_mend(project, tmp_path):
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory):
-    """The programs of a virtual environment that has nothing but pip."""
+    """Return the programs of a virtual environment that has nothing but pip."""
     folder = tmp_path_factory.mktemp("empty")
     assert run([sys.executable, "-m", "venv", str(folder)], folder).returncode == 0
     return folder / "bin"

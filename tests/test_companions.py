@@ -22,7 +22,7 @@ def ze_info(*names: str, simd: int = 16) -> str:
 
 @pytest.fixture
 def folder(tmp_path):
-    """Writes documents: a name and what it speaks of."""
+    """Return a function that writes documents, given by name and subject."""
 
     def write(name: str, *kernels: str, simd: int = 16):
         path = tmp_path / name

@@ -59,14 +59,14 @@ VARIABLES = "".join(f".decl V{n} v_type=G type=d num_elts=16 align=GRF\n" for n 
 
 @pytest.fixture
 def examples(tmp_path, monkeypatch):
-    """A copy of the folder `examples`, which is the current one."""
+    """Return a copy of the folder `examples`, which is the current one."""
     folder = shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(folder)
     return folder
 
 
 def lacking(shown: str, printed: str) -> list[str]:
-    """The lines of a page that are not in what was printed; one that ends in ``...`` is the beginning of a line."""
+    """Return the lines of a page that were not printed; one that ends in ``...`` is the beginning of a line."""
     lines = [line.strip() for line in printed.splitlines()]
     return [
         line
@@ -77,7 +77,7 @@ def lacking(shown: str, printed: str) -> list[str]:
 
 
 def printed(*words: str, folder: Path | None = None) -> str:
-    """What a command prints to both streams."""
+    """Return the output of a command on both streams."""
     command = [sys.executable, "-c", "import visa_lsp.cli.main as m; raise SystemExit(m.main())", *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -149,14 +149,14 @@ def check_yaml(block: Block) -> None:
 
 
 def check_launch(block: Block) -> None:
-    """A launch file of the page: no finding but that its files are not here."""
+    """Check a launch file of the page: only its files may be missing."""
     Path("page.launch.yaml").write_text(block.text.replace("average.npy", "mandelbrot.npy"), encoding="utf-8")
     assert main(["check", "page.launch.yaml", "--ignore", "V8"]) == 0
     check_yaml(block)
 
 
 def check_settings(block: Block) -> None:
-    """Settings, each of which is known and has a value that it takes."""
+    """Check settings: each is known and has a valid value."""
     table = tomllib.loads(block.text)["tool"]
     if "visa-lsp" in table:
         interpret(table["visa-lsp"], Path("pyproject.toml"))
@@ -178,7 +178,7 @@ def check_keys(block: Block) -> None:
 
 
 def check_gen(block: Block) -> None:
-    """What the finalizer makes of the example; its JSON has these keys."""
+    """Check the keys of the JSON that the finalizer's output of the example gives."""
     if shutil.which("GenX_IR") is None:
         pytest.skip("GenX_IR is not installed: apt-get install libigc-tools")
     if not block.text.startswith("{"):
@@ -193,7 +193,7 @@ def check_gen(block: Block) -> None:
 
 
 def check_report(block: Block) -> None:
-    """What a run prints, of the example that is named; of one that fails, with an expectation that is wrong."""
+    """Check the output of a run of the named example; a failing run has a wrong expectation."""
     if "[2]: got 6.0" in block.text:
         launch = Path("saxpy.launch.yaml")
         launch.write_text(launch.read_text().replace("1, 3.5, 6,", "1, 3.5, 7,"))
@@ -221,7 +221,7 @@ def check_host(block: Block) -> None:
 
 
 def check_python(block: Block) -> None:
-    """A program, or lines of a module of ours with its names."""
+    """Execute a program, or lines of one of our modules with its names."""
     names: dict[str, object] = {**vars(shapes), **vars(arith), "RULE": None, "_instruction": None}
     from visa_lsp.checks.rule import Check
     from visa_lsp.isa.model import Trait

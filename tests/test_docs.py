@@ -45,20 +45,20 @@ WRITTEN = [
 
 
 def section(heading: str) -> str:
-    """The text under a heading, up to the next one."""
+    """Return the text under a heading, up to the next one."""
     found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", PAGE, re.MULTILINE | re.DOTALL)
     assert found is not None, f"docs/format.md has no section {heading!r}"
     return found[1]
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The cells of all table lines of a section, without the lines of dashes."""
+    """Return the cells of all table lines of a section, without the lines of dashes."""
     lines = [line for line in section(heading).splitlines() if line.startswith("|") and not line.startswith("| ---")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
 
 def columns(heading: str, *names: str) -> list[tuple[str, ...]]:
-    """The rows of the table of a section whose first cells are ``names``, as many cells of each."""
+    """Return the rows of the table of a section whose first cells are ``names``, as many cells of each."""
     table, inside = [], False
     for cells in rows(heading):
         head = tuple(cells[: len(names)])

@@ -13,7 +13,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def public_functions(tree):
-    """The functions of a module and the methods of its public classes, by dotted name."""
+    """Yield the functions of a module and the methods of its public classes, by dotted name."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             methods = [(f"{node.name}.{f.name}", f) for f in node.body if isinstance(f, Function)]
@@ -23,7 +23,7 @@ def public_functions(tree):
 
 
 def raises(node, caught=frozenset()):
-    """The ``raise`` statements in a function's own lines whose exception leaves the ``try`` that they stand in."""
+    """Yield the ``raise`` statements in a function's own lines whose exception leaves the ``try`` around them."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (*Function.__args__, ast.ClassDef, ast.Lambda)):
             continue
@@ -40,13 +40,13 @@ def raises(node, caught=frozenset()):
 
 
 def raised(node):
-    """The name behind ``raise``: a class, a function that makes the exception, or a variable."""
+    """Return the name behind ``raise``: a class, a function that makes the exception, or a variable."""
     what = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
     return what.attr if isinstance(what, ast.Attribute) else ast.unparse(what)
 
 
 def makers(trees):
-    """The functions of the package that give an exception, with its class: ``self.error()`` gives a CodecError."""
+    """Return the functions of the package that return an exception, with its class."""
     bases, given = {}, []
     for tree in trees:
         for node in ast.walk(tree):
@@ -71,7 +71,7 @@ def unnamed(tree, made):
 
 
 def modules(word=""):
-    """The modules of the package with a word in them: path and tree, one by one, as all of them take 200 MB."""
+    """Yield the modules of the package with a word in them: path and tree, one by one, as all of them take 200 MB."""
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_text("utf-8")
         if word in source:
@@ -80,7 +80,7 @@ def modules(word=""):
 
 @pytest.fixture(scope="module")
 def made():
-    """The functions of the package that make exceptions."""
+    """Return the functions of the package that make exceptions."""
     return makers(tree for _, tree in modules())
 
 

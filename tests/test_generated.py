@@ -42,7 +42,7 @@ def test_pages_grammars_and_snippets_are_made_or_known_to_be_written_by_hand():
 
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with everything that is made, and the command's root there."""
+    """Return a folder with everything that is made, and the command's root there."""
     for name, text in files.generate_files().items():
         assert text is not None
         files.write(tmp_path / name, text)

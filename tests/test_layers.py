@@ -87,10 +87,12 @@ ALLOWED = {
         "capabilities", "convert", "deferred_findings", "encode", "chunk_json", "work_progress", "visa_server", "transport", "jobs",
     },
     "lsp.jobs": set(),
-    "sim.effects": SIM | {"exact", "filtering", "images", "lanes", "lsc_messages", "messages"},
+    "sim.effects": SIM | {"exact", "filtering", "image_messages", "lane_formulas", "lanes", "lsc_messages", "messages"},
     "sim.observers": SIM | {"dispatch", "effects", "messages"},
+    "sim.analyses": SIM | {"observers"},
     "sim.jit": SIM | {
-        "contents", "dispatch", "effects", "exact", "interp", "lane_formulas", "lanes", "machine", "memory", "messages", "observers", "words",
+        "analyses", "contents", "dispatch", "effects", "exact", "filtering", "image_messages", "interp", "lane_formulas", "lanes", "lsc_messages", "machine", "memory",
+        "messages", "observers", "words",
     },
     "sim.launch": {"dispatch", "memory", "operands", "registers", "wellformed"},
     "zeinfo.emit": {"facts", "input_use", "payload_layout", "closed_words", "write"},
@@ -135,10 +137,10 @@ LATE = {
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
         "app.prove.operand_terms", "app.prove.payload", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
         "app.read.evaluate", "app.read.expressions", "app.read.fold",
-        "app.read.lines", "app.read.names", "app.why.answer", "app.why.dependences", "app.why.page", "app.why.question",
+        "app.read.lines", "app.read.names", "app.why.answer", "app.why.dependences", "app.why.group_replay", "app.why.page", "app.why.question",
         "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
     },
-    "llvmlite": set(),
+    "llvmlite": {"app.why.group_replay"},
     "distributed": set(),
     "visa_lsp.cluster": set(),
     "pyarrow": set(),
@@ -157,7 +159,7 @@ LATE = {
     "visa_lsp.dap": set(),
     "visa_lsp.mcp": set(),
     "mcp": set(),
-    "visa_lsp.sim.jit": set(),
+    "visa_lsp.sim.jit": {"app.why.group_replay"},
 }  # fmt: skip
 
 
@@ -185,7 +187,7 @@ def bad_edges(room: str, source: str) -> list[str]:
 
 
 def room_of(path: Path) -> str:
-    """The room of a module, and behind a dot the one inside of it."""
+    """Return the room of a module, and behind a dot the one inside of it."""
     relative = path.relative_to(PACKAGE)
     return ".".join(relative.parts[:-1][:2]) or relative.stem
 

@@ -17,7 +17,7 @@ AGREED = {
 
 
 def class_names(sources: dict[str, str]) -> dict[str, set[str]]:
-    """The modules that define a class, by its name; a class inside another is known by the name of both."""
+    """Return the modules that define a class, by its name; a class inside another is known by the name of both."""
     found = defaultdict(set)
     for path, source in sources.items():
         pending = [(node, "") for node in ast.parse(source).body]

@@ -23,7 +23,7 @@ HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder with the source archive and the wheel that is made from it."""
+    """Return the folder with the source archive and the wheel that is made from it."""
     folder = tmp_path_factory.mktemp("release")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(release, "OUT", folder)

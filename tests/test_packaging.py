@@ -41,7 +41,7 @@ def test_wheel_ships_the_grammar_that_an_unpacked_copy_reads(wheel, tmp_path):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """A process that has the wheel's package, and a folder with examples; the folder of the package; no checkout."""
+    """Return a process with the wheel's package, a folder with examples, and the folder of the package; no checkout."""
     target, folder = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("examples")
     command = [sys.executable, "-m", "pip", "install", "--no-deps", "--quiet", "--target", target, wheel]
     subprocess.run(command, check=True, capture_output=True)

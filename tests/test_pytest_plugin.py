@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 
 def ran(folder, *words, rewritten=False):
-    """What a pytest of its own says of a folder, and its exit status; ``rewritten``: with its own form of our assertions."""
+    """Return the output of a separate pytest for a folder, and its exit status; ``rewritten`` keeps its form of assertions."""
     form = [] if rewritten else ["--assert=plain"]  # which is what it makes of packages with plugins, and takes seconds
     command = [
         sys.executable,
@@ -138,7 +138,7 @@ def test_unasked_it_collects_and_loads_nothing(folder):
 def test_without_numpy_a_launch_fails_with_what_is_missing(folder):
     (folder / "conftest.py").write_text("import sys\nsys.modules['numpy'] = None\n")
     words, status = ran(folder, "--visa", "saxpy.launch.yaml")
-    assert "running kernels needs NumPy: pip install 'visa-lsp[run]'" in words
+    assert "launches need NumPy: pip install 'visa-lsp[run]'" in words
     assert status == 1
 
 

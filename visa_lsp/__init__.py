@@ -63,7 +63,9 @@ def __getattr__(name: str) -> "Any":
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
-        raise ImportError("running kernels needs NumPy: pip install 'visa-lsp[run]'", name="numpy") from None
+        from visa_lsp.app.errors import NEEDS_NUMPY
+
+        raise ImportError(NEEDS_NUMPY, name="numpy") from None
     return getattr(home, name)
 
 

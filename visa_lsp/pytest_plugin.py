@@ -25,9 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--visa-engine", choices=("auto", "jit", "interp"), default="auto", help="what executes their kernels"
     )
-    group.addoption(
-        "--visa-checks", default="all", metavar="all|none|LIST", help="what is watched while they run; default all"
-    )
+    group.addoption("--visa-checks", default="all", metavar="all|none|LIST", help="checks during the run; default: all")
     parser.addini("visa_launches", "collect launch files (*.launch.yaml) as tests", type="bool", default=False)
 
 
@@ -65,7 +63,9 @@ class LaunchTest(pytest.Item):
         except ModuleNotFoundError as error:
             if error.name != "numpy":
                 raise
-            raise LaunchFailure("running kernels needs NumPy: pip install 'visa-lsp[run]'") from None
+            from visa_lsp.app.errors import NEEDS_NUMPY
+
+            raise LaunchFailure(NEEDS_NUMPY) from None
         from visa_lsp.app.launch.printing import Outcome, text_lines
         from visa_lsp.launchfile.values import point_words
 

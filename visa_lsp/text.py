@@ -28,7 +28,7 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """Return stored bytes as a text without byte-order mark; those that are not UTF-8 survive, as in ``encode_text``."""
+    """Return stored bytes as a text without byte-order mark; bytes that are not UTF-8 are preserved, as in ``encode_text``."""
     return data.decode("utf-8-sig", "surrogateescape")
 
 

@@ -52,7 +52,7 @@ def sources(most_lines: int) -> list[str]:
 
 
 def damaged(pick: random.Random, text: str) -> str:
-    """A text with a few of its lines damaged."""
+    """Return a text with a few of its lines damaged."""
     lines = text.split("\n")
     for _ in range(pick.choice((0, 1, 1, 2, 5))):
         at = pick.randrange(len(lines))
@@ -90,7 +90,7 @@ def damaged(pick: random.Random, text: str) -> str:
 
 
 def edit(pick: random.Random, text: str) -> tuple[int, int, str]:
-    """A random edit: (start, end, new text)."""
+    """Return a random edit: (start, end, new text)."""
     at = pick.randrange(len(text) + 1)
     line = text.rfind("\n", 0, at) + 1
     version = text.find(".version ") + 9

@@ -41,7 +41,7 @@ def test_incremental_equals_full(seed: int) -> None:
 
 
 def several(pick: random.Random, texts: list[str]) -> str:
-    """A text of one kernel, or of a few."""
+    """Return a text of one kernel, or of a few."""
     chosen = pick.sample(texts, pick.choice((1, 1, 1, 3)))
     return "".join(
         [text if not number else text.replace(".version", "//.version") for number, text in enumerate(chosen)]

@@ -145,7 +145,7 @@ LAST = (
 
 
 def _line(pick: random.Random) -> str:
-    """A line that a made-up rule looks at, as often as not with a finding."""
+    """Return a line that a made-up rule looks at, as often as not with a finding."""
     number = pick.choice((65001, 66001, 99001, 70000, 70002, 524289, pick.randrange(1 << 16, 1 << 20)))
     return pick.choice((
         f"    mul (M1, 8) V9001(0,0)<1> V9001(0,0)<1;1,0> 0x{number:x}:d",
@@ -162,7 +162,7 @@ def _line(pick: random.Random) -> str:
 
 
 def _numbers(text: str, most: int, pick: random.Random) -> str:
-    """The text with made-up lines in it, a few of each kind, and many that differ in the value of a number only."""
+    """Return the text with made-up lines: a few of each kind, and many that differ only in the value of a number."""
     lines = text.split("\n")
     at = next((n for n, line in enumerate(lines) if line.startswith(".kernel ")), -1) + 1
     code = [n for n, line in enumerate(lines) if n >= at and line.startswith("    ")] or [len(lines) - 1]
@@ -175,7 +175,7 @@ def _numbers(text: str, most: int, pick: random.Random) -> str:
 
 
 def _edit(pick: random.Random, text: str) -> tuple[int, int, str]:
-    """A random edit, most often one that changes what a made-up rule says."""
+    """Return a random edit, most often one that changes what a made-up rule says."""
     kind = pick.randrange(10)
     if kind == 0:
         return edit(pick, text)
@@ -215,7 +215,7 @@ def _forget() -> None:
 
 @pytest.fixture(autouse=True)
 def _made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The made-up rules are rules."""
+    """Register the made-up rules during a test."""
     monkeypatch.setattr(checks, "CHECKS", (*checks.CHECKS, *MADE_UP))
     _forget()
     yield

@@ -33,7 +33,7 @@ DECLARED = re.compile(r"^\s*\.decl ([A-Za-z_][A-Za-z0-9_]*) (.*)$")
 
 
 def _engine(page: Path) -> tuple[object, ...]:
-    """What the engine goes by when it keeps the findings of the page's rule: what that rule declares."""
+    """Return the declarations of the page's rule, by which the engine keeps its findings."""
     check = next((check for check in CHECKS if check.rule.name == page.stem), None)
     if check is None:
         return ()
@@ -59,7 +59,7 @@ class Case(NamedTuple):
         return "\n".join(self.lines)
 
     def with_lines(self, at: int, more: list[str]) -> Case:
-        """The case with lines put before a line; the findings in them are not marked."""
+        """Return the case with lines put before a line; the findings in them are not marked."""
         lines, origin = list(self.lines), list(self.origin)
         lines[at:at], origin[at:at] = more, [-1] * len(more)
         return self._replace(lines=lines, origin=origin)
@@ -80,7 +80,7 @@ def _cases(page: Path) -> Iterator[Case]:
 
 
 def _long(case: Case) -> Case:
-    """The case behind harmless lines: comments above all, and instructions above the first one where that says nothing new."""
+    """Return the case after harmless lines: comments, and instructions above the first one if these add no finding."""
     long = case.with_lines(0, ["// nothing", ""] * (CLASSIFIED_FROM_LINES // 2 + 1))
     document = Document.parse(case.text)
     first = next((line for line, said in document.statements() if isinstance(said, Instruction)), None)
@@ -91,7 +91,7 @@ def _long(case: Case) -> Case:
 
 
 def _clean_lines(page: Path) -> list[str]:
-    """The lines of a page's texts that have no finding."""
+    """Return the lines of a page's texts that have no finding."""
     found = dict[str, None]()
     for case in _cases(page):
         found.update(dict.fromkeys(x for n, x in enumerate(case.lines) if n not in case.marked and x.strip()))
@@ -103,7 +103,7 @@ def _full(case: Case) -> list[Finding]:
 
 
 def _of(case: Case, analysis: Analysis, *, full: bool = False) -> list[Finding]:
-    """The findings in terms of the page."""
+    """Return the findings in terms of the page."""
     document, found = analysis.document, []
     for d in analysis.full_diagnostics if full else analysis.findings.all:
         line, start = document.position(d.span.start)
@@ -130,7 +130,7 @@ def _faults(case: Case, found: list[Finding]) -> list[str]:
 
 
 def _check(case: Case, analysis: Analysis) -> None:
-    """The engine finds what is marked, and exactly what the full path finds."""
+    """Check that the engine finds the marked findings, and exactly those of the full path."""
     assert analysis.document.text == case.text
     assert not _faults(case, _of(case, analysis)), case.text
     assert analysis.findings.all == Analysis.of(case.text, case.platform).full_diagnostics

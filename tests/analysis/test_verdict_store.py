@@ -22,7 +22,7 @@ TEXTS = files("dev/*/*.visaasm")[::29]
 
 
 def broken(text: str, chooser: random.Random) -> str:
-    """The text with a few letters of it changed."""
+    """Return the text with a few letters of it changed."""
     letters = list(text)
     for _ in range(12):
         letters[chooser.randrange(len(letters))] = chooser.choice("VvM0,)(<:.\n x19")
@@ -30,7 +30,7 @@ def broken(text: str, chooser: random.Random) -> str:
 
 
 def judged(path: Path, texts: list[str]) -> list[object]:
-    """The findings of a process of its own: one that has judged nothing before but may read the file."""
+    """Return the findings of a process of its own: one that has judged nothing before but may read the file."""
     verdicts._verdicts.clear()
     with use_store(lambda: Kept(path, "mark")):
         found: list[object] = [Analysis.of(text, None).diagnostics for text in texts]

@@ -22,7 +22,7 @@ def _edited(analysis: Analysis) -> Analysis:
 
 @pytest.fixture(params=["1", "0", None])
 def wish(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str | None:
-    """What the variable says; None where there is none."""
+    """Return the value of the variable; None if it is not set."""
     value: str | None = request.param
     if value is None:
         monkeypatch.delenv(VERIFY, raising=False)
@@ -32,7 +32,7 @@ def wish(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 
 
 def _answers(analysis: Analysis, wish: str | None, wrong: str) -> None:
-    """It is told what is wrong where that is wished, else the wrong answer comes."""
+    """Check that a difference raises an error if that is requested, else the wrong answer is returned."""
     if wish == "1":
         with pytest.raises(AssertionError, match=wrong):
             _ = analysis.findings

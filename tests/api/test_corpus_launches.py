@@ -19,7 +19,7 @@ CASES = {(case.source, case.kernel): case for case in own_cases.cases() if "TGLL
 
 
 def as_python(arg):
-    """An argument as one would write it in Python."""
+    """Return an argument as one would write it in Python."""
     match arg:
         case BufferArg():
             return visa_lsp.Buffer(arg.array.copy(), arg.undefined, arg.access)
@@ -33,7 +33,7 @@ def as_python(arg):
 
 
 def kinds(case):
-    """The kinds of arguments, and whether the numbers of the work items begin elsewhere than at 0."""
+    """Return the kinds of arguments, and whether the numbers of the work items begin elsewhere than at 0."""
     return frozenset(type(as_python(arg)).__name__ for arg in case.args), bool(case.offset)
 
 

@@ -123,7 +123,7 @@ def test_names_values_and_control_characters_are_text_in_a_notebook():
 
 
 def loaded_by(code):
-    """The modules that a process has loaded behind some code."""
+    """Return the modules that a process has loaded behind some code."""
     script = f"{code}\nimport sys\nprint(*sorted(sys.modules))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return set(run.stdout.split())
@@ -143,7 +143,7 @@ def test_texts_and_objects_need_no_numpy():
 def test_without_numpy_a_launch_says_what_is_missing():
     code = "import sys\nsys.modules['numpy'] = None\nimport visa_lsp\nvisa_lsp.load"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "running kernels needs NumPy: pip install 'visa-lsp[run]'" in run.stderr
+    assert "launches need NumPy: pip install 'visa-lsp[run]'" in run.stderr
 
 
 def test_every_name_of_the_interface_is_there_and_documented():

@@ -17,7 +17,7 @@ STORAGES = {"float32": "FloatStorage", "int32": "IntStorage", "float16": "HalfSt
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of the recorded captures, in the order of their enqueues."""
+    """Return the names of the recorded captures, in the order of their enqueues."""
     with zipfile.ZipFile(_ARCHIVE) as archive:
         found = {name.partition("/")[0] for name in archive.namelist()}
     return tuple(sorted(found, key=lambda name: int(name.split("_")[1])))
@@ -31,17 +31,17 @@ def unpack(name: str, folder: Path) -> Path:
 
 
 def text(word: str) -> bytes:
-    """The opcode of a text."""
+    """Return the opcode of a text."""
     return b"X" + struct.pack("<I", len(word)) + word.encode()
 
 
 def number(value: int) -> bytes:
-    """The opcode of a whole number."""
+    """Return the opcode of a whole number."""
     return b"J" + struct.pack("<i", value)
 
 
 def pickled(array: np.ndarray, *, storage: str = "", size=None, strides=None, offset: int = 0, key: str = "0") -> bytes:
-    """The description of a tensor as torch.save writes it."""
+    """Return the description of a tensor as torch.save writes it."""
     size = array.shape if size is None else size
     strides = [n // array.itemsize for n in array.strides] if strides is None else strides
     return b"".join(
@@ -54,7 +54,7 @@ def pickled(array: np.ndarray, *, storage: str = "", size=None, strides=None, of
 
 
 def archive_of(files: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
-    """An archive of these files."""
+    """Return an archive of these files."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", compression) as archive:
         for name, data in files.items():
@@ -63,7 +63,7 @@ def archive_of(files: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -
 
 
 def saved(array: np.ndarray, compression: int = zipfile.ZIP_STORED, **described) -> bytes:
-    """The bytes of a ``.pt`` file with an array."""
+    """Return the bytes of a ``.pt`` file with an array."""
     files = {
         "data.pkl": pickled(array, **described),
         "byteorder": b"little",

@@ -160,7 +160,7 @@ kernels:
     made = import_capture(read_capture(str(capture)), tmp_path / "more", _TOOL, None)
     assert "local_size: [32, 1, 1]\nglobal_size: [100, 1, 1]\n" in made.launch.read_text()
     assert "args:\n  - {buffer: {npy: axpy.arg0.npy}}\n  - {buffer: {npy: axpy.arg1.npy}}\n" in made.launch.read_text()
-    assert made.notes == ("the kernel takes 4 arguments; what is recorded of arguments from 4 on is left out",)
+    assert made.notes == ("the kernel takes 4 arguments; the records of arguments from 4 on are ignored",)
 
 
 def test_build_options_reach_the_compiler_only_if_they_name_no_file(tmp_path):

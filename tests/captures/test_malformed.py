@@ -99,7 +99,7 @@ def _bomb():
 
 
 def _claiming(size):
-    """An archive whose directory says that the storage has so many bytes."""
+    """Return an archive whose directory says that the storage has so many bytes."""
     data = bytearray(saved(np.zeros(64, np.float32)))
     at = data.rfind(b"archive/data/0") - 46
     struct.pack_into("<II", data, at + 20, size, size)
@@ -154,7 +154,7 @@ INTERCEPTED = {
     "a size for a value": (_several(_drop("Argument2.bin"), _put("Local2.txt", "64")), "the kernel takes a value, the capture has a size"),
     "a size that is no number": (_several(_drop("Argument2.bin"), _put("Local2.txt", "x")), "Local2.txt: expected a number"),
     "a sampler of other words": (_put("Sampler0.txt", "CL_SAMPLER_FILTER_MODE = CL_FILTER_BEST"), "expected the properties of a sampler"),
-    "a pointer without contents": (_drop("P*/*_Arg_1_*"), "argument 1 x: float*: no contents are recorded"),
+    "a pointer without contents": (_drop("P*/*_Arg_1_*"), "argument 1 x: float*: the contents of the memory that it points to are not recorded"),
     "contents only after the enqueue": (_drop("Pre/*_Arg_0_*"), "argument 0 has contents after the enqueue, but none before"),
     "fewer bytes after the enqueue": (
         lambda folder: os.truncate(next((folder / "Post").glob("*_Arg_0_*")), 100), "has 100 bytes, but 800 before the enqueue"),
@@ -238,7 +238,7 @@ RUNNER = {
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """The folder of a sound capture of each kind."""
+    """Return the folder of a sound capture of each kind."""
     folder = tmp_path_factory.mktemp("sound")
     return {
         "intercepted": unpack("Enqueue_0_axpy", folder),
@@ -273,7 +273,7 @@ def _refuse(sound, tmp_path, capsys, name, change, words):
 
 
 def _needs_compiler(words):
-    """True for what only the compiled program can tell."""
+    """Return whether only the compiled program shows the mistake."""
     return not words or words.startswith(
         ("unknown kernel", "has 3", "has 5", "argument 2 a", "takes 4", "the kernel takes", "takes a", "argument 1 x")
     )

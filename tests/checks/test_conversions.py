@@ -15,7 +15,7 @@ XE3 = ("PTL", "CRI")
 
 
 def text(line, filler=0):
-    """A kernel with one line under test, behind as many lines that have no finding."""
+    """Return a kernel with one line under test, behind as many lines that have no finding."""
     spare = "    mov (M1_NM, 16) F(0,0)<1> HF(0,0)<1;1,0>\n" * filler
     return f"{HEAD}{DECLS}{spare}    {line}\n    ret (M1, 1)\n"
 

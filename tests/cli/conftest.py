@@ -44,7 +44,7 @@ def find_words(ctx, extra=()):
 
 @pytest.fixture
 def words(monkeypatch, tmp_path):
-    """The word rules in place, and an empty folder to work in."""
+    """Return the word rules in place, and an empty folder to work in."""
     monkeypatch.setattr("visa_lsp.checks.run.run_checks", find_words)
     monkeypatch.setattr(suppressions, "run_checks", find_words)
     monkeypatch.setattr("visa_lsp.cli.check._list_rules", lambda: (*RULES, USELESS_SUPPRESSION))

@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture
 def launch(tmp_path):
-    """The example with a ze_info, in a folder of its own."""
+    """Return the example with a ze_info, in a folder of its own."""
     for path in EXAMPLES.iterdir():
         if path.name.startswith("mandelbrot"):
             shutil.copy(path, tmp_path)

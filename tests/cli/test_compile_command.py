@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def compiler(folder):
-    """A compiler that says these words and ends with this status; its zebin is that of a real one."""
+    """Return a compiler that says these words and ends with this status; its zebin is that of a real one."""
 
     def make(words="", status=245, more=""):
         return fake_tool(folder / "bin", f"print({words!r}); {more}\nsys.exit({status})", "ocloc")

@@ -37,7 +37,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(capfd, *words: str) -> tuple[int, str]:
-    """The exit status of a command, and what it says on standard error."""
+    """Return the exit status of a command, and what it says on standard error."""
     try:
         status = main(list(words))
     except SystemExit as leaving:
@@ -46,7 +46,7 @@ def run(capfd, *words: str) -> tuple[int, str]:
 
 
 def sparse(path: Path) -> Path:
-    """A file of 20 GB that takes no room."""
+    """Return a file of 20 GB that takes no room."""
     with path.open("wb") as file:
         file.truncate(HUGE)
     return path

@@ -224,7 +224,7 @@ def test_two_results_are_compared_in_sum_and_by_line(run, folder, tool):
     assert status == 0
     assert re.search(r"bytes spilled +0 +32 +\+32", out)
     assert "     5    1 -> 2    mov" in out
-    assert "0 of 1 lines have as many Gen instructions on both sides" in out
+    assert "0 of 1 lines have the same number of Gen instructions on both sides" in out
     _, out, _ = run("gen", "k.visaasm", "--compare-options", "", "-noschedule", "--tool", tool, "--format", "json")
     value = json.loads(out)
     assert [call["options"] for call in value["calls"]] == [[], ["-noschedule"]]

@@ -19,7 +19,7 @@ ATTRIBUTE = ".kernel_attr SimdSize=16\n"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of its own for the command, and one for the temporary folders of the tool."""
+    """Return a folder of its own for the command, and one for the temporary folders of the tool."""
     (tmp_path / "here").mkdir()
     (tmp_path / "tmp").mkdir()
     monkeypatch.chdir(tmp_path / "here")

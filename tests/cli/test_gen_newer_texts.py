@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def tool(folder):
-    """A finalizer with these platforms, which keeps its command line and the text that it was given."""
+    """Return a finalizer with these platforms, which keeps its command line and the text that it was given."""
 
     def make(platforms):
         body = f"""
@@ -48,7 +48,7 @@ def tool(folder):
 
 
 def given(folder):
-    """The words that the finalizer was called with, and the instructions of its text."""
+    """Return the words that the finalizer was called with, and the instructions of its text."""
     words, *lines = (folder / "given").read_text().splitlines()
     return words.split(), [line.strip() for line in lines if line.strip()[:1] not in (".", "")]
 

@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def page(run, folder):
-    """The page of the text with a fake finalizer."""
+    """Return the page of the text with a fake finalizer."""
 
     def make(*options, code=CODE):
         tool = fake_tool(folder / "bin", code)

@@ -23,7 +23,7 @@ OWN = Path(__file__).resolve().parents[1] / "own"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder to work in, with texts that have findings of all kinds."""
+    """Return a folder to work in, with texts that have findings of all kinds."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(OWN / "errors", "errors")
     return tmp_path / "errors"

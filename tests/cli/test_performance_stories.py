@@ -23,7 +23,7 @@ LEAN, TILES = (Path("tests/own/run/TGLLP/gemm") / f"{name}.visaasm" for name in 
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """A copy of the folders that the stories use."""
+    """Return a copy of the folders that the stories use."""
     for folder in USED:
         shutil.copytree(ROOT / folder, tmp_path / folder)
     monkeypatch.chdir(tmp_path)

@@ -39,7 +39,7 @@ def typed(tmp_path, monkeypatch):
 
 
 def shown(text):
-    """The lines that were there for a time, and what is left in the end."""
+    """Return the lines that were there for a time, and what is left in the end."""
     *lines, rest = re.split(r"\r", text)
     return [line.removesuffix("\033[K") for line in lines if line], rest
 

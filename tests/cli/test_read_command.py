@@ -78,7 +78,7 @@ def test_an_object_reads_as_its_text(tmp_path, capsys):
     ("line", "words"),
     [
         (["--kernel", "mandle"], "did you mean"),
-        (["--lines", "1-2"], "no instruction stands in lines 1 to 2"),
+        (["--lines", "1-2"], "no instruction is in lines 1 to 2"),
         (["--lines", "9-2"], "expected two line numbers"),
     ],
 )

@@ -7,7 +7,7 @@ import sys
 
 
 def loaded(*argv: str) -> set[str]:
-    """The modules that a line loads, of those that take long."""
+    """Return the modules that a line loads, of those that take long."""
     code = (
         "import sys; from visa_lsp.cli.main import main; status = main(sys.argv[1:])\n"
         "slow = {'msgspec', 'logging', 'lsprotocol', 'pygls', 'numpy', 'importlib.metadata'}\n"

@@ -127,7 +127,7 @@ def test_asm_takes_the_ze_info_beside_the_text():
 
 
 def elf(sections: dict[str, tuple[int, bytes]], *, machine: int = 205, kind: int = 1) -> bytes:
-    """The smallest ELF file with these sections: a type and bytes for each name."""
+    """Return the smallest ELF file with these sections: a type and bytes for each name."""
     sections = {"": (0, b""), **sections, ".names": (3, b"")}
     names, places = b"", []
     for name in sections:

@@ -29,7 +29,7 @@ def hangs(folder: str, number: int) -> int:
 
 
 def hangs_once(folder: str, number: int) -> int:
-    """The same, but elsewhere it does."""
+    """Hang on one item in the first process only."""
     if number == BAD and _first(folder):
         time.sleep(1_000)
     return 2 * number
@@ -65,7 +65,7 @@ def raises(folder: str, number: int) -> int:
 
 
 def loud(folder: str, number: int) -> int:
-    """Prints and reads, which must not come between the answers."""
+    """Print and read, which must not come between the answers."""
     print("noise", number, flush=True)
     os.write(1, b"more noise")
     assert os.read(0, 1) == b""
@@ -81,5 +81,5 @@ def _first(folder: str) -> bool:
 
 
 def another() -> str:
-    """An identity that no two processes share."""
+    """Return an identity that no two processes share."""
     return f"0.0 ({os.getpid()})"

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 @pytest.fixture(scope="session")
 def address():
-    """The scheduler of two workers of this machine."""
+    """Yield the scheduler of two workers of this machine."""
     from visa_lsp.cluster.crew import workers_here
 
     with workers_here(2) as found:

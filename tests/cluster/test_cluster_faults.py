@@ -28,7 +28,7 @@ COUNT = 60
 
 
 def answers(found_crew, function, folder, *, limit=30.0, count=COUNT):
-    """The answers to so many items; ``(number, why)`` in place of one that was lost."""
+    """Return the answers to so many items; ``(number, why)`` in place of one that was lost."""
     work = partial(getattr(cluster_tasks, function), str(folder))
     lost = lambda number, why: (number, why)  # noqa: E731
     return list(results(found_crew, work, range(count), [0.02] * count, lost, lambda number: number, limit))
@@ -40,7 +40,7 @@ def doubled(count=COUNT):
 
 @contextlib.contextmanager
 def worker_at(address, *, path=""):
-    """A worker of a process of its own, with another package in front of ours where ``path`` says one."""
+    """Yield a worker of a process of its own, with another package in front of ours where ``path`` says one."""
     command = [
         sys.executable, "-P", "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
     ]  # fmt: skip
@@ -201,7 +201,7 @@ def test_ctrl_c_ends_the_command_and_its_workers(tmp_path):
 
 
 def _workers(group: int) -> set[int]:
-    """The processes of a group but for its first."""
+    """Return the processes of a group but for its first."""
     found = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

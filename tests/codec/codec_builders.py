@@ -37,7 +37,7 @@ def generator(seed: int) -> random.Random:
 def made_up(
     spec: str, mnemonic: str = "made_up", opcode: int | None = FREE_OPCODE, slots: tuple[Slot, ...] = ()
 ) -> InstructionTable:
-    """A table of one row."""
+    """Return a table of one row."""
     return InstructionTable([Instruction(mnemonic, opcode, "test", layout(spec), slots)])
 
 
@@ -54,7 +54,7 @@ def read(code: bytes, table: InstructionTable = TABLE, version: tuple[int, int] 
 
 
 def small_kernel(name: str = "k", **more: object) -> Kernel:
-    """A kernel with one symbol of each class and three instructions."""
+    """Return a kernel with one symbol of each class and three instructions."""
     own = ("V32", "A0", "P1", "L0", "S0", "T6", "Target", "Scope", "FILE")
     first = 1 + len(POOL_PREFIX)
     index = {text: first + i for i, text in enumerate(own)}
@@ -95,7 +95,7 @@ def small_module() -> Module:
 
 
 def old_object(version: tuple[int, int], code: bytes, *, binary: bytes = b"GEN!", stripped: bool = False) -> bytes:
-    """A kernel of an old version: one general variable, one input, one surface with an attribute."""
+    """Return a kernel of an old version: one general variable, one input, one surface with an attribute."""
     index = "<H" if version < (3, 4) else "<I"
 
     def number(value: int) -> bytes:

@@ -52,7 +52,7 @@ def inst(line: str) -> Inst:
 
 
 def changed(one: Inst, **values: object) -> bytes:
-    """The record of an instruction with other values in some fields."""
+    """Return the record of an instruction with other values in some fields."""
     return write(
         replace(one, values=tuple(values.get(f.name, v) for f, v in zip(one.row.fields, one.values, strict=True)))
     )
@@ -141,7 +141,7 @@ def test_a_label_that_the_body_does_not_have(label: int) -> None:
 
 
 def older(data: bytes) -> bytes:
-    """The object as one of version 3.8, which has the same layout."""
+    """Return the object as one of version 3.8, which has the same layout."""
     return data[:4] + bytes(OLD) + data[6:]
 
 

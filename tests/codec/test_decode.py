@@ -213,7 +213,7 @@ def test_a_register_that_no_text_can_show_is_an_error(name: str) -> None:
 
 
 def record(mnemonic: str, field: str, bits: int) -> bytes:
-    """The record of the first form of a mnemonic, with more bits set in a field at the start."""
+    """Return the record of the first form of a mnemonic, with more bits set in a field at the start."""
     row = next(r for r in TABLE.by_mnemonic[mnemonic] if r.opcode is not None)
     code = bytearray(write(Inst(row, tuple(default_value(f) if f.const is None else f.const for f in row.fields))))
     at = 1

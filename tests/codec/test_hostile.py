@@ -33,7 +33,7 @@ def failure(data: bytes) -> CodecError | None:
 
 
 def outcome(data: bytes) -> str:
-    """``module``, or the error's text; any other exception fails the test."""
+    """Return ``module``, or the error's text; any other exception fails the test."""
     error = failure(data)
     if error is None:
         return "module"

@@ -33,7 +33,7 @@ TEXT = HEAD + CODE
 
 
 def line_of(text, fragment):
-    """The only line with a fragment, from 1."""
+    """Return the only line with a fragment, from 1."""
     (line,) = [n for n, line in enumerate(text.splitlines(), 1) if fragment in line]
     return line
 

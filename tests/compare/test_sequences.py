@@ -10,7 +10,7 @@ from visa_lsp.compare.sequences import align_levels, common
 
 
 def longest(a, b):
-    """The length of the longest common subsequence."""
+    """Return the length of the longest common subsequence."""
     row = [0] * (len(b) + 1)
     for one in a:
         before = row[:]

@@ -54,7 +54,7 @@ def test_the_bytes_of_every_accepted_form_are_those_of_the_finalizer():
     count: Counter[str] = Counter()
     wrong = []
     for form in forms():
-        if form.status != 0:
+        if not form.code or form.status not in (0, -11):  # a tool that crashes has written its object before
             continue
         text, lines = frame_form(form.text, form.root)
         result = assemble(text, form.platform)

@@ -88,7 +88,7 @@ def launches(source: Path):
 
 @pytest.fixture(scope="module", params=first(2, range(len(SOURCES))), ids=[s.stem for s in SOURCES])
 def program(request, tmp_path_factory):
-    """A source, a device's platform (each source has its own), the folder with the zebin, and the texts."""
+    """Return a source, a device's platform (each source has its own), the folder with the zebin, and the texts."""
     source, (device, platform) = SOURCES[request.param], DEVICES[request.param % len(DEVICES)]
     folder = tmp_path_factory.mktemp(source.stem) / "dump"
     return source, platform, folder, compiled(folder, source, device)

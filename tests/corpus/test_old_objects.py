@@ -46,7 +46,7 @@ def label_places(kernel) -> dict[int, int]:
 
 
 def meaning(kernel, inst, places: dict[int, int]) -> tuple:
-    """An instruction with labels by their place and strings by name: their numbers follow the order of the text."""
+    """Return an instruction with labels by place and strings by name, because their numbers follow the order of the text."""
     values = []
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         if field.name == "mod_byte":

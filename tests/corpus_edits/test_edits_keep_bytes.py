@@ -41,14 +41,14 @@ GROUPS = 16
 
 
 def bytes_of(text: str) -> bytes:
-    """The object of a text."""
+    """Return the object of a text."""
     result = assemble(text)
     assert result.module is not None
     return encode(result.module)
 
 
 def nameless(data: bytes) -> object:
-    """What an object says without its names: everything but the pools of strings."""
+    """Return an object without its names: everything but the pools of strings."""
     module = decode(data)
     return replace(
         module,
@@ -58,7 +58,7 @@ def nameless(data: bytes) -> object:
 
 
 def blank_damage(text: str, draw: random.Random) -> str:
-    """The text with some blanks doubled and some lines trailing blanks: what formatting has to mend."""
+    """Return the text with some blanks doubled and some lines trailing blanks: what formatting has to mend."""
     lines = text.split("\n")
     for at in draw.sample(range(len(lines)), min(30, len(lines))):
         if '"' not in lines[at] and lines[at].startswith("    "):
@@ -68,7 +68,7 @@ def blank_damage(text: str, draw: random.Random) -> str:
 
 
 def inspect(text: str) -> tuple[Diagnostic, ...]:
-    """What is shown of a text."""
+    """Return the findings, tokens and other answers about a text."""
     return visible(Analysis.of(text))
 
 
@@ -115,7 +115,7 @@ def planted_problems(
 
 
 def rename_problems(path: Path, text: str, draw: random.Random, renames: int, before: bytes) -> list[str]:
-    """Renames that change more than names; all of a text are looked at together first, and one by one if that fails."""
+    """Return the renames that change more than names: all of a text are tried together first, and one by one if that fails."""
     analysis = Analysis.of(text)
     names = [
         m.start() for m in re.finditer(r"(?<![\w%.])(?:[VPTAS][0-9]+|_[0-9A-Za-z_]+|(?<=\")\w+(?=\"))(?!\w)", text)

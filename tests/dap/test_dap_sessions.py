@@ -27,7 +27,7 @@ def client():
 
 
 def line_of(path, text):
-    """The line, from 1, that holds a text."""
+    """Return the line, from 1, that holds a text."""
     return next(n for n, line in enumerate(path.read_text().splitlines(), 1) if text in line)
 
 
@@ -392,7 +392,7 @@ def test_the_console_explains_a_value_and_the_run_stands_where_it_stood(client):
     assert "mad (M1, 16)" in told[1]
     assert "lane 3" in told[2]
     assert "cmp.lt" in client.value("why P1[3]", context="repl")
-    assert "as the launch gives it" in client.value("why y[3]", context="repl")
+    assert "initial value of the launch" in client.value("why y[3]", context="repl")
     assert client.top() == before
     with pytest.raises(Refused, match="computed"):
         client.value("why 1 + 2", context="repl")

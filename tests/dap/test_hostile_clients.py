@@ -36,7 +36,7 @@ def endless(tmp_path):
 
 
 def complaints(client):
-    """What the process has written to its standard error."""
+    """Return the output of the process on standard error."""
     assert client.process.stderr is not None
     return client.process.stderr.read().decode()
 

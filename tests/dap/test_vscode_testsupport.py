@@ -27,7 +27,7 @@ REDUCE, FCALL, SIMD32 = (
 
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory):
-    """A folder outside of the repository that npm has put the package in."""
+    """Return a folder outside of the repository that npm has put the package in."""
     folder = tmp_path_factory.mktemp("testsupport")
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
@@ -48,7 +48,7 @@ def line_with(path, text):
 
 
 def case(program, text="", filters=(), evaluate=(), steps=("next", "stepIn", "stepBack"), **more):
-    """What the script is told: where to stop, what to evaluate at each stop, which steps to take."""
+    """Return the orders of the script: places to stop at, expressions to evaluate at each stop, steps to take."""
     line = line_with(program, text) if text else 0
     return {"program": str(program), "line": line, "filters": filters, "evaluate": evaluate, "steps": steps, **more}
 
@@ -65,7 +65,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def seen(modules, tmp_path_factory):
-    """What the client has seen, by the name of the case."""
+    """Return the events that the client has seen, by the name of the case."""
     folder = tmp_path_factory.mktemp("sessions")
     adapter, cases = folder / "adapter.py", folder / "cases.json"
     adapter.write_text("import sys\nfrom visa_lsp.cli.main import main\nsys.argv[1:] = ['dap']\nsys.exit(main())\n")

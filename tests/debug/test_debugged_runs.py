@@ -60,7 +60,7 @@ def test_a_run_under_the_debugger_gives_what_a_run_gives(launch, monkeypatch):
 
 
 def stepped(steps):
-    """An engine that takes so many single steps, each of the thread whose turn it is, and runs to the end."""
+    """Return an engine that takes so many single steps, each of the thread whose turn it is, and runs to the end."""
 
     def run(dispatch, observers):
         debugger = debugger_of(dispatch, observers)

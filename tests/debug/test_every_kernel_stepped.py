@@ -147,7 +147,7 @@ class Walk:
         self.writers += 1
 
     def last_written(self, cells, time):
-        """The last line of a thread that writes a byte of a variable before a time: the time before it, variable and byte."""
+        """Return the last write of a byte of a variable by a thread before a time: the time before it, variable and byte."""
         key, code, depth = key_of(cells.thread), cells.code, len(cells.thread.frames)
         for place in range(bisect_right(self.times, time) - 1, 0, -1):
             done = self.done[self.at[self.times[place]]]
@@ -159,7 +159,7 @@ class Walk:
         return None
 
     def changes(self, debugger, element, cells, end):
-        """The times before which an element of a frame was changed, by the states themselves, and from when on."""
+        """Return the times at which the states of a run differ in an element of a frame, and the first time looked at."""
         before, key, found = None, key_of(cells.thread), []  # the next group may have the same frames
         last = bisect_left(self.times, end)
         first = max(0, last - BEFORE_WRITER)
@@ -193,7 +193,7 @@ class Walk:
                 assert everything(debugger) == self.seen[debugger.time]
 
     def nearest(self, goal, time, way):
-        """The first time before or behind another one that a step may end at, as far as the run was gone through."""
+        """Return the nearest time before or after another one at which a step may end, within the executed run."""
         turns, most = (
             self.turns.get(goal.key, []),
             goal.depth - 1 if goal.out else goal.depth if goal.over else sys.maxsize,
@@ -204,12 +204,12 @@ class Walk:
 
 
 def everything(debugger):
-    """A state of the run as one number."""
+    """Return a state of the run as one number."""
     return hash(marshal.dumps(state(debugger), 2))
 
 
 def first_written(code, done, touch):
-    """The first byte of a variable that an instruction without a predicate writes, in the variable; None where it is not known."""
+    """Return the first byte in a variable that an instruction without a predicate writes; None if unknown."""
     if not touch.write or touch.indirect is not None or code.kernel.variable_type(touch.var) is None:
         return None
     lanes = [code.lane(done.pc, number) for number in range(touch.lanes)]

@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The .vsix of a target of the Marketplace, or that for all; each is built once for all workers."""
+    """Return the .vsix of a target of the Marketplace, or that for all; each is built once for all workers."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
@@ -64,6 +64,6 @@ def vsix(built: Callable[[str], Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def window(vsix: Path) -> Iterator[Window]:
-    """A VS Code that finds its server; every script has a page and a folder of its own in it."""
+    """Yield a VS Code that finds its server; every script has a page and a folder of its own in it."""
     with Window(vsix) as made:
         yield made

@@ -25,7 +25,7 @@ EMACS = shutil.which("emacs")
 
 @pytest.fixture
 def wrong(tmp_path):
-    """A text with one mistake, and beside it a broken launch file."""
+    """Return a text with one mistake, and beside it a broken launch file."""
     kernel = saxpy(tmp_path)
     kernel.path.chmod(0o644)
     kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))

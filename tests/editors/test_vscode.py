@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def compiled(folder: Path) -> Path:
-    """What ``ocloc -g`` leaves: a source and its text."""
+    """Return the files that ``ocloc -g`` writes: a source and its text."""
     folder.mkdir()
     shutil.copy(ROOT / "tests/own/cl/axpy.cl", folder / "axpy.cl")
     shutil.copy(ROOT / "tests/own/dev/TGLLP/axpy.g.saxpy.visaasm", folder / "axpy.visaasm")
@@ -35,7 +35,7 @@ def without_registers(file: Path) -> None:
 
 
 def hosts(folder: Path) -> None:
-    """A folder with vISA in OpenCL and in C++, a mistake in each, and a source without one."""
+    """Write a folder with vISA in OpenCL and in C++, a mistake in each, and a source without one."""
     folder.mkdir()
     (folder / "visa-lsp.toml").write_text("")
     body = (

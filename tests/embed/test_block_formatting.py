@@ -75,7 +75,7 @@ def test_a_block_is_found_from_any_place_in_it():
 
 
 def respaced(text, kind, seed):
-    """The same text with other blanks between the words of its vISA."""
+    """Return the same text with other blanks between the words of its vISA."""
     rng = random.Random(seed)
     source = HostText.of(text, kind)
     places = []

@@ -31,7 +31,7 @@ def applied(text, edits):
 
 
 def changed(block, old, new):
-    """The host's block after a change of the text that it makes."""
+    """Return the host's block after a change of the text that it makes."""
     text = HEAD + block + TAIL
     host = HostText.of(text, Host.OPENCL)
     shown = block_text(host, 0, "k.cl").text
@@ -76,7 +76,7 @@ def test_a_change_is_written_as_the_string_has_it(block, old, new, expected):
     [
         (RAW, "add (M1", 'add )" (M1', "cannot be expressed in the strings of k.cl"),
         ('"add (M1, " LANES ") %0(0,0)<1> 0x1:d 0x1:d"', "(M1, 16)", "(M1, 8)", "`LANES`"),
-        ('"mov (M1, 16) %0(0,0)<1> " #x "\\n" "// a\\n"', BEGINS + "\n", BEGINS + "mov\n", "not known from the host"),
+        ('"mov (M1, 16) %0(0,0)<1> " #x "\\n" "// a\\n"', BEGINS + "\n", BEGINS + "mov\n", "change it in the host"),
         (IN_LINES, BEGINS, "", "mark the block were deleted"),
     ],
 )  # fmt: skip

@@ -35,7 +35,7 @@ HOST = HostText.of(TEXT, Host.OPENCL)
 
 
 def at(words, skip=0, text=TEXT):
-    """The offset inside of the n-th place of some words."""
+    """Return the offset inside of the n-th place of some words."""
     place = -1
     for _ in range(skip + 1):
         place = text.index(words, place + 1)

@@ -30,7 +30,7 @@ def hosts(folder):
 
 
 def unfound(chosen):
-    """The faults that no error stands at."""
+    """Yield the faults that no error stands at."""
     for host, fault in chosen:
         errors = [d for d in findings(HostText.of(fault.text, host)) if has_errors([d])]
         line = fault.text[fault.text.rfind("\n", 0, fault.place.start) + 1 :].split("\n", 1)[0]

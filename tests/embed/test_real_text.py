@@ -14,7 +14,7 @@ TEXTS = sorted(place("run/TGLLP").rglob("*.visaasm"))[::3]
 
 
 def body_of(text):
-    """The lines of a text that could stand in a block: what the compiler writes around one is left out."""
+    """Return the lines of a text that could stand in a block: what the compiler writes around one is left out."""
     return [line for line in text.split("\n") if not line.startswith(_HEADS)]
 
 

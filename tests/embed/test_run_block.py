@@ -19,7 +19,7 @@ LOCALS = "  int out, in = d[0]; float value; short small; half h; int4 many; __g
 
 
 def source(*statements, head=HEAD):
-    """A kernel with some asm statements, each on a line of its own."""
+    """Return a kernel with some asm statements, each on a line of its own."""
     return head + LOCALS + "".join(f"  __asm__({statement});\n" for statement in statements) + "}\n"
 
 
@@ -36,7 +36,7 @@ SWAPPED = [[16 + n, n, 48 + n, 32 + n] for n in range(16)]
 
 
 async def run(client, text, **argument):
-    """What the server says of running a block."""
+    """Return the server's answer about running a block."""
     document = open_text(client, URI, text, "opencl")
     answer = await command(client, "visa.runBlock", {"uri": URI, **argument})
     client.text_document_did_close(types.DidCloseTextDocumentParams(document))
@@ -44,7 +44,7 @@ async def run(client, text, **argument):
 
 
 def written(answer):
-    """What each output operand holds, by what the strings call it."""
+    """Return the values of each output operand, by its name in the strings."""
     return {o["operand"]: o["values"] for o in answer["operands"] if o["written"]}
 
 

@@ -17,14 +17,14 @@ TEXT = """kernel void k(global int *d) {
 
 @pytest.fixture(params=["utf-8", "utf-16", "utf-32"])
 async def counting(request, servers):
-    """A client that counts columns in each of the units."""
+    """Yield a client that counts columns in each of the units."""
     async with servers.client("visual_studio_code", request.param) as client:
         client.units = request.param
         yield client
 
 
 def host(client, text=TEXT):
-    """A source of OpenCL, open in the client."""
+    """Return a source of OpenCL, open in the client."""
     return open_text(client, URI, text, "opencl")
 
 

@@ -69,7 +69,7 @@ class LaneMachine:
         self.partial: set[int] = set()
 
     def run(self, budget: int) -> set[int]:
-        """The steps that ran while a lane that has not ended was not active."""
+        """Return the steps that ran while a lane that has not ended was not active."""
         place = 0
         while budget and 0 <= place < len(self.steps):
             budget -= 1

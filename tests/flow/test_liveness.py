@@ -21,7 +21,7 @@ END = "    ret (M1, 1)\n"
 
 
 def live_before(code: str, name: str = "A", *, calls_end_blocks: bool = False, masked_writes_kill: bool = False) -> int:
-    """The bytes of a variable that are live where a text starts."""
+    """Return the bytes of a variable that are live where a text starts."""
     body = body_of(code)
     key = key_of(next(s for s in body.symbols if s.name == name))
     assert key is not None
@@ -146,7 +146,7 @@ def touches(graph: Graph, number: int, variable: int, bit: int, *, writes: bool)
 
 
 def naive_live_behind(graph: Graph, variable: int, bit: int) -> set[int]:
-    """The steps behind which a bit is live."""
+    """Return the steps behind which a bit is live."""
     before = step_predecessors(graph)
     divergent = divergent_blocks(graph)
     found: set[int] = set()

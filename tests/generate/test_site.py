@@ -131,7 +131,7 @@ NEEDS_MKDOCS = pytest.mark.skipif(bool(NO_MKDOCS), reason=NO_MKDOCS or "it is he
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder of the site, built as the documents say."""
+    """Return the folder of the site, built as the documents say."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", "docs/site/mkdocs.yml"]
     done = subprocess.run([*command, "--site-dir", str(folder)], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -8,7 +8,7 @@ RULE = Rule("V999", "shouting", Severity.WARNING, "")
 
 
 def findings(text: str) -> list[Diagnostic]:
-    """A finding with a fix for every upper-case word."""
+    """Return a finding with a fix for every upper-case word."""
     found, at = [], 0
     for word in text.split(" "):
         if word.isupper():

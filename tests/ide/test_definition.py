@@ -5,7 +5,7 @@ from visa_lsp.ide.features.definition import definition, type_definition
 
 
 def check(find, source: str) -> str | None:
-    """The line that an answer points at, with the name between brackets."""
+    """Return the line that an answer points at, with the name between brackets."""
     analysis, offset = marked(source)
     found = find(analysis, offset)
     if found is None:

@@ -16,7 +16,7 @@ from visa_lsp.syntax import tree
 
 
 def typed(line: str) -> str:
-    """A line with its hints in square brackets."""
+    """Return a line with its hints in square brackets."""
     analysis, offset = marked("^" + line + "\nL:\n")
     at = analysis.document.position(offset)[0]
     for hint in reversed(inlay_hints(analysis, at, at, (HintKind.TYPE,))):

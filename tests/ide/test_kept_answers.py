@@ -29,7 +29,7 @@ EDITS = 30
 
 
 def coloured(analysis: Analysis) -> list[int]:
-    """The numbers of the tokens of the whole text, out of kept pieces."""
+    """Return the numbers of the tokens of the whole text, out of kept pieces."""
     if not is_coloured_by_chunk(analysis):
         whole = lines_of(analysis, 0, 1 << 30, "utf-16")
         return numbers_of([(whole, whole.lead)] if whole.body else [])
@@ -47,7 +47,7 @@ def coloured(analysis: Analysis) -> list[int]:
 
 
 def mentions(analysis: Analysis, names: set[str]) -> list[int]:
-    """The lines that have one of some names in them, found the plain way."""
+    """Return the lines that have one of some names in them, found the plain way."""
     wanted = "|".join(map(re.escape, names))
     pattern = re.compile(f"(?<![A-Za-z0-9_$@?%])(?:{wanted})(?![A-Za-z0-9_$@?])")
     return [i for i, line in enumerate(analysis.document.text.split("\n")) if pattern.search(line)]

@@ -22,13 +22,13 @@ SOURCE = DECLARATIONS + MOVE + "L1:\n" + MOVE + '\n.function "S"\nS:\n' + MOVE +
 
 
 def tree(text: str, **more) -> dict[str, list[str]]:
-    """Groups of the only body, each with its detail, and the names that they hold."""
+    """Return groups of the only body, each with its detail, and the names that they hold."""
     [body] = outline(Analysis.of(text), **more)
     return {f"{group.name} {group.detail}": [child.name for child in group.children] for group in body.children}
 
 
 def at(entries: tuple[OutlineEntry, ...], line: int) -> list[str]:
-    """The names from the kernel to the innermost entry of a line, as an editor finds them: it takes the first that fits."""
+    """Return the names from the kernel to the innermost entry of a line, the first that fits, as editors choose."""
     found = next((e for e in entries if e.first <= line <= e.last), None)
     return [] if found is None else [found.name, *at(found.children, line)]
 

@@ -26,7 +26,7 @@ PREDEFINED = "/// VISA Predefined Variables\n// .decl V0 v_type=G v_name=%null\n
 
 
 def headers(text: str) -> list[tuple[int, int, str]]:
-    """The folds that are closed when a text opens, with lines from 1."""
+    """Return the folds that are closed when a text opens, with lines from 1."""
     folds = folding_ranges(Analysis.of(text))
     return [(f.first + 1, f.last + 1, f.kind.value) for f in folds if f.header]
 

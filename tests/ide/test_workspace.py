@@ -1,4 +1,4 @@
-from visa_lsp.ide.workspace import UserSettings, Workspace, settings_of
+from visa_lsp.ide.workspace import UserSettings, Workspace, read_settings
 
 TEXT = '.version 4.1\n.kernel "k"\nret (M1, 1)\n'
 
@@ -36,6 +36,7 @@ def test_settings_give_every_document_a_new_analysis():
 
 
 def test_settings_are_read_with_and_without_their_section():
-    assert settings_of({"visa": {"platform": "DG2"}}) == UserSettings("DG2") == settings_of({"platform": "DG2"})
+    settings, _ = read_settings({"visa": {"platform": "DG2"}})
+    assert settings == UserSettings("DG2") == read_settings({"platform": "DG2"})[0]
     for value in (None, 7, {"visa": None}, {"visa": {"platform": 7}}, {"platform": "NONE"}, []):
-        assert settings_of(value) == UserSettings()
+        assert read_settings(value)[0] == UserSettings()

@@ -53,14 +53,20 @@ def test_a_row_more_is_parsed_encoded_decoded_and_printed():
 
 
 def test_a_row_whose_opcode_is_taken_is_refused():
-    taken = lane_row("frob", 0x01, "misc", INT_TYPES, 2, Lane(S0 - S1), "Frob.", "Frobs.", doc_page=None, seed=None)
+    taken = lane_row("frob", 0x01, "misc", INT_TYPES, 2, Lane(S0 - S1), "Frob.", "Frobs.", seed=None)
     message = "`add` and `frob` have the opcode 0x01, and no constant field tells them apart"
     with pytest.raises(ValueError, match=message):
         TABLE.with_rows(taken)
 
 
+def test_a_row_without_a_constant_beside_rows_with_constants_is_refused():
+    taken = lane_row("frob", 0x6E, "misc", INT_TYPES, 2, Lane(S0 - S1), "Frob.", "Frobs.", seed=None)
+    with pytest.raises(ValueError, match="and `frob` have the opcode 0x6e, and no constant field tells them apart"):
+        TABLE.with_rows(taken)
+
+
 def test_an_opcode_is_shared_by_spellings_and_by_rows_with_different_constants():
-    spelling = lane_row("plus", 0x01, "misc", INT_TYPES, 2, Lane(S0 + S1), "Add.", "Adds.", doc_page=None, seed=None)
+    spelling = lane_row("plus", 0x01, "misc", INT_TYPES, 2, Lane(S0 + S1), "Add.", "Adds.", seed=None)
     parts = [
         Instruction(name, 0xF0, "misc", layout(f"E P sub:b={number} dst:v src0:v"), (dst(), src(0)), meaning=Lane(S0))
         for number, name in enumerate(("frob", "frobnicate"))

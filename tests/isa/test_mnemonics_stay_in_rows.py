@@ -70,7 +70,7 @@ OTHERS = (
     ("embed", {"call"}, "a node of the grammar of Python, and a word of LLVM IR"),
     ("lsp", {"label", "line"}, "keys of the protocol"),
     ("app", {"line", "select"}, "keys of settings and reports"),
-    ("cli", {"line", "select"}, "keys of settings and reports"),
+    ("cli", {"select"}, "a key of settings"),
     ("__init__.py", {"load"}, "a function for users"),
     ("api", {"line"}, "the title of a column"),
     ("launchfile", {"file"}, "a key of launch files"),
@@ -90,7 +90,7 @@ OTHERS = (
     ("search.py", {"and", "or"}, "English words that a search passes over"),
     ("stats", {"dpas"}, "a figure of native dumps"),
     ("mcp", {"line", "max", "file"}, "keys of answers, and a scheme of URIs"),
-    ("cli", {"line", "file"}, "keys of reports, and a kind of input"),
+    ("cli", {"file"}, "a kind of input"),
     ("listing.py", {"bdpas", "dpas", "dpasw"}, "opcodes of machine code"),
     ("schedule.py", {"call", "ret", "wait"}, "opcodes of machine code"),
     ("meanings.py", {"cmp"}, "an opcode of machine code"),
@@ -123,14 +123,14 @@ OTHERS = (
 
 
 def strings(tree):
-    """The string literals of a module that are no docstrings, and no key under which ``EFFECTS`` has a body."""
+    """Return the string literals of a module that are no docstrings, and no key under which ``EFFECTS`` has a body."""
     nodes = list(ast.walk(tree))
     docstrings = {node.value for node in nodes if isinstance(node, ast.Expr)}
     return (n for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str) and n not in docstrings)
 
 
 def words_of_pattern(text):
-    """The words of a regular expression, a point before them included."""
+    """Return the words of a regular expression, a point before them included."""
     return re.findall(r"(?<![\w.])\.?[A-Za-z_][\w.]*", re.sub(r"\\(?=\.)", "", re.sub(r"\\[A-Za-z]", " ", text)))
 
 
@@ -205,7 +205,7 @@ def is_sign(node):
 
 
 def comparisons(source):
-    """The lines on which a mnemonic is compared, searched, cut, or looked up, or an effect is named."""
+    """Yield the lines on which a mnemonic is compared, searched, cut, or looked up, or an effect is named."""
     if "mnemonic" not in source and "Effect" not in source:
         return
     tree = ast.parse(source)
@@ -215,7 +215,7 @@ def comparisons(source):
 
 
 def _called(function):
-    """The variables of a function that hold a mnemonic."""
+    """Return the variables of a function that hold a mnemonic."""
     names = set()
     for node in _own(function):
         match node:
@@ -233,7 +233,7 @@ def _called(function):
 
 
 def _own(function):
-    """The nodes of a function without those of the functions in it."""
+    """Yield the nodes of a function without those of the functions in it."""
     todo = list(ast.iter_child_nodes(function))
     while todo:
         node = todo.pop()

@@ -1,14 +1,9 @@
-"""The rows of the lane and flow families: complete, consistent with themselves, and as long as real records are.
-
-The bytes of real one-instruction texts are those of the corpus.
-"""
+"""The rows of the lane and flow families: complete, and consistent with themselves."""
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 
-import corpus
 import pytest
 from each_case import each_of
 
@@ -18,18 +13,6 @@ from visa_lsp.isa.model import EVERY_DIALECT, Dialect, ExecStyle, FieldKind, Ins
 FAMILIES = ("mov", "arith", "math", "logic", "compare", "address", "flow", "simd_flow", "sync", "matrix", "misc")
 ROWS: list[Instruction] = [row for family in FAMILIES for row in import_module(f"visa_lsp.isa.rows.{family}").ROWS]
 
-_EFFECTS = (
-    "select compare setp movs addr_add mov addc subb madw bfn dot2 dot3 dot4 doth line plane sad2 sad2add dpas fcvt srnd"
-    " jmp goto call ret fcall ifcall fret faddr switchjmp label nop barrier sbarrier_signal sbarrier_wait nbarrier_signal"
-    " nbarrier_wait fence_global fence_shared wait if else endif do while break cont add3o invm rsqtm"
-)
-_DOC_PAGES = (
-    "ADD ADD3 ADD3O ADDC ADDR_ADD AND ASR AVG BARRIER BFE BFI BFN BFREV CACHE_FLUSH CALL CBIT CMP COS DIV DIVM DP4A DPAS"
-    " DPASW EXP FADDR FBH FBL FCALL FCCALL FCVT FENCE FILE FRC FRET GOTO IFCALL INV INVM JMP LABEL LIFETIME LOC LOG LRP"
-    " LZD MAD MADW MIN_MAX MOD MOV MOVS MUL MULH NBARRIER NOT OR PLN POW RET RNDD RNDE RNDU RNDZ ROL ROR RSQRT RSQTM SAD2"
-    " SAD2ADD SBARRIER SEL SETP SHL SHR SIN SQRT SQRTM SRND SUBB SUBROUTINE SWITCHJMP WAIT XOR YIELD"
-)
-EFFECTS, DOC_PAGES = frozenset(_EFFECTS.split()), frozenset(_DOC_PAGES.split())
 SLOT_KINDS = {
     Shape.VECTOR: FieldKind.VECTOR,
     Shape.SIMPLE: FieldKind.VECTOR,
@@ -55,7 +38,6 @@ def test_row_is_documented(row: Instruction) -> None:
     assert row.detail.endswith(".")
     assert "  " not in row.detail
     assert all(text.endswith(".") and "  " not in text for text in row.pitfalls)
-    assert row.doc_page is None or row.doc_page in DOC_PAGES
     assert all(slot.doc for slot in row.slots)
     assert all(mod.doc for mod in row.modifiers)
     assert row.dialects
@@ -67,8 +49,8 @@ def test_row_has_a_meaning(row: Instruction) -> None:
     match row.meaning:
         case Lane(expr):
             assert_words_known(expr, sum(slot.name.startswith("src") for slot in row.slots))
-        case Effect(name):
-            assert name in EFFECTS
+        case Effect():
+            pass  # tests/sim/test_table.py looks for its body
         case Unmodelled(reason):
             assert reason
         case other:
@@ -141,64 +123,6 @@ def test_fence_letters_and_kind_share_a_byte() -> None:
     value = (local.fields[0].const or 0) | (mod.parse("EL1") or 0)
     assert value == 0x61
     assert mod.format(value) == ".EL1"
-
-
-# ---- records against real bytes --------------------------------------------------------------------------------
-
-FIXED = {
-    FieldKind.EXEC: 1, FieldKind.PREDICATE: 2, FieldKind.RAW: 6, FieldKind.U8: 1, FieldKind.U16: 2, FieldKind.U32: 4,
-    FieldKind.LABEL: 2, FieldKind.STRING16: 2, FieldKind.STRING32: 4, FieldKind.VARIABLE: 4, FieldKind.COUNT: 1,
-}  # fmt: skip
-
-
-def vector_length(data: bytes, at: int) -> int:
-    """Length of a vector operand; a destination of class general has one row, one column and a region word as well."""
-    kind = data[at] & 7
-    if kind == 5:
-        return 2 + (8 if data[at + 1] in (6, 11, 13) else 4)
-    return {0: 9, 1: 5, 2: 3, 3: 9, 6: 5}[kind]
-
-
-def record_length(row: Instruction, data: bytes) -> int | None:
-    """Where the record of a row ends in ``data``; None where a constant field says that it is not this row."""
-    at, count = 1, 0
-    for field in row.fields:
-        if not field.stored:
-            continue
-        if field.const is not None and (data[at] ^ field.const) & field.const_mask & 0xFF:
-            return None
-        if field.kind is FieldKind.COUNT:
-            count = data[at]
-        if field.kind is FieldKind.VECTOR:
-            at += vector_length(data, at)
-        elif field.kind is FieldKind.LABELS:
-            at += 2 * count
-        else:
-            at += FIXED[field.kind]
-    return at
-
-
-def real_records() -> list[tuple[str, bytes]]:
-    return list({(form.text, form.code): None for form in corpus.forms() if form.code})
-
-
-OPCODES = {row.opcode for row in ROWS} - {None}
-REAL = [(form, data) for form, data in real_records() if data[0] in OPCODES]
-
-
-@pytest.mark.corpus
-def test_corpus_forms_reach_most_rows() -> None:
-    assert len(REAL) > 90
-
-
-@pytest.mark.corpus
-@each_of(REAL, lambda pair: pair[0])
-def test_record_is_as_long_as_the_real_one(pair: tuple[str, bytes]) -> None:
-    form, data = pair
-    fits = [row for row in ROWS if row.opcode == data[0] and record_length(row, data) == len(data)]
-    words = re.sub(r"^\([^)]*\)\s*", "", form)
-    names = [row.mnemonic for row in fits]
-    assert any(re.match(re.escape(name) + r"(?![A-Za-z0-9_])", words) for name in names), names
 
 
 def test_shifts_are_the_rows_whose_lanes_shift() -> None:

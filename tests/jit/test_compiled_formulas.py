@@ -15,11 +15,11 @@ from tiers import first
 import visa_lsp
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.lower import assemble
+from visa_lsp.sim.analyses.modes import ModePlan, Modes
 from visa_lsp.sim.interp import Code
 from visa_lsp.sim.jit import native
 from visa_lsp.sim.jit.bodies import CompiledBody
-from visa_lsp.sim.jit.code_cache import Stopwatch
-from visa_lsp.sim.jit.modes import ModePlan, Modes
+from visa_lsp.sim.jit.code_cache import Bindings, Stopwatch
 from visa_lsp.sim.lane_formulas import FORMULAS
 
 GROUPS = 60
@@ -48,7 +48,7 @@ TEXT = """.version 4.1
 
 
 def numbers():
-    """Groups of 32 lanes: a third any bits, a third near, the rest special."""
+    """Return groups of 32 lanes: a third any bits, a third near, the rest special."""
     random, count = np.random.default_rng(7), GROUPS * 32
     near = random.uniform(-130, 130, count).astype(np.float32).view(np.uint32)
     found = np.where(random.random(count) < 0.5, random.integers(0, 1 << 32, count, np.uint32), near)
@@ -56,7 +56,7 @@ def numbers():
 
 
 def text_of(word, width):
-    """A kernel, and a platform that has the function."""
+    """Return a kernel, and a platform that has the function."""
     platform = "CRI" if word in ("tanh", "sigm") else "TGLLP"
     text = TEXT.replace("WORD", MNEMONICS.get(word, word)).replace("WIDTH", str(width))
     if platform == "CRI":
@@ -70,7 +70,7 @@ def test_no_function_is_left_to_the_interpreter(word):
     text, platform = text_of(word, 16)
     kernel = assemble(text, platform).module.kernels[0]
     code = Code(kernel, platform_named(platform).grf_bytes)
-    body = CompiledBody(code, ModePlan.constant(code, Modes()), (), Stopwatch()).body
+    body = CompiledBody(code, ModePlan.constant(code, Modes()), Bindings(), Stopwatch()).body
     assert body.called_out.isdisjoint(pc for pc, inst in enumerate(kernel.instructions) if inst.row.family == "math")
 
 

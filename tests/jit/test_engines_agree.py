@@ -34,7 +34,7 @@ def reports(case, platform, checks, monkeypatch):
 
 
 def differences(first, second):
-    """The fields in which two reports differ."""
+    """Return the fields in which two reports differ."""
     found = {
         f.name
         for f in dataclasses.fields(first)
@@ -61,7 +61,7 @@ def program_of(launch):
 
 
 def means_of(launch):
-    """The program where it has means of its own, such as barriers, functions, atomics: what bodies hold is the same to an engine."""
+    """Return the features of a program that matter to an engine, such as barriers, functions, atomics."""
     return launch[0].source if launch[0].source in MEANS else ""
 
 
@@ -70,7 +70,7 @@ def named(launch):
 
 
 def launches(kind, cases=corpus.CASES, platforms=None):
-    """Launches on platforms; by default one of each kind, in turns on each platform, with idle lanes and without."""
+    """Return launches on platforms; by default one of each kind, in turns on each platform, with idle lanes and without."""
     found = [(case, platform) for case in cases for platform in case.platforms if platform in (platforms or [platform])]
     return one_of_each(in_turns(found, kind, lambda launch: (launch[1], corpus.has_idle_lanes(launch[0]))), kind)
 

@@ -24,13 +24,13 @@ pytestmark = faulty.pytestmark
 
 
 def kind_of_fault(case):
-    """What is reported, at which instruction, and whether checkers watch."""
+    """Return the kind of a fault, its instruction, and whether checkers watch."""
     name, _, checks = case
     return frozenset(faulty.KERNELS[name][1]), faulty.KERNELS[name][2], checks
 
 
 def kind_of_race(case):
-    """The number of groups, what is found, and whether local memory is used."""
+    """Return the number of groups, what is found, and whether local memory is used."""
     args, groups, found, _ = races.KERNELS[case[0]]
     return groups, frozenset(found), races.LOCAL in args
 

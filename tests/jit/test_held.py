@@ -14,11 +14,12 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim import machine
+from visa_lsp.sim.analyses.modes import ModePlan, Modes
+from visa_lsp.sim.analyses.register_promotion import find_held
 from visa_lsp.sim.interp import Code
 from visa_lsp.sim.jit import native
 from visa_lsp.sim.jit.body import BodyPlan
-from visa_lsp.sim.jit.modes import ModePlan, Modes
-from visa_lsp.sim.jit.register_promotion import find_held
+from visa_lsp.sim.jit.code_cache import Bindings
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -110,12 +111,12 @@ def test_engines_leave_the_same(what, level, monkeypatch):
 
 
 def held(what):
-    """What is held of a kernel, and the place of the write of 100."""
+    """Return the held registers of a kernel, and the place of the write of 100."""
     made = assemble(HEAD + BODIES[what][0] + TAIL, "TGLLP")
     code = Code(made.module.kernels[0], 32)
     for pc in range(len(code.kernel.instructions)):
         code.op(pc)
-    body = BodyPlan(code, ModePlan.constant(code, Modes()), ())
+    body = BodyPlan(code, ModePlan.constant(code, Modes()), Bindings())
     place = next(
         pc
         for pc, inst in enumerate(code.kernel.instructions)

@@ -94,7 +94,7 @@ def lines_of(type_, width):
 
 
 def text_of(lines, type_, width, mode):
-    """A kernel that reads its group's a, b and c and writes what each of the lines leaves."""
+    """Return a kernel that reads its group's a, b and c and writes what each of the lines leaves."""
     names = [f".decl {n} v_type=G type={type_} num_elts=32 align=GRF\n" for n in "abcrt"]
     names += [f".decl o{t} v_type=G type={t} num_elts=32 align=GRF\n" for t in BYTES]
     for place in range(0, 256, 128):
@@ -163,7 +163,7 @@ args:
 
 
 def told(lines, sources, expected, found):
-    """The first lane that differs: line, sources, results."""
+    """Return the first lane that differs: line, sources, results."""
     group, line, lane = np.argwhere(expected != found)[0]
     return f"{lines[line]}: {[hex(v) for v in sources[group, :, lane]]} gives {expected[group, line, lane]:#x} and {found[group, line, lane]:#x}"
 
@@ -202,7 +202,7 @@ WIDTHS = (1, 2, 4, 8, 16, 32)
 
 
 def module_of(kind, words=("add", "sub", "mul", "div", "fma", "sqrt")):
-    """A module whose functions read a, b and c and write what an operation makes of them."""
+    """Return a module whose functions read a, b and c and write what an operation makes of them."""
     module = ir.Module()
     for word in words:
         pointers = [ir.PointerType()] * 4

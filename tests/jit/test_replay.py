@@ -65,7 +65,7 @@ def every(rest, of):
 
 
 def ran(body, which, groups=64, local=16, more="", **options):
-    """The report of an engine."""
+    """Return the report of an engine."""
     launch = parse_launch(
         LAUNCH.format(groups=groups, local=local, count=groups * local, more=more), Path("k.launch.yaml")
     )
@@ -74,7 +74,7 @@ def ran(body, which, groups=64, local=16, more="", **options):
 
 
 def both(body, **launch):
-    """The compiled engine's report, which has to be the interpreter's."""
+    """Return the compiled engine's report, which has to be the interpreter's."""
     expected, found = (ran(body, which, **launch) for which in ("interp", "jit"))
     assert differences(expected, found) == set()
     return found

@@ -35,7 +35,7 @@ def test_the_one_mistake_is_found(folder):
 
 
 def refusal(text, folder, point):
-    """What a run says of a launch file, at a point of its sweep."""
+    """Return the message of a run about a launch file, at a point of its sweep."""
     name, _, value = point.partition(" = ")
     try:
         parse_launch(text, folder.launch, ((name, int(value) if value.isdigit() else value),) if point else ())

@@ -80,7 +80,7 @@ def test_there_are_kernels_with_ze_info():
 
 @pytest.fixture
 def saxpy(tmp_path):
-    """The folder of saxpy, whose ze_info has the name of the source."""
+    """Return the folder of saxpy, whose ze_info has the name of the source."""
     for path in files("run/TGLLP/axpy/*"):
         shutil.copy(path, tmp_path)
     return LaunchFolder(tmp_path / "first.launch.yaml")

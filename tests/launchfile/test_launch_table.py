@@ -48,7 +48,7 @@ SWEPT = {"groups": "local_size: [1]", "global_size": "local_size: [1]"}  # what 
 
 
 def launch(table, row):
-    """A launch file with the example of a key, and what else its map needs."""
+    """Return a launch file with the example of a key, and what else its map needs."""
     more = {
         key: value
         for key, value in NEEDED.get(table.name, {}).items()

@@ -8,7 +8,7 @@ __all__ = ["client", "servers"]
 
 @pytest.fixture
 def kernel(client, tmp_path):
-    """The dump of saxpy, open in the client."""
+    """Return the dump of saxpy, open in the client."""
     found = saxpy(tmp_path)
     open_text(client, found.uri, found.text)
     return found

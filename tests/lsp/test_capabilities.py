@@ -53,7 +53,7 @@ CLIENTS["nothing"] = {}
 
 
 def subset(value: dict[str, Any], chance: random.Random) -> dict[str, Any]:
-    """Some of the members of an object, and of each of those."""
+    """Return some of the members of an object, and of each of those."""
     return {
         key: subset(part, chance) if isinstance(part, dict) else part
         for key, part in value.items()
@@ -62,7 +62,7 @@ def subset(value: dict[str, Any], chance: random.Random) -> dict[str, Any]:
 
 
 def everything() -> dict[str, Any]:
-    """What any of the clients can do."""
+    """Return the capabilities that any of the clients has."""
     whole: dict[str, Any] = {}
 
     def lay(over: dict[str, Any], under: dict[str, Any]) -> None:
@@ -101,7 +101,7 @@ class Sent:
 
 
 async def initialized(params: object) -> tuple[VisaServer, dict[str, Any]]:
-    """A server that was asked, and its answer."""
+    """Return a server that was asked, and its answer."""
     server, sent = create_server("0"), Sent()
     server.protocol.set_writer(sent)
     server.protocol.handle_message({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
@@ -123,7 +123,7 @@ FROM_HANDLERS = (
 
 
 def without_options(capability: object, like: object) -> object:
-    """A capability as far as the library knows it: the members of ``like`` that follow from handlers."""
+    """Return a capability as far as the library knows it: the members of ``like`` that follow from handlers."""
     if not isinstance(capability, dict) or not isinstance(like, dict):
         return bool(capability)
     return {key: capability.get(key) for key in like if key in FROM_HANDLERS}
@@ -242,7 +242,7 @@ async def test_no_odd_detail_keeps_a_client_out(count):
 
 
 def spoilt(whole: dict[str, Any], chance: random.Random) -> dict[str, Any]:
-    """The object with some members replaced by odd values."""
+    """Return the object with some members replaced by odd values."""
     for _ in range(chance.randint(1, 4)):
         part = whole
         while part:

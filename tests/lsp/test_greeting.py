@@ -50,7 +50,7 @@ def talk_to_process(folder, *messages: dict[str, Any], raw: bytes = b"") -> tupl
 
 @pytest.fixture
 def talk(caplog):
-    """The same of a server in this process, with its log for the standard error."""
+    """Return the same of a server in this process, with its log for the standard error."""
 
     def talk(*messages: dict[str, Any], raw: bytes = b"") -> tuple[list[dict[str, Any]], int, str]:
         inflow, said = inflow_of(io.BytesIO(raw + b"".join(map(framed, messages)))), io.BytesIO()

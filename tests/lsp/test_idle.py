@@ -33,7 +33,7 @@ class Sink:
 
 
 def a_server(text: str, *, colours: bool) -> tuple[VisaServer, Protocol]:
-    """A server that was greeted and has a document open."""
+    """Return a server that was greeted and has a document open."""
     server = create_server("0")
     protocol = server.protocol
     assert isinstance(protocol, Protocol)

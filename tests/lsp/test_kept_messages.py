@@ -46,10 +46,10 @@ class Session(SimpleNamespace):
         self.documents = Documents({URI: self.document})
 
     def host(self, _identifier: object) -> None:
-        """The document is no source of another language."""
+        """Return None: the document is not a source of another language."""
 
     def find_open(self, _identifier: object) -> OpenDocument:
-        """The one document."""
+        """Return the one document."""
         return self.document
 
 
@@ -60,19 +60,19 @@ class Documents(dict[str, OpenDocument]):
         return iter(self.values())
 
     def settings_for(self, _key: str) -> UserSettings:
-        """The settings that nobody has changed."""
+        """Return the settings that nobody has changed."""
         return UserSettings()
 
 
 async def answer(session: Session, handler: Any, params: Any) -> Any:
-    """What a handler answers, as the client reads it."""
+    """Return the answer of a handler, as the client reads it."""
     result = await handler(session, params)
     assert isinstance(result, (Encoded, Raw)), handler
     return json.loads(b"".join(result.pieces)) if isinstance(result, Encoded) else result.value
 
 
 def applied(text: str, edits: list[dict[str, Any]], encoding: str) -> str:
-    """A text with edits in the client's columns; edits are in order and do not overlap."""
+    """Return a text with edits in the client's columns; edits are in order and do not overlap."""
     lines = text.split("\n")
 
     def code_points(line: int, column: int) -> int:

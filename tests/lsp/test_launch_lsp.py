@@ -58,7 +58,7 @@ class Launch:
         return found and (found.uri.rpartition("/")[2], found.range.start.line)
 
     async def fix(self, title: str) -> str:
-        """The text after the only fix with a title, of all that the first finding's place offers."""
+        """Return the text after the only fix with a title, of all that the first finding's place offers."""
         (found,) = await self.findings()
         context = types.CodeActionContext([found])
         params = types.CodeActionParams(self.here, found.range, context)

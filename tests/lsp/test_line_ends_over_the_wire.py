@@ -27,7 +27,7 @@ def offset_of(text: str, line: int, column: int) -> int:
 
 
 async def _formatted(client, item: types.TextDocumentItem, text: str) -> str:
-    """The client's text with the edits that the server gives for it."""
+    """Return the client's text with the edits that the server gives for it."""
     identifier = types.TextDocumentIdentifier(item.uri)
     options = types.FormattingOptions(4, insert_spaces=True)
     edits = await client.text_document_formatting_async(types.DocumentFormattingParams(identifier, options)) or []

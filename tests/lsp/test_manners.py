@@ -328,7 +328,7 @@ async def test_trace_is_sent_when_asked_for(tmp_path):
 
 
 def talk(*messages: object) -> tuple[int, list[dict]]:
-    """The exit status of a server and its answers to messages sent at once."""
+    """Return the exit status of a server and its answers to messages sent at once."""
     data = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(b), b) for b in (json.dumps(m).encode() for m in messages))
     done = subprocess.run(SERVER, input=data, capture_output=True, timeout=60, check=False)
     answers, rest = [], done.stdout
@@ -386,7 +386,7 @@ def test_random_messages(count):
 
 
 def asked(*messages: dict) -> list[dict]:
-    """The answers to messages, each request answered before the next message is sent; a minute for each."""
+    """Return the answers to messages, each request answered before the next message is sent; a minute for each."""
     child = subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert child.stdin is not None
     assert child.stdout is not None

@@ -47,7 +47,7 @@ GUESSED = """.version 4.1
 
 
 def told(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """What the command line says."""
+    """Return the findings of the command line."""
     main = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
     words = [sys.executable, "-c", main, *map(str, arguments)]
     return subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)

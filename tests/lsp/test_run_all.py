@@ -41,7 +41,7 @@ def folder(kernel, tmp_path):
 
 @pytest.fixture
 def told(client):
-    """What the server tells as progress of our token."""
+    """Return the progress that the server reports for our token."""
     heard: list[dict] = []
     arrived = asyncio.Event()
 

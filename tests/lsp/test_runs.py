@@ -145,6 +145,16 @@ def test_a_fault_says_its_work_items_in_words():
     assert (race["excerpt"], race["other_work_items"]) == ("scatter4_scaled.R (M1, 16) x 0x0:ud here.0 x_here.0", "")
 
 
+def test_an_unsaved_text_is_explained_by_a_launch_text_or_a_generated_launch():
+    examples = Path(__file__).parents[2] / "examples"
+    text, launch = ((examples / f"saxpy.{end}").read_text() for end in ("visaasm", "launch.yaml"))
+    for options, value in (({"launchText": launch}, "y[37]"), ({}, "y[3]")):
+        answer = perform(text, None, {"why": {"value": value}, **options})
+        assert (answer["ok"], answer.get("value")) == (True, value), answer
+    wrong = perform(text.replace("mad (", "madd ("), None, {"why": {"value": "y[3]"}, "launchText": launch})
+    assert (wrong["ok"], "V201" in wrong["error"]) == (False, True)
+
+
 async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, tmp_path):
     folder = place("run/TGLLP/turn")
     uri = (tmp_path / "tiled.visaasm").as_uri()

@@ -16,7 +16,7 @@ SOURCE = place("cl/axpy.cl")
 
 @pytest.fixture
 def dump(tmp_path):
-    """A folder as a build leaves it: the source, and the text in a folder below."""
+    """Return a folder as a build leaves it: the source, and the text in a folder below."""
     (tmp_path / "dump").mkdir()
     shutil.copy(SOURCE, tmp_path / "axpy.cl")
     shutil.copy(TEXT, tmp_path / "dump" / "axpy.visaasm")

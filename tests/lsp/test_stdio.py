@@ -20,7 +20,7 @@ def pulls(client) -> bool:
 
 
 async def findings(client, uri: str) -> list[types.Diagnostic]:
-    """What the client shows for a document after the last message."""
+    """Return the findings that the client shows for a document after the last message."""
     if pulls(client):
         params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
         report = await client.text_document_diagnostic_async(params)

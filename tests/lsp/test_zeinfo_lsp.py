@@ -48,7 +48,7 @@ def saxpy(tmp_path) -> Pair:
 
 @pytest.fixture
 def conv(tmp_path) -> Pair:
-    """The document has the name of the source, the text that of the kernel."""
+    """Return the document has the name of the source, the text that of the kernel."""
     return Pair(tmp_path, "blur", "smooth")
 
 
@@ -156,7 +156,7 @@ async def test_a_kernels_name_leads_there_and_back(client, conv):
 
 
 async def applied(client, pair, title: str) -> str:
-    """The document after a quick fix of this title."""
+    """Return the document after a quick fix of this title."""
     items = await findings(client, pair)
     whole = types.Range(types.Position(0, 0), types.Position(pair.yaml.count("\n"), 0))
     context = types.CodeActionContext(diagnostics=items, only=[types.CodeActionKind.QuickFix])

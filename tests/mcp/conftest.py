@@ -10,7 +10,7 @@ DUMPS = ROOT / "tests" / "own" / "dev"
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory):
-    """The folder that agents may use: the examples, and dumps of kernels for three platforms."""
+    """Return the folder that agents may use: the examples, and dumps of kernels for three platforms."""
     folder = tmp_path_factory.mktemp("agent") / "work"
     shutil.copytree(ROOT / "examples", folder, ignore=shutil.ignore_patterns("__pycache__"))
     for platform in ("TGLLP", "DG2", "BDW"):
@@ -22,6 +22,6 @@ def workspace(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 async def one(workspace):
-    """The agent."""
+    """Yield the agent."""
     async with agent(workspace) as found:
         yield found

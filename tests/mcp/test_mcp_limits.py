@@ -7,7 +7,7 @@ from visa_lsp.safe_io import OutsideError, is_limited, is_readable_place, is_reg
 
 @pytest.fixture
 def folders(tmp_path):
-    """A folder that may be read and one that may not, each with a file; no limits afterwards."""
+    """Yield a folder that may be read and one that may not, each with a file; no limits afterwards."""
     for name in ("in", "inner", "out"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_bytes(b"x")

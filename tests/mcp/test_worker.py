@@ -46,7 +46,7 @@ OFTEN = {"path", "a", "b", "word", "query"}
 
 @pytest.fixture
 def worker():
-    """A worker of this process, which may read all files again afterwards."""
+    """Yield a worker of this process, which may read all files again afterwards."""
     yield Worker()
     limit_reading(None)
 

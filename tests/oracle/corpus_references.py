@@ -22,7 +22,7 @@ def finite_first(buffers):
 
 
 def no_padding(buffers):
-    """The fourth byte of a uchar3 is padding."""
+    """Return the fourth byte of a uchar3 is padding."""
     return {**buffers, 5: buffers[5][:, :3]}
 
 

@@ -48,7 +48,7 @@ def run(capsys):
 
 
 def kernels(folder: Path) -> dict[Path, str]:
-    """The texts that have a kernel of the program, which it is."""
+    """Return the texts that have a kernel of the program, which it is."""
     found = {}
     for path in sorted(folder.glob("*.visaasm")):
         names = kernels_in(path.read_text())
@@ -70,7 +70,7 @@ def on_platforms() -> list[object]:
 
 
 def kinds_of_input(folder: Path) -> frozenset[str]:
-    """What the ze_info of a program says that its kernels get, and have."""
+    """Return the kinds of inputs and memory that the ze_info of a program lists for its kernels."""
     entry = (folder / f"{folder.name}.zeinfo.yaml").read_text()
     return frozenset(re.findall(r"arg_type: +\w+|addrspace: +\w+|barrier_count|slm_size|has_stack_calls", entry))
 

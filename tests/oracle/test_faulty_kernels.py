@@ -107,7 +107,7 @@ def compiled(device="tgllp"):
 
 
 def ran(name, engine="interp", checks="all", platform="TGLLP"):
-    """The text of a kernel, and what came of its launch."""
+    """Return the text of a kernel, and what came of its launch."""
     args, _, _, local = KERNELS[name]
     texts, zebin = compiled(DEVICES[platform])
     path = texts[name]

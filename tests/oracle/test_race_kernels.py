@@ -81,7 +81,7 @@ def compiled(device: str, extra: str):
 
 
 def ran(name: str, configuration: str, local: int, checks: str, engine: str = "interp"):
-    """What came of a kernel's launch."""
+    """Return the result of a kernel's launch."""
     device, extra = CONFIGURATIONS[configuration]
     texts, functions, zebin = compiled(device, extra)
     args, groups = KERNELS[name][:2]

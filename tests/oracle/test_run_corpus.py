@@ -39,7 +39,7 @@ NO_READ_ON_PVC = (*corpus_cases.NO_READ_ON_PVC, *own_cases.NO_READ_ON_PVC)
 
 @functools.cache
 def program(source, kernel, platform, part="run") -> Module:
-    """The kernel's text, and the functions of its program from their own files."""
+    """Return the kernel's text, and the functions of its program from their own files."""
     folder = place(f"{part}/{platform}/{source}")
     entry = (folder / f"{source}.zeinfo.yaml").read_text()
     notes: list[str] = []

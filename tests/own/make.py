@@ -3,7 +3,8 @@
     python tests/own/make.py [--check] [PART...]     parts: texts programs expected forms errors
 
 Needs Debian's ``intel-opencl-icd`` (ocloc), ``libigc-tools`` (GenX_IR) and ``pocl-opencl-icd``, and pyopencl. What is
-written by hand is never changed: ``cl/``, ``own_cases.py``, ``faults.tsv``, ``forms.txt``, ``template.visaasm.part``, ``dev42/``.
+written by hand is never changed: ``cl/``, ``own_cases.py``, ``faults.tsv``, ``forms.txt``, ``template.visaasm.part``,
+``dev42/``.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Program(NamedTuple):
 
 
 def program(source: str, device: str, variant: str, room: Path) -> Program:
-    """What the compiler makes of a source; of several widths of a kernel the one that its ze_info names."""
+    """Return the files that the compiler writes for a source; a kernel of several widths has the one in its ze_info."""
     options, simd = VARIANTS[variant]
     folder = room / f"{source}.{variant}.{device}"
     code = (OWN / "cl" / f"{source}.cl").read_text()
@@ -188,7 +189,7 @@ def make_programs(out: Path, room: Path) -> None:
 
 
 def make_expected(out: Path, room: Path) -> None:
-    """``expected/``: what the launches leave in their buffers; a buffer that they leave alone is not kept."""
+    """Write ``expected/``: the buffers after the launches, without those that are unchanged."""
     folder = out / "expected"
     folder.mkdir()
     for case in own_cases.cases():
@@ -281,7 +282,7 @@ def make_errors(out: Path, room: Path) -> None:
 
 
 def message(told: str) -> str:
-    """The first line of what the tool says that tells something."""
+    """Return the first line of what the tool says that tells something."""
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     return lines[0].replace("\t", " ") if lines else ""
 

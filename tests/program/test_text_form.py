@@ -120,7 +120,7 @@ def test_any_kernel_name_is_quoted_so_that_it_reads_back(name: str):
 
 
 def changed(**parts):
-    """The module of ``TEXT`` with other parts of its kernel."""
+    """Return the module of ``TEXT`` with other parts of its kernel."""
     module = assemble(TEXT, "TGLLP").module
     return replace(module, kernels=(replace(module.kernels[0], **parts),))
 
@@ -271,7 +271,7 @@ def test_a_string_that_an_object_lacks_is_not_the_name_of_the_kernel(strings: st
 
 
 def structs_with(inst, number: int):
-    """A ``faddr`` of another string; other instructions as they are."""
+    """Return a ``faddr`` of another string; other instructions as they are."""
     if inst.row.mnemonic != "faddr":
         return inst
     return replace(inst, values=(number, *inst.values[1:]))

@@ -35,7 +35,7 @@ MESSAGES = [
 
 
 def left_by(ready, engine):
-    """The buffers, the printed text and the faults of a launch."""
+    """Return the buffers, the printed text and the faults of a launch."""
     result = engine(ready.dispatch(50_000_000))
     buffers = {key: array.tobytes() for key, array in ready.prepared.arrays.items()}
     return buffers, ready.printed, [str(fault) for fault in result.faults]

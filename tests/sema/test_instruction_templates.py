@@ -36,7 +36,7 @@ def program(text):
 
 
 def same(text):
-    """The program of a text by both ways, with the lines of its instructions."""
+    """Return the program of a text by both ways, with the lines of its instructions."""
     fast, full = lower(bind_program(Document.parse(text))), program(text)
     assert fast == full
     if full is not None:

@@ -159,7 +159,7 @@ def predefined(var, region):
 
 
 def factorial():
-    """A function: %retval = %arg < 2 ? 1 : %arg * f(%arg - 1), lanes on their own."""
+    """Return a function: %retval = %arg < 2 ? 1 : %arg * f(%arg - 1), lanes on their own."""
     f = Builder("fact", is_kernel=False)
     kept, p = f.var(ty.UD), f.pred()
     f.op("mov", dst=f.dst(kept), src0=predefined(ARG, (1, 1, 0)))

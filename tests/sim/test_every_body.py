@@ -110,7 +110,7 @@ class Maker(Builder):
         )
 
     def vector(self, slot, name):
-        """A vector operand that the slot takes."""
+        """Return a vector operand that the slot takes."""
         type_ = TYPES.get((self.row.mnemonic, name)) or self.type_of_slot(slot)
         classes = slot.classes if slot is not None else OperandClass.GENERAL
         write = slot is not None and slot.role is not Role.READ

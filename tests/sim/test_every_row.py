@@ -63,15 +63,15 @@ class Bench(generator.Bench):
         self.flag = self.predicate(PREDICATE)
 
     def given(self, kind, seed):
-        """A source with the corners of its type."""
+        """Return a source with the corners of its type."""
         return self.var(kind, ELEMENTS, inputs(kind, ELEMENTS, seed))
 
     def blank(self, kind):
-        """A destination in which bytes that nothing wrote are known."""
+        """Return a destination in which bytes that nothing wrote are known."""
         return self.var(kind, ELEMENTS, b"\x55" * ELEMENTS * SIZES[kind])
 
     def operands(self, form, sources):
-        """The sources of an instruction by the names of their fields."""
+        """Return the sources of an instruction by the names of their fields."""
         return {
             f"src{i}": self.builder.src(
                 var, form.regions[min(i, len(form.regions) - 1)], 0, form.origin, form.mods[i] if i < len(form.mods) else ""
@@ -97,7 +97,7 @@ def types_of(row, name):
 
 
 def forms_of(row, kind, expr):
-    """The grid for a row and a type of its sources."""
+    """Yield the grid for a row and a type of its sources."""
     yield from (form for form in FORMS if not form.predicate or row.has_field("pred"))
     word, count = expr.word, len([s for s in row.slots if s.name.startswith("src")])
     signed = kind in FLOATS or kind in SIGNED

@@ -31,7 +31,7 @@ def bind(b, index):
 
 
 def lane_numbers(b):
-    """A ud variable that holds 0 .. 15."""
+    """Return a ud variable that holds 0 .. 15."""
     x = b.var(ty.UD)
     for i in range(16):
         b.op("mov", "M1_NM,1", dst=b.dst(x, 1, i // 8, i % 8), src0=imm(i, ty.UD))

@@ -62,7 +62,7 @@ def ran(b, initial, surfaces=None, sampler=None, lanes=0xFFFF):
 
 
 def sampled(word, parameters, channels=1, sampler=None, surfaces=None, **fields):
-    """The destination of one sample; ``parameters`` are arrays in the order of the payload."""
+    """Return the destination of one sample; ``parameters`` are arrays in the order of the payload."""
     b = Builder(platform="BMG")
     variables = [b.var(ty.D if p.dtype.kind == "i" else ty.F) for p in parameters]
     out = b.var(ty.F, 16 * channels)

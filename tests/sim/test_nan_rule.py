@@ -20,7 +20,7 @@ COUNTS = {"add": 2, "sub": 2, "mul": 2, "div": 2, "mad": 3}
 
 
 def bodies(word, kind):
-    """What computes a word for a type, in any rounding."""
+    """Yield the bodies that compute a word for a type, in any rounding."""
     if word != "mad" or kind is np.float32:
         yield words.FLOAT[word]
     yield lambda *s: exact.evaluate(word, list(s), Rounding.EVEN, double=True).astype(kind)

@@ -7,7 +7,6 @@ import pytest
 from visa_lsp.sim.effects import moves
 
 HALVES = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
-FINITE = np.isfinite(HALVES)
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ def test_printf_is_in_the_report(command, capsys):
 
 
 def printed(form, *arguments):
-    """The text of one record: arguments are (type, length of a vector or 0, bytes)."""
+    """Return the text of one record: arguments are (type, length of a vector or 0, bytes)."""
     import struct
 
     from visa_lsp.sim.memory import Memory

@@ -34,7 +34,7 @@ IMAGE = ImageArg(np.zeros((5, 7, 4), np.uint8), "unorm8", 4, (7, 5, 1))
 
 
 def module(*inputs, surfaces=(), simd=8, name="k"):
-    """A kernel with inputs (name, type, elements, offset) and (surface name, offset)."""
+    """Return a kernel with inputs (name, type, elements, offset) and (surface name, offset)."""
     strings = [name, *predefined.POOL_PREFIX]
     variables, states, entries = [], [], []
     for label, type_, elements, offset in inputs:

@@ -94,7 +94,7 @@ def test_what_does_not_hold_is_told_with_its_first_element(expect, tmp_path, lin
 
 
 def _with_other_factor(text):
-    """The text of a kernel that takes ``x`` for ``a * x``."""
+    """Return the text of a kernel that takes ``x`` for ``a * x``."""
     (line,) = [line for line in text.splitlines() if line.strip().startswith("mad ")]
     parts = line.split()
     return text.replace(line, line.replace(parts[-3], "0x3F800000:f"))

@@ -175,7 +175,7 @@ def test_a_text_that_does_not_fit_its_platform_is_told_before_the_run(text, ids,
 
 
 def zebin(family):
-    """The smallest ELF file with the note of a product family."""
+    """Return the smallest ELF file with the note of a product family."""
     note = (
         (8).to_bytes(4, "little")
         + (4).to_bytes(4, "little")

@@ -1,5 +1,6 @@
 """Programs of several files: functions and variables of file scope are linked, on the command line and by launch files;
-what is recorded instead of carried out stands in both reports."""
+what is recorded instead of carried out stands in both reports.
+"""
 
 from __future__ import annotations
 
@@ -150,7 +151,7 @@ def test_the_argument_is_destroyed_by_the_call(command, capsys):
 
 
 def with_file_variable(text, linkage, name="shared"):
-    """The program of a text, ``cell`` of each body being a variable of file scope."""
+    """Return the program of a text, ``cell`` of each body being a variable of file scope."""
     module = assemble(text, "TGLLP").module
 
     def changed(body):

@@ -49,7 +49,7 @@ SCATTER, GATHER = (
 
 
 def profile(code: str, groups: int = 1, **options) -> dict:
-    """The profile of the kernel of a run."""
+    """Return the profile of the kernel of a run."""
     chosen = {"profile": True, "checks": "none"} | options
     report = run_text(
         TEXT + code + END, parse_launch(LAUNCH.format(groups=groups), Path("k.launch.yaml")), RunOptions(**chosen)

@@ -13,8 +13,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from visa_lsp.codec.encode import instruction_offsets
 from visa_lsp.codec.object_reader import summary
 
@@ -23,9 +21,6 @@ BESIDE = Path(os.environ.get("VISA_LSP_CORPUS") or Path(__file__).parents[3] / "
 HAS_MORE = BESIDE.is_dir()
 HAS_OWN = True
 ROOTS = (OWN, BESIDE) if HAS_MORE else (OWN,)
-SEEDS = BESIDE.parent / "spec" / "seeds"
-
-needs_seeds = pytest.mark.skipif(not SEEDS.is_dir(), reason=f"no seed documents at {SEEDS}")
 
 
 def leave_out_own() -> None:
@@ -41,7 +36,8 @@ def files(*patterns: str) -> list[Path]:
 
 def place(name: str) -> Path:
     """Return a file or folder by its path in the corpus; a name has one place because both corpora name their sources
-    differently."""
+    differently.
+    """
     return next((root / name for root in (OWN, BESIDE) if (root / name).exists()), OWN / name)
 
 

@@ -91,7 +91,8 @@ REFRESHES = (
 
 def make_answering(client):
     """Return a client that answers what real ones answer; ``client.registered`` and ``client.refreshed`` record the
-    server's requests."""
+    server's requests.
+    """
     client.registered, client.refreshed = [], []
 
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)

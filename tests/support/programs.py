@@ -244,7 +244,7 @@ def _slot(draw, row: Instruction, slot: Slot, values: dict[str, object], pool: l
 
 
 def _derive(row: Instruction, values: dict[str, object]) -> None:
-    """Counts of lists; vector items without an operand repeat the one before."""
+    """Set the counts of lists, and vector items without an operand, which repeat the one before."""
     named = {s.name for s in row.slots}
     before = None
     if row.meaning == Effect("mov") and isinstance(values["src0"], PredicateOperand):

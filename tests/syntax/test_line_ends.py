@@ -36,7 +36,7 @@ def starts_of(text: str) -> list[int]:
 
 
 def offset_of(text: str, line: int, column: int) -> int:
-    """The offset of a client's position; a column behind the line's end is that end."""
+    """Return the offset of a client's position; a column behind the line's end is that end."""
     starts = starts_of(text)
     end = END.search(text, starts[line])
     return min(starts[line] + column, end.start() if end else len(text))
@@ -59,7 +59,7 @@ def check(document: Document, text: str) -> None:
 
 
 def long_text(chooser: random.Random) -> str:
-    """Some 700 lines, so that there are chunks, with every end of a line."""
+    """Return some 700 lines, so that there are chunks, with every end of a line."""
     return "".join([chooser.choice(PIECES) + chooser.choice(("\r", "\n", "\r\n")) for _ in range(700)])
 
 

@@ -23,7 +23,7 @@ PACKAGE = Path(visa_lsp.__file__).parent
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The lines that parsimonious was given."""
+    """Return the lines that parsimonious was given."""
     grammar()  # the grammar's own language is read by parsimonious too
     lines: list[str] = []
     parse = Grammar.parse

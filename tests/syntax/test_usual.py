@@ -27,7 +27,7 @@ BESIDE = (
 
 @cache
 def longhand() -> Grammar:
-    """The grammar without the alternatives that only save steps."""
+    """Return the grammar without the alternatives that only save steps."""
     text = grammar_text()
     for name in USUAL:
         assert f"{name} / " in text, f"the grammar has no alternative {name}"

@@ -38,7 +38,7 @@ def sampled():
 
 
 def edited(text, seed):
-    """The text without comments, its lines moved by comments and blank lines; no line keeps its number."""
+    """Return the text without comments, its lines moved by comments and blank lines; no line keeps its number."""
     chance = random.Random(seed)
     out = ["// moved"]
     for line in lines_of(text):

@@ -224,6 +224,22 @@ def test_the_command_prints_text_json_and_a_page(capsys, tmp_path):
         assert message in capsys.readouterr().err
 
 
+def test_an_expected_value_is_not_repeated(capsys, tmp_path):
+    kernel = tmp_path / "saxpy.visaasm"
+    shutil.copy(EXAMPLES / "saxpy.visaasm", kernel)
+    launch = (EXAMPLES / "saxpy.launch.yaml").read_text()
+    (tmp_path / "saxpy.launch.yaml").write_text(launch.replace("248.5]", "0]"))
+    assert main(["why", str(kernel), "--value", "y[3]", "--max-nodes", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "y[3] = 8.5, as expected"
+    assert main(["why", str(kernel), "--value", "y[99]", "--max-nodes", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "y[99] = 248.5, expected 0.0"
+
+
+def test_a_huge_number_is_refused_by_its_digits(capsys):
+    assert main(["why", "k.visaasm", "--max-nodes", "9" * 30]) == 2
+    assert "--max-nodes: expected a number of at most 17 digits, got 30" in capsys.readouterr().err
+
+
 def test_planted_changes_of_a_real_kernel_are_among_the_first_nodes(tmp_path):
     """As the benchmark does for 300 of them."""
     found = list(mutants_of(OWN / "run" / "TGLLP" / "axpy" / "saxpy.visaasm", 3, random.Random(1), tmp_path))

@@ -72,7 +72,7 @@ SVM = "    svm_atomic.inc (M1, 16) a.0 %null.0 %null.0 %null.0\n"
 
 
 def compare(document: str, text: str, platform: str | None = "TGLLP"):
-    """The findings: (code, marked text, related text, message)."""
+    """Return the findings: (code, marked text, related text, message)."""
     source = ZeInfoSource.of(document)
     analysis = Analysis.of(text, platform)
     kernels = kernel_texts(analysis, "k.visaasm")

@@ -42,7 +42,7 @@ def where(platform: str):
 
 
 def made(text: str, hints=None, platform: str = "TGLLP") -> str:
-    """The document of a text, which is checked to be valid and to agree."""
+    """Return the document of a text, which is checked to be valid and to agree."""
     kernels = kernel_texts(Analysis.of(text, platform), "k.visaasm")
     assert kernels
     out = emit([k.kernel for k in kernels], where(platform), hints)

@@ -167,7 +167,7 @@ def test_the_command_warns_and_is_told(tmp_path, capsys):
 
 
 def many_buffers(count: int) -> str:
-    """A dump whose code takes none of its buffers but one, which it writes."""
+    """Return a dump whose code takes none of its buffers but one, which it writes."""
     names = [f"V{100 + n:04}" for n in range(count)]
     declared = "".join(f".decl {n} v_type=G type=uq num_elts=1 align=qword\n" for n in names)
     inputs = "".join(f".input {n} offset={96 + 8 * i} size=8\n" for i, n in enumerate(names))

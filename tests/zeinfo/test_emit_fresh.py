@@ -49,7 +49,7 @@ IMAGES = {
 
 
 def compiled(folder: Path, source: str, device: str) -> Path:
-    """A zebin, and the dump of each kernel beside it under the kernel's name."""
+    """Return a zebin, and the dump of each kernel beside it under the kernel's name."""
     shutil.copy(HERE / "fresh" / f"{source}.cl", folder)
     done = subprocess.run(
         ["ocloc", "compile", "-file", f"{source}.cl", "-device", device, "--format", "zebin", "-output", f"{source}.zebin",

@@ -71,7 +71,7 @@ SIZES = {
 
 
 def base(table: str, row) -> dict:
-    """A right map in which the row may stand."""
+    """Return a right map in which the row may stand."""
     if table == "PayloadArgument" and row.when:
         option = dict(part.strip().split("=") for part in row.when.split("|")[0].split("&"))
         words = {key: value.split(",")[0].rstrip("*") for key, value in option.items()}
@@ -114,7 +114,7 @@ MAPS = {"UserAttribute", "ExecutionEnv", "ExperimentalProperties", "DebugEnv"}
 
 
 def whole(table: str, entry: dict, version: str = "1.73") -> str:
-    """The document with one map of a table."""
+    """Return the document with one map of a table."""
     root: dict = {"version": version}
     kernel = dict(BASE["Kernel"])
     if table == "Container":

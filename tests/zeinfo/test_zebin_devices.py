@@ -1,8 +1,8 @@
 """Zebins made on the spot, for every device that the local ocloc takes: what is in them, and what we make of their text.
 
-ocloc itself is asked which devices there are; the list is printed (``pytest -s``). For each device the sections and the bytes of
-ze_info are compared with those that ``readelf`` and the file itself give, the document is checked alone and against the
-compiler's own dump, and the dump is packed into a zebin that ``readelf -a`` reads without a word.
+ocloc itself is asked which devices there are; the list is printed (``pytest -s``). For each device the sections and the
+bytes of ze_info are compared with those that ``readelf`` and the file itself give, the document is checked alone and
+against the compiler's own dump, and the dump is packed into a zebin that ``readelf -a`` reads without a word.
 """
 
 import os
@@ -39,7 +39,7 @@ def ocloc(*arguments, cwd=None, **environment):
 
 
 def devices() -> list[str]:
-    """The devices that the help names, the deprecated ones too."""
+    """Return the devices that the help names, the deprecated ones too."""
     text = ocloc("compile", "--help").stdout
     lists = re.findall(r"<device_type> can be: ([^\n.]*)", text)
     names = [
@@ -50,7 +50,7 @@ def devices() -> list[str]:
 
 @pytest.fixture
 def visa_lsp(capsys, monkeypatch):
-    """The program, in a folder: (status, output, messages)."""
+    """Return the program, in a folder: (status, output, messages)."""
 
     def run(*arguments, cwd):
         monkeypatch.chdir(cwd)
@@ -63,7 +63,7 @@ def visa_lsp(capsys, monkeypatch):
 
 @pytest.fixture(scope="module", params=first(1, [False, True]), ids=["one of each family", "all"])
 def made(request, tmp_path_factory):
-    """A folder with z.zebin and k.visaasm for each device, and the devices for which this ocloc makes no zebin."""
+    """Return a folder with z.zebin and k.visaasm per device, and the devices for which this ocloc makes no zebin."""
     if shutil.which("ocloc") is None:
         pytest.skip("ocloc is not installed (Debian: intel-opencl-icd)")
     found, refused = {}, {}

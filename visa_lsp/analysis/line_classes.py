@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Body, BoundModule
 
-# What runs over lines: rules about other scopes say nothing right of a few lines picked out of a body.
+# The scopes whose rules run over selected lines of a body; rules of other scopes would give wrong findings there.
 LINE_SCOPES: Final = frozenset({Scope.LINE, Scope.BODY})
 OUTLINE_SCOPES: Final = LINE_SCOPES | {Scope.OUTLINE}
 _VALUES: Final = re.compile(rf"0[xX][0-9a-fA-F]{{3,}}(?=:)|(?<={re.escape(LINE_MARK)} )[0-9]+")

@@ -39,7 +39,7 @@ class ScopedBody(NamedTuple):
 
 
 def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[Region]]:
-    """Return the scopes with an end, and those without; the latter last to the end of the text."""
+    """Return the scopes with an end, and those without, which last to the end of the text."""
     waiting: list[Position] = []
     closed: list[Region] = []
     for index, offset, text in braces:

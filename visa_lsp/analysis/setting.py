@@ -83,7 +83,7 @@ def _find_late_declarations(
 
 
 def _lone_subroutines(chunks: Sequence[Chunk], facts: Sequence[Facts], directives: Directives) -> set[str]:
-    """Return the subroutines that occur once and have no label of their name, except at most one in their own part."""
+    """Return the subroutines that occur once and whose name is no other label; one label in their own part is allowed."""
     once = {name for name, count in Counter(directives.part_names).items() if count == 1 and name}
     if not once:
         return set()

@@ -1,7 +1,7 @@
 """The findings of a text, kept from one snapshot to the next, so that the cost of an edit depends on its size.
 
-``update_body`` brings a body up to its snapshot: the chunks in (``apply_edit``), lines sorted (``classify``), then judged (``judge``).
-Invariant: it leaves the same findings for any earlier snapshots.
+``update_body`` updates a body to its snapshot: it applies the chunks (``apply_edit``), sorts lines (``classify``) and judges
+them (``judge``). Invariant: the findings do not depend on earlier snapshots.
 
 ``TextFindings.update`` returns exactly the findings of the full path, but binds and checks only lines that may have
 unknown findings, with the declarations that they need. README.md explains the model and its words.

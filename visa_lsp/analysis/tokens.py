@@ -15,7 +15,7 @@ from typing import Final
 
 from visa_lsp.sema.special_words import special_words
 
-# The tokens of an undeclared name, and of a name whose lines are judged alone; the prefix for a name declared behind
+# The tokens of an undeclared name, and of a name whose lines are judged alone; the prefix for a name declared after
 # the first instruction; the token of a label, with the number of its part of the body if there are several.
 UNKNOWN: Final = "\x02"
 SINGLE: Final = "\x07"

@@ -1,4 +1,4 @@
-"""The verdicts on classes of lines, by kind of body: those of this process, and of what a store adds.
+"""The verdicts on classes of lines, by kind of body: those of this process, and those that a store adds.
 
 Knows neither how a line is judged nor how a store keeps verdicts.
 """
@@ -11,11 +11,11 @@ from typing import Final, Protocol
 from visa_lsp.analysis.tokens import LABEL, UNKNOWN
 
 _MAX_CLASSES: Final = 200_000
-# Which of the names of a line that nothing declares are missing: twice their number among them, and one more for a label.
-# No verdict: None.
+# The missing names of a line: for each, twice its index among the undeclared names, plus one for a label. None: no
+# verdict.
 Verdict = tuple[int, ...] | None
 CLEAN: Final[Verdict] = ()
-ALONE: Final[Verdict] = (-1,)  # each line of the class is judged by itself
+ALONE: Final[Verdict] = (-1,)  # each line of the class is judged separately
 
 
 class Verdicts:
@@ -25,20 +25,20 @@ class Verdicts:
 
     def __init__(self, key: object = None) -> None:
         self.key = key
-        self._asked = False  # whether what is on disk is here
+        self._asked = False  # whether the verdicts on disk have been read
         self.clean: set[str] = {"", UNKNOWN + ":", LABEL + ":"}
         self.others: dict[str, tuple[int, ...]] = {}
         self.decls: set[str] = set()  # the tokens of clean declarations
 
     def add(self, line_class: str, verdict: tuple[int, ...]) -> None:
-        """Keep a verdict."""
+        """Store a verdict."""
         if verdict == CLEAN:
             self.clean.add(line_class)
         else:
             self.others[line_class] = verdict
 
     def ask_store(self) -> bool:
-        """Take in what other processes found; False where that was done before."""
+        """Add the verdicts of other processes; return False if that was done before."""
         if self._asked:
             return False
         self._asked = True
@@ -47,11 +47,11 @@ class Verdicts:
         return True
 
     def learn(self, news: Verdicts) -> None:
-        """Take in verdicts of this process."""
+        """Add verdicts of this process."""
         self.clean |= news.clean
         self.others |= news.others
         self.decls |= news.decls
-        # Lines few enough to be judged at once are not worth keeping either.
+        # A small number of verdicts is not written to disk, because judging so few lines again is cheap.
         for store in stores if self._asked else ():
             store.put(self.key, news)
 
@@ -60,10 +60,10 @@ class VerdictStorage(Protocol):
     """Verdicts of other processes."""
 
     def load(self, verdicts: Verdicts) -> None:
-        """Add what is known of their kind of body."""
+        """Add the stored verdicts on their kind of body."""
 
     def put(self, key: object, news: Verdicts) -> None:
-        """Take in new verdicts on a kind of body."""
+        """Store new verdicts on a kind of body."""
 
 
 # The store of this process, if it uses one.

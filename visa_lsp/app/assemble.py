@@ -32,21 +32,18 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
 
 
-class Assembled(Struct, frozen=True):
-    """The outcome: ``data`` is None exactly when a diagnostic is an error."""
-
-    analysis: Analysis
-    module: Module | None
-    data: bytes | None
-    diagnostics: tuple[Diagnostic, ...]
-
-
 class CheckedProgram(Struct, frozen=True):
     """A text checked and lowered: ``module`` is None exactly when a diagnostic is an error."""
 
     analysis: Analysis
     module: Module | None
     diagnostics: tuple[Diagnostic, ...]
+
+
+class Assembled(CheckedProgram, frozen=True):
+    """A text assembled: ``data`` is None exactly when a diagnostic is an error."""
+
+    data: bytes | None = None
 
 
 def problems_of(analysis: Analysis) -> tuple[Diagnostic, ...]:
@@ -102,15 +99,15 @@ def assemble_text(text: str, platform: str | None = None) -> Assembled:
     program = program_of_text(text, platform)
     analysis, module, diagnostics = program.analysis, program.module, program.diagnostics
     if module is None:
-        return Assembled(analysis, None, None, diagnostics)
+        return Assembled(analysis, None, diagnostics)
     try:
         data = encode(module)
     except CodecError as error:
         finding = _without_object(_line(analysis, error.line), str(error.args[0] if error.args else error))
-        return Assembled(analysis, module, None, (*diagnostics, finding))
+        return Assembled(analysis, module, (*diagnostics, finding))
     if dialect_of(analysis.bound) is Dialect.V42:
         diagnostics += tuple(_warn_of_older(analysis, module, platform))
-    return Assembled(analysis, module, data, diagnostics)
+    return Assembled(analysis, module, diagnostics, data)
 
 
 def _line(analysis: Analysis, number: int) -> Span:
@@ -161,13 +158,22 @@ def _with_silenced(analysis: Analysis) -> tuple[Diagnostic, ...]:
 
 def problem_lines(
     name: str,
-    result: Assembled | CheckedProgram,
+    result: CheckedProgram,
     severities: Collection[Severity] = (Severity.ERROR, Severity.WARNING),
 ) -> Iterator[str]:
-    """Yield the findings of these severities as lines of the format ``concise``; of another text than vISA one line."""
+    """Yield the lines of ``finding_lines``, but one line for a text that is not vISA at all."""
     if result.module is None and (other := other_text(result.analysis.document.text)):
         yield printable(f"{name}: {other}")
-        return
+    else:
+        yield from finding_lines(name, result, severities)
+
+
+def finding_lines(
+    name: str,
+    result: CheckedProgram,
+    severities: Collection[Severity] = (Severity.ERROR, Severity.WARNING),
+) -> Iterator[str]:
+    """Yield the findings of these severities as lines of the format ``concise``."""
     for finding in result.diagnostics:
         if finding.severity in severities:
             line, column = result.analysis.document.position(finding.span.start)

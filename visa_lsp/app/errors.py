@@ -1,6 +1,10 @@
-"""User errors and their messages. Imports nothing."""
+"""User errors and their messages. Imports no module of the package."""
 
 from __future__ import annotations
+
+from typing import Final
+
+NEEDS_NUMPY: Final = "launches need NumPy: pip install 'visa-lsp[run]'"
 
 
 class UserError(Exception):

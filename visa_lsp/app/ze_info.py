@@ -68,7 +68,7 @@ def find_or_infer_ze_info(
 
 
 def registers_for(platform_name: str | None, kernels: Sequence[Kernel]) -> Registers:
-    """Return the size of a register on a platform; without one that of a compiler's dump, else that of the default platform."""
+    """Return the size of a register on a platform; for None, the size of a compiler's dump, else that of the default platform."""
     found = next((r for k in kernels if (r := registers_of_dump(k)) is not None), None)
     if platform_name is None and found is not None:
         return found

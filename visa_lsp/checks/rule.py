@@ -25,7 +25,7 @@ Visit = Callable[[CheckContext, Body, Bound], Iterable[Diagnostic]]
 class Scope(Enum):
     """The inputs of a rule's findings in one line, besides the line and the declarations of its names."""
 
-    LINE = "line"  # no others; with ``CheckContext.first_use`` also the earlier lines with the same subject
+    LINE = "line"  # no others; if it uses ``CheckContext.first_use``, also the earlier lines with the same subject
     OUTLINE = "outline"  # the directives of the body, its first instruction, and the last ones of each part
     BODY = "body"  # every instruction of the body that the rule ``wants``
     TEXT = "text"  # the first statement, versions, and the lines that open bodies

@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.app.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text, finding_lines
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, read_source
 from visa_lsp.app.output_files import check_output
-from visa_lsp.cli.common import add_platform, tell_problems
-from visa_lsp.cli.exits import complain  # fmt: skip
+from visa_lsp.cli.common import add_platform, say
+from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_output
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ def _assemble(args: argparse.Namespace, path: str, written: dict[str, str], abou
 
         about["findings"] = [finding_object(f) for f in findings_of(source.name, source.text, result.diagnostics)]
     else:
-        tell_problems(source.name, result)
+        for line in finding_lines(source.name, result):
+            say(line)
     if result.data is None:
         return EXIT_FINDINGS
     data = result.data

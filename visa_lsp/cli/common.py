@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
-    from visa_lsp.app.assemble import Assembled, CheckedProgram
     from visa_lsp.app.check.report import ReportedFinding
 
 _MAX_INTEGER_DIGITS: Final = 18
@@ -41,6 +40,8 @@ def whole_number(least: int) -> Callable[[str], int]:
             return int(text)
         from argparse import ArgumentTypeError
 
+        if text.isdecimal() and len(text) >= _MAX_INTEGER_DIGITS:
+            raise ArgumentTypeError(f"expected a number of at most {_MAX_INTEGER_DIGITS - 1} digits, got {len(text)}")
         raise ArgumentTypeError(f"expected a whole number >= {least}, got {text!r}")
 
     return number
@@ -68,14 +69,6 @@ def wants_colour(stream: TextIO, choice: str = "auto") -> bool:
 def say(line: str) -> None:
     """Print a line to standard error."""
     print(line, file=sys.stderr)
-
-
-def tell_problems(name: str, result: Assembled | CheckedProgram) -> None:
-    """Print the errors and warnings of a text to standard error, one per line."""
-    from visa_lsp.app.assemble import problem_lines
-
-    for line in problem_lines(name, result):
-        say(line)
 
 
 def tell(findings: Iterable[ReportedFinding]) -> None:

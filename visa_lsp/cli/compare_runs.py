@@ -11,7 +11,7 @@ from argparse import ArgumentTypeError, Namespace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.cli.common import add_platform, whole_number
 from visa_lsp.cli.progress_line import Progress
@@ -63,7 +63,7 @@ def _tolerance(text: str) -> float:
 def compare_runs_command(args: Namespace) -> int:
     """Compare the results of two programs and return the exit status. Raises UserError if one cannot be read or run."""
     if find_spec("numpy") is None:
-        raise UserError("running kernels needs NumPy: pip install 'visa-lsp[run]'")
+        raise UserError(NEEDS_NUMPY)
     from visa_lsp.app.compare_runs.grid import launches_for
     from visa_lsp.app.compare_runs.points import Tolerance
     from visa_lsp.app.compare_runs.printing import as_json, text_lines

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from visa_lsp import __version__
+from visa_lsp.app.errors import NEEDS_NUMPY
 from visa_lsp.app.exits import EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.exits import complain
@@ -39,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def dap_command(args: Namespace) -> int:
     """Serve one client and return the exit status."""
     if find_spec("numpy") is None:
-        complain("dap: running kernels needs NumPy: pip install 'visa-lsp[run]'")
+        complain(f"dap: {NEEDS_NUMPY}")
         return EXIT_USAGE
     if args.port is not None:
         return _on_port(args.port, args.platform)

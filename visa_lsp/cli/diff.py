@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(parser)
-    add_cluster(parser, send="send the files of the folders to workers that cannot read those of this machine")
+    add_cluster(parser, send="send the files to workers that cannot read the files of this machine")
 
 
 def diff_command(args: argparse.Namespace) -> int:

@@ -59,7 +59,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--source",
         metavar="FILE",
-        help="source file for the page; default: the file that FILE in the text names, in the same folder",
+        help="source file for the page; default: the file named by FILE in the text, in the same folder",
     )
     parser.add_argument(
         "--tool",
@@ -75,7 +75,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--schedule", action="store_true",
-        help="add issue cycle, stall and awaited line of each instruction, by the finalizer's own model",
+        help="add the issue cycle, the stall and the awaited line of each instruction, from the finalizer's model",
     )  # fmt: skip
     parser.add_argument(
         "--timeout",

@@ -85,7 +85,7 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "visa-lsp zeinfo check": (
         ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "check ze_info and compare it with mandelbrot.visaasm"),
-        ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml --no-text", "check ze_info alone"),
+        ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml --no-text", "check only ze_info"),
         (
             "visa-lsp zeinfo check mandelbrot.zebin --text mandelbrot.isa",
             "compare a zebin with an object, both from `visa-lsp asm`",
@@ -106,13 +106,13 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "visa-lsp prove": (
         ("visa-lsp prove saxpy.visaasm", "prove that no launch has a race or leaves a buffer, or show one that does"),
-        ("visa-lsp prove saxpy.visaasm --property bounds --assume 'n <= 4096'", "for these launches"),
+        ("visa-lsp prove saxpy.visaasm --property bounds --assume 'n <= 4096'", "assume a condition of the launches"),
         ("visa-lsp prove saxpy.visaasm --launches found", "write the launch files of refutations, for visa-lsp run"),
     ),
     "visa-lsp read": (
         ("visa-lsp read mandelbrot.visaasm", "show a kernel as pseudo-code"),
-        ("visa-lsp read mandelbrot.visaasm --lines 130-150", "show the part that these lines of the text stand for"),
-        ("visa-lsp read mandelbrot.visaasm --format json", "tell the vISA lines behind each line, for a program"),
+        ("visa-lsp read mandelbrot.visaasm --lines 130-150", "show only the pseudo-code of these lines of the text"),
+        ("visa-lsp read mandelbrot.visaasm --format json", "print JSON with the vISA lines of each line"),
     ),
     "visa-lsp explain": (
         ("visa-lsp explain mad", "explain an instruction: operands, types, pitfalls"),

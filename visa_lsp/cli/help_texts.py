@@ -1,6 +1,6 @@
 """The help of every command, as its parser prints it, for the pages of commands.
 
-Invariant: the lines are folded alike on every terminal.
+Invariant: lines are wrapped at the same width on every terminal.
 """
 
 from __future__ import annotations

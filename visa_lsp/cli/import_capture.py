@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.cli.common import add_platform
 from visa_lsp.cli.exits import complain
@@ -46,7 +46,7 @@ def import_command(args: Namespace) -> int:
     Raises UserError without NumPy, for a malformed capture, and if a file cannot be written.
     """
     if find_spec("numpy") is None:
-        raise UserError("import: arrays need NumPy: pip install 'visa-lsp[run]'")
+        raise UserError(f"import: {NEEDS_NUMPY}")
     from visa_lsp.app.captures.importing import import_capture, read_capture
     from visa_lsp.app.launch.opencl import CompilerWords
     from visa_lsp.app.launch.program import TextProblems

@@ -37,7 +37,7 @@ COMMANDS: Final = {
     "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
     "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
     "import": "write a captured enqueue of a real machine as a launch file (needs Intel's ocloc)",
-    "zeinfo": "check ze_info, alone and against the kernels, or generate it",
+    "zeinfo": "check ze_info, also against the kernels, or generate it",
     "stats": "print statistics of kernels: instructions, variables, register pressure",
     "read": "show kernels as structured pseudo-code",
     "prove": "prove that kernels have no race and stay in bounds, or find a launch that shows otherwise",

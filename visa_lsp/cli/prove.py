@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or an object; - is standard input")
     parser.add_argument(
         "--property", metavar="LIST", type=properties, default=PROPERTIES,
-        help=f"properties to prove, with commas between; default: {','.join(PROPERTIES)}",
+        help=f"properties to prove, separated by commas; default: {','.join(PROPERTIES)}",
     )  # fmt: skip
     parser.add_argument(
         "--assume", metavar="EXPR", action="append", default=[],
@@ -74,19 +74,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=seconds,
         default=DEFAULT_SECONDS,
-        help=f"seconds for a kernel; default: {DEFAULT_SECONDS:g}",
+        help=f"stop the proof of a kernel after S seconds; default: {DEFAULT_SECONDS:g}",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
-    parser.add_argument("--kernel", metavar="NAME", help="prove this kernel alone")
-    parser.add_argument("--launches", metavar="DIR", help="write the launch files of refutations there")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+    parser.add_argument("--kernel", metavar="NAME", help="prove only this kernel")
+    parser.add_argument("--launches", metavar="DIR", help="write the launch files of refutations to DIR")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", default=STDIN, help="write the report there; default: standard output"
+        "-o", "--output", metavar="OUT", default=STDIN, help="write the report to OUT; default: standard output"
     )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     parser.add_argument(
         "--no-item-races",
         action="store_true",
-        help="take lanes of one hardware thread for ordered, as at this SIMD width",
+        help="treat the lanes of one hardware thread as ordered, as they are at this SIMD width",
     )
     add_platform(parser)
 

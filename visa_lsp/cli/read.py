@@ -35,13 +35,15 @@ def line_range(text: str) -> tuple[int, int]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or an object; - is standard input")
-    parser.add_argument("--format", choices=("text", "html", "json"), default="text", help="form of the report")
-    parser.add_argument("--kernel", metavar="NAME", help="show this kernel or function alone")
+    parser.add_argument("--format", choices=("text", "html", "json"), default="text", help="output format")
+    parser.add_argument("--kernel", metavar="NAME", help="show only this kernel or function")
     parser.add_argument(
-        "--lines", metavar="A-B", type=line_range, help="show the part that these lines of the text stand for"
+        "--lines", metavar="A-B", type=line_range, help="show only the pseudo-code of these lines of the text"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="write it there; default: standard output")
-    parser.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", default=STDIN, help="write the report to OUT; default: standard output"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(parser)
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from visa_lsp.app.clusters import Cluster, ClusterWork, Said, as_it_is, capture_output
 from visa_lsp.app.compile.outputs import file_name
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
 from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_lines
 from visa_lsp.app.launch.sweep_table import refuse_table
@@ -59,7 +59,7 @@ def add_arguments(parser: CommandParser) -> None:
         "inputs",
         nargs="+",
         metavar="IN",
-        help="a text, an object, a launch file, OpenCL C or the folder of a capture (both with Intel's ocloc); - is standard input; of several texts and objects, those without a launch file are linked to the one that has it",
+        help="a text, an object, a launch file, OpenCL C or the folder of a capture (both with Intel's ocloc); - is standard input; texts and objects without a launch file are linked to the one with a launch file",
     )
     parser.add_argument(
         "--launch",
@@ -172,7 +172,7 @@ def _count_of_steps(text: str) -> int:
 def run_command(args: Namespace) -> int:
     """Run the inputs of the command line and return the exit status. Raises UserError if the profile cannot be written."""
     if find_spec("numpy") is None:
-        raise UserError("run: running kernels needs NumPy: pip install 'visa-lsp[run]'")
+        raise UserError(f"run: {NEEDS_NUMPY}")
     if args.expect and not args.init:
         raise UserError("run: --expect needs --init")
     _refuse_kernel(args)
@@ -182,7 +182,7 @@ def run_command(args: Namespace) -> int:
     programs = [p for p in args.inputs if Path(p).suffix not in LAUNCHES and not is_opencl(p)]
     tasks: list[Input] = [(name, ()) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
-        raise UserError("run: --launch takes the files of one program, and no launch files beside it")
+        raise UserError("run: --launch takes the files of one program and excludes other launch files")
     first = programs[0] if args.launch and programs else _with_launch_file(programs)
     if len(programs) > 1 and first is not None:  # one program of several files
         rest = list(programs)
@@ -547,7 +547,7 @@ def _program(name: str, path: Path) -> bytes:
 def _write_launch_file(
     job: LaunchJob, args: Namespace, program: Path | None
 ) -> tuple[LaunchFile, RunReport, str] | Outcome:
-    """Write the launch file of a program that has none; with ``--expect`` run it too.
+    """Write the launch file of a program that has none, and run it for ``--expect``.
 
     ``program`` is the file to name in the launch file, None for OpenCL C.
     """

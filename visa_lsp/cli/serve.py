@@ -6,24 +6,22 @@ without.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_USAGE
 from visa_lsp.cli.exits import complain
 from visa_lsp.lsp.transport.early_initialize import greet
-from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of
+from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of, widen_pipe
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 
-_PIPE: Final = 1 << 20
 _WAITING: Final = (
     "visa-lsp: this is a language server, waiting for an editor on standard input (Ctrl-C ends it); `visa-lsp check FILE` "
     "checks a text, `visa-lsp --help` lists all commands"
@@ -49,7 +47,7 @@ def serve(args: Namespace) -> int:
     if not args.tcp:
         answered = greet(inflow, sys.stdout.buffer, __version__)
         # The pipe is widened because the client keeps sending while the server loads.
-        _widen(sys.stdin.buffer)
+        widen_pipe(sys.stdin.buffer)
     # Loaded only now because the import is slow, and the client already has its answer.
     if not args.log:
         _log(stream=sys.stderr, level="WARNING")
@@ -89,17 +87,8 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
             print(f"visa-lsp: cannot listen on {args.tcp}: {error.strerror or error}", file=sys.stderr)
             return 2
         return 0
-    _widen(sys.stdout.buffer)
     server.start_io(inflow, sys.stdout.buffer, answered)
     return int(server.exit_code)
-
-
-def _widen(stream: BinaryIO) -> None:
-    """Enlarge the buffer of a pipe, because each time it fills costs a process switch."""
-    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
-        import fcntl
-
-        fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ import json
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.output_files import check_output
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         metavar="REF",
-        help="reference program: nodes that differ from its run are shown, the first differences first",
+        help="reference program: show the nodes that differ from its run, the first differences first",
     )
     parser.add_argument("--budget", metavar="N", type=whole_number(1), help="stop the run after N instructions")
     parser.add_argument(
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def why_command(args: argparse.Namespace) -> int:
     """Explain a value and return the exit status. Raises UserError for mistakes of the user."""
     if find_spec("numpy") is None:
-        raise UserError("why: running kernels needs NumPy: pip install 'visa-lsp[run]'")
+        raise UserError(f"why: {NEEDS_NUMPY}")
     from visa_lsp.app.compare_runs.programs import program_at
     from visa_lsp.app.launch.runner import LaunchError, RunOptions, TextProblems
     from visa_lsp.app.launch.unit import job_at

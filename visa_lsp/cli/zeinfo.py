@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.check.formats.table import FORMATS, Look
 from visa_lsp.app.check.report import CheckReport, FileResult, ReportedFinding, findings_of, number_findings
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, decode, decode_object, is_object, read_bytes
 from visa_lsp.app.output_files import check_output
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="compare with the kernels of this text or object; default: the texts beside FILE",
     )
-    check.add_argument("--no-text", action="store_true", help="check the document alone")
+    check.add_argument("--no-text", action="store_true", help="check only the document")
     check.add_argument("--format", choices=tuple(FORMATS), metavar="NAME", help="output format: " + ", ".join(FORMATS))
     check.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="use colours in the report")
     check.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
@@ -314,7 +314,7 @@ def _launch(args: argparse.Namespace, path: Path) -> LaunchFile | None:
     except ModuleNotFoundError:
         if not args.launch:
             return None
-        raise UserError("zeinfo emit: launch files need NumPy: pip install 'visa-lsp[run]'") from None
+        raise UserError(f"zeinfo emit: {NEEDS_NUMPY}") from None
     from visa_lsp.sim.launch.config import LaunchError
 
     try:

@@ -19,7 +19,7 @@ _MAX_EDITS: Final = 400
 
 
 def align_levels(levels: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int, int]]:
-    """Return pairs of equal items with their level; gaps of one level are aligned by the next."""
+    """Return pairs of equal items with their level. Gaps that remain after a level are aligned by the next one."""
     if not levels:
         return []
     gaps = [(0, len(levels[0][0]), 0, len(levels[0][1]))]

@@ -123,7 +123,7 @@ ACCESSES: Final = ("read", "write", "readWrite", "change")
 class Watch:
     """A watch on ``size`` bytes at ``start`` of an owner: a buffer, ``slm``, or the registers of ``bodies`` in one thread.
 
-    ``access`` is one of ``ACCESSES``; with ``change`` the run stops after a writer that changes the bytes.
+    ``access`` is one of ``ACCESSES``; ``change`` stops the run after a writer that changes the bytes.
     ``content`` returns the watched bytes of an activation, to see whether they have changed; ``depth`` is the number of
     activations around the only one whose registers are watched, None for all.
     """

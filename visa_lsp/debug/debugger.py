@@ -505,7 +505,7 @@ class Debugger(StoppingRun):
         self._future = _KnownFuture(None, [(at, fault) for at, fault in self._future.faults if at < time])
         if time > MAX_INSTRUCTIONS_REBUILT:
             self.machine.listen(())
-            self.say("the run was changed in its past: nothing is checked from here on")
+            self.say("the run was changed at an earlier point, so nothing is checked from here on")
             return
         stops = self.machine.stops_at
         self.machine.stops_at = lambda _fault: False

@@ -133,11 +133,11 @@ def _whole(value: Any) -> Any:
     """Return integers as 64-bit ones. Raises DebugError for other values."""
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.kind not in "iub":
-            raise DebugError("bits are those of whole numbers")
+            raise DebugError("bit operations need whole numbers")
         return value if value.dtype == np.uint64 else value.astype(np.int64)
     if isinstance(value, int):
         return value
-    raise DebugError("bits are those of whole numbers")
+    raise DebugError("bit operations need whole numbers")
 
 
 def _wide(value: Any) -> Any:

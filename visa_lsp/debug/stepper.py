@@ -95,7 +95,7 @@ class Stepper:
         return self.current is not None
 
     def run_alone(self, number: int | None) -> None:
-        """Run only one thread of the group from now on; all of them with None."""
+        """Run only one thread of the group from now on, or all of them for None."""
         self.alone = number
         if number is not None and (self.current is None or self.current.number != number):
             if self.current is not None:

@@ -99,7 +99,7 @@ def block_text(host: HostText, number: int, called: str, width: int = 0) -> Bloc
     made, lines = unit.text.split("\n")[:head], unit.text.split("\n")[head:-2]
     written = {name: operand.written for name, operand in unit.operands.items()}
     above = [
-        f"// {called}, line {host.document.position(span.start)[0] + 1}: what stands outside of the marks is made from it",
+        f"// {called}, line {host.document.position(span.start)[0] + 1}: the text outside of the marks is generated from it",
         HEADER.rstrip("\n"),
         *(f"{line}{_operand_words(unit, line)}" for line in made),
         *_from_other_blocks(whole, block, lines),

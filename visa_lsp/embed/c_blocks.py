@@ -41,9 +41,9 @@ class HostToken(NamedTuple):
 
 
 def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
-    """Return every asm statement and every marked string of a text, in text order, of any assembly.
+    """Return every asm statement and every marked string of a text, in text order, of vISA or other assembly.
 
-    Functions with the numbers ``but`` are skipped.
+    The functions ``but``, given by number, are skipped.
     """
     found: list[AsmBlock] = []
     behind = 0

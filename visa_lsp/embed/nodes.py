@@ -25,7 +25,7 @@ Kinds = tuple[tuple[str, str], ...]
 
 
 def nodes_of(root: Node, host: Host, kinds: Kinds, within: Span | None = None) -> dict[str, list[Node]]:
-    """Return the nodes of the types in ``kinds``, by its names; with ``within`` only those that overlap it."""
+    """Return the nodes of the types in ``kinds``, by its names; ``within`` selects the nodes that overlap it."""
     if is_hard(root):
         names = dict(kinds)
         found: dict[str, list[Node]] = {}

@@ -105,7 +105,7 @@ def runnable_block(host: HostText, number: int, called: str) -> RunnableBlock:
         if made.is_padded:
             old = declared[name][0]
             above = above.replace(old, old.replace(f"={declared[name]['count']} ", f"={made.buffer_elements} "))
-    head = f"// {called}, line {line}: the block as a kernel of its own, with a buffer for each operand\n{above}"
+    head = f"// {called}, line {line}: the block as a separate kernel, with a buffer for each operand\n{above}"
     text = (
         head
         + "".join(_buffers(operands))
@@ -144,7 +144,7 @@ def _refuse_what_is_unknown(known: BlockText) -> None:
             raise BlockRefused(f"the block is not run: {words}; write it as a number")
     if unit.broken:
         raise BlockRefused(
-            "the block is not run: a part of its text is not known here, but comes from a macro or a value"
+            "the block is not run: a part of its text comes from a macro or a value that is not known here"
         )
     for name in unit.operands.values():
         kind = name.operand.kind
@@ -157,9 +157,7 @@ def _refuse_what_is_unknown(known: BlockText) -> None:
         if not unit.is_typed(name):
             expression = f" ({' '.join(name.operand.expression.split())})" if name.operand.expression else ""
             words = f"the type of `{name.written}`{expression} is not known here, so that it has no size"
-            raise BlockRefused(
-                f"the block is not run: {words}; declare it in sight with a type that OpenCL or SYCL has"
-            )
+            raise BlockRefused(f"the block is not run: {words}; declare it in this file with a type of OpenCL or SYCL")
 
 
 def _is_used(known: BlockText, number: int) -> bool:

@@ -126,7 +126,7 @@ class Surroundings:
         self.comments.sort()
 
     def _number(self, node: Node, outer: int) -> int:
-        """Return the number of a new function or macro inside of another one; for any other node, the number of the latter."""
+        """Return the number of a node inside of a function: a new one for a function or macro, else that of the outer function."""
         place = node.start_byte, node.end_byte
         if place not in self._numbers:
             made = self._macro(node) if node.type in _MACROS else self._function(node)

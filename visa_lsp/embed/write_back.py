@@ -142,7 +142,7 @@ class _StringWriter:
                 span = Span(span.start, whole.end)
         parts = list(self._parts(span))
         if not parts:
-            raise BlockRefused("a line that is not known from the host cannot be changed here: change it there")
+            raise BlockRefused("this line cannot be changed here: change it in the host")
         for number, part in enumerate(parts):
             literal = self._literal_around(part)
             if literal is None:

@@ -30,8 +30,8 @@ class _Bodies:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        # Each block is yielded once. By block: itself or a later block; following these links leads to the next block
-        # that is not yielded yet.
+        # Each block is yielded once. Links from a block to itself or a later block lead to the next block that is not
+        # yielded yet.
         self._untold = list(range(len(graph.blocks) + 1))
         self._reported_bodies: set[int] = set()
         self._members: dict[int, frozenset[int]] = {}
@@ -84,7 +84,7 @@ class _Bodies:
         return [e.target for e in self.graph.edges_from[source] if e.kind in kinds]
 
     def _past(self, here: int, targets: Iterable[int]) -> Iterator[int]:
-        """Yield the blocks after a jump of the whole thread: forward it may pass waiting lanes, which are then away."""
+        """Yield the blocks in which lanes are away after a jump of the thread; a jump forward may pass waiting lanes."""
         for target in targets:
             if target <= here:
                 yield from self._range(target, here + 1)

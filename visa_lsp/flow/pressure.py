@@ -1,9 +1,9 @@
 """The variables that are live after each step of a body, and the sum of their weights, as the finalizer counts it.
 
-Variables are live as a whole, and a write kills the old value where it fills the variable: alone, or together with
-later writes without a read in between. The first write of a variable that is local to one block also fills it where
-only written bits are read. A write that fills a variable only with others happens while its sources are still live. The
-caller chooses the variables and their weights: ``register_use`` does so for the register files.
+Variables are live as a whole. A write kills the old value if it fills the variable, alone or together with later writes
+without a read in between. The first write of a variable that is local to one block also fills it if only written bits
+are read. During a write that fills a variable only with others, its sources are still live. The caller chooses the
+variables and their weights: ``register_use`` does so for the register files.
 
 Invariant: the sum of a step is that of the variables that ``Pressure.live`` returns for it.
 """

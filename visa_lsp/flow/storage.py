@@ -22,7 +22,7 @@ _R0, _UD_BYTES = 7, 4
 
 
 class Location(Struct, frozen=True):
-    """A general variable: ``offset`` bytes into the root of number ``root``; its own and its elements' size in bytes."""
+    """A general variable: its byte offset in the root variable number ``root``, its size and that of an element in bytes."""
 
     root: int
     offset: int

@@ -23,7 +23,7 @@ the bits of the mask `m` only, `=*` the value in parentheses behind the mnemonic
 | opcode | mnemonics | record |
 | --- | --- | --- |"""
 
-_WORDS: Final = """## Words behind the mnemonic
+_WORDS: Final = """## Words after the mnemonic
 
 Of text 4.1 and of the seed. Each stands for a value of the field, or for the bits of it that the mask in parentheses names. `sat` is not a
 field but modifier 4 of the destination.

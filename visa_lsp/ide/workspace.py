@@ -110,11 +110,6 @@ _CLIENT: Final = frozenset(
 )
 
 
-def settings_of(value: object, base: UserSettings | None = None) -> UserSettings:
-    """Return the settings of an editor's message; unknown or malformed ones are skipped."""
-    return read_settings(value, base)[0]
-
-
 def read_settings(value: object, base: UserSettings | None = None) -> tuple[UserSettings, tuple[str, ...]]:
     """Return the settings of an editor's message, with or without the section's name around them, and error messages."""
     found = base or UserSettings()

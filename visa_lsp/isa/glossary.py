@@ -1,7 +1,7 @@
 """The terms of this project: one word for one thing.
 
 Hover, ``explain``, ``docs/glossary.md`` and the messages use them. ``also`` lists other names of a term, by which
-``explain`` finds it; ``never`` lists those of them that this project does not use.
+``explain`` finds it; ``never`` lists the other names that this project avoids.
 """
 
 from __future__ import annotations

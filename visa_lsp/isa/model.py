@@ -187,7 +187,7 @@ class Slot(Struct, frozen=True, eq=False):
     limits: tuple[int, int | None] | None = None
     most: int | None = None  # INTEGER: maximum of a number that the finalizer reads in any form
     choices: Mapping[str, tuple[int, ...]] | None = None  # GROUP: the legal numbers of each of its fields
-    lane_bytes: int = 0  # RAW: bytes that a lane moves, if certain; with ``per_channel`` for each letter
+    lane_bytes: int = 0  # RAW: bytes that a lane moves, if certain; for each letter if ``per_channel``
     per_channel: bool = False
     hexadecimal: bool = False  # INTEGER: hexadecimal only in text 4.2
     length: bool = False  # INTEGER: a number after a slash, the length of the register before it
@@ -553,7 +553,6 @@ class Instruction(Struct, frozen=True, eq=False):
     summary: str = ""
     detail: str = ""
     pitfalls: tuple[str, ...] = ()
-    doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
     seed: str | None = "003"
     marks_source: Mark | None = None  # not an instruction, but the source line of the following ones
     # The parameters of a sampler message in the order of its payload. ``a+b`` share one operand.

@@ -59,7 +59,7 @@ _XE3P: Final = ThreadNumber(((3, 0), (3, 4), (8, 8)), message_from=6)
 
 
 class Platform(Struct, frozen=True):
-    """A platform as ``--platform`` names it.
+    """A platform, with the names that ``--platform`` accepts.
 
     ``generation`` orders platforms: a feature exists from a generation on, or up to one. ``devices`` are targets of the
     compiler, ``families`` names for several devices, ``versions`` the first numbers of their IP versions.

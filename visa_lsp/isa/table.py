@@ -58,6 +58,7 @@ class InstructionTable:
         by_opcode: dict[int, list[Instruction]] = defaultdict(list)
         keys = set()
         records: dict[tuple[object, ...], Instruction] = {}
+        has_constants: dict[int, bool] = {}
         for row in self.rows:
             key = row.key
             if key in keys:
@@ -69,6 +70,8 @@ class InstructionTable:
             if row.opcode is not None:
                 by_opcode[row.opcode].append(row)
                 first = records.setdefault(key[1:], row)
+                if bool(key[2]) != has_constants.setdefault(row.opcode, bool(key[2])):
+                    first = by_opcode[row.opcode][0]
                 # Several words for the same record are allowed: ``FILE`` and ``.file``.
                 if first.fields != row.fields or first.meaning != row.meaning:
                     raise ValueError(

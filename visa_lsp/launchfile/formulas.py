@@ -154,7 +154,7 @@ def _check_nodes(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
         case _:
             known = dict.fromkeys(sign for sign, _ in grammar.operators.values())
             words = f"'{ast.unparse(node):.60}' is not allowed in an expression"
-            raise FormulaError(f"{words}; allowed are {' '.join(known)}, numbers, names and functions")
+            raise FormulaError(f"{words}; allowed: {' '.join(known)}, numbers, names and functions")
     for child in inner:
         yield from _check_nodes(child, grammar, depth + 1)
 

@@ -33,8 +33,9 @@ _MAX_ZE_INFO_BYTES: Final = 64 << 20
 class MeantKernel(Struct, frozen=True):
     """A kernel and its ze_info.
 
-    ``kernels`` are those of the program, None if unknown; ``described`` those of the ze_info that the launch file names,
-    None without a readable one. ``name`` is empty if the kernel is ambiguous. ``told_by`` is the file with ``info``.
+    ``kernels`` are those of the program, None if unknown; ``described`` are those in the ze_info of the launch file,
+    None if that is missing or unreadable. ``name`` is empty if the kernel is ambiguous. ``told_by`` is the file with
+    ``info``.
     """
 
     name: str = ""

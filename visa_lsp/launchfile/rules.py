@@ -111,7 +111,7 @@ EXPRESSION: Final = _rule(
 )  # fmt: skip
 IDLE_AXIS: Final = _rule(
     "V822", "launch-idle-axis", "An axis of a sweep changes nothing: no expression names it.",
-    "each of its values runs the same launch again.",
+    "the launch is the same for each of its values.",
     "groups: [1]\nsweep: {n: [1, 2]}", "groups: [n]\nsweep: {n: [1, 2]}", Severity.WARNING,
 )  # fmt: skip
 

@@ -48,13 +48,13 @@ _INITS: Final = _words(
     undefined="zeros that count as uninitialised: `--checks uninitialised` reports their use",
 )
 _ADDRESSES: Final = _words(
-    none="coordinates outside are undefined",
-    clamp_to_edge="coordinates outside read the nearest texel",
-    clamp="coordinates outside read the border, which is 0",
+    none="coordinates outside of the image are undefined",
+    clamp_to_edge="coordinates outside of the image read the nearest texel",
+    clamp="coordinates outside of the image read the border colour, which is 0",
     repeat="the image is repeated; for normalized coordinates",
     mirrored_repeat="the image is repeated, every second copy mirrored; for normalized coordinates",
 )
-_FILTERS: Final = _words(nearest="the texel at the coordinates", linear="the average of the texels around")
+_FILTERS: Final = _words(nearest="the texel at the coordinates", linear="the average of the surrounding texels")
 # Texel formats of an element type, the default first.
 TEXELS: Final = {
     "uint8": ("unorm8", "uint8"),
@@ -120,11 +120,11 @@ _LAUNCH: Final = LaunchTable(
         ),
         LaunchKey(
             "ze_info", "file", "The description of the kernel's arguments: a ze_info document or a zebin.",
-            "ze_info: saxpy.zeinfo.yaml", default="the one in the folder that describes the kernel, `NAME.zeinfo.yaml` first",
+            "ze_info: saxpy.zeinfo.yaml", default="a document in the folder that describes the kernel, `NAME.zeinfo.yaml` first",
         ),
         LaunchKey(
             "zebin", "file", "A zebin: its ze_info, and the program's constant data, strings and symbols.",
-            "zebin: saxpy.zebin", default="the one in the folder that describes the kernel",
+            "zebin: saxpy.zebin", default="a zebin in the folder that describes the kernel",
         ),
         LaunchKey(
             "symbols", "Symbol{}", "The data of symbols whose address the program takes (`faddr`), by name, if there is "
@@ -201,7 +201,7 @@ _BUFFER: Final = LaunchTable(
 )  # fmt: skip
 _IMAGE: Final = LaunchTable(
     "Image", "an image", "An image with its initial contents. Its axes are depth or layer, height, width and channel; a last "
-    "axis of 1, 2 or 4 behind another one is the channel.",
+    "axis of 1, 2 or 4 after another one is the channel.",
     (
         _DTYPE, _SHAPE, *_CONTENTS,
         LaunchKey(

@@ -1,8 +1,8 @@
-"""The server's answer to ``initialize``: the features of its handlers (``offered``), with options.
+"""The server's answer to ``initialize``: the features of its handlers (``handler_capabilities``), with options.
 
-The answer depends only on a few words of the client, so that it can be sent before the server is loaded (``greeting``)
-and equals that of the loaded server. Loads no library. Invariant: every method offered here has a handler, and every
-handler of a method that must be offered is offered; a test compares them.
+The answer depends only on a few words of the client, so that ``transport.early_initialize`` can send it before the server
+is loaded, and equals that of the loaded server. Loads no library. Invariant: every method offered here has a handler, and
+every handler of a method that must be offered is offered; a test compares them.
 """
 
 from __future__ import annotations

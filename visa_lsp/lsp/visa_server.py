@@ -1,7 +1,7 @@
 """The server object for handlers: the server of pygls with the documents of this package.
 
-pygls would keep a second copy of each text and rebuild it at each keystroke; the protocol class hands document messages
-on to our handlers only. Invariant: ``documents`` is changed by the ``document_sync`` handlers alone, in message order.
+It would store a second copy of each text and rebuild it at each keystroke; the protocol class passes document messages
+to the handlers here only. Invariant: only the ``document_sync`` handlers change ``documents``, in message order.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Work:
 async def show_progress(
     ls: VisaServer, title: str, token: types.ProgressToken | None = None, *, own: bool = False
 ) -> AsyncIterator[Work]:
-    """Show progress until the end of the block; with ``own`` even without a token of the client.
+    """Show progress until the end of the block. ``own`` shows it even if the client sent no token.
 
     A client that cancels the progress cancels the request.
     """

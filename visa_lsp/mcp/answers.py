@@ -264,7 +264,7 @@ class LiveAtPeak(TypedDict):
 
 
 class StatsAnswer(PagedAnswer):
-    """Figures of the kernels; with ``kernel`` its figures and its live variables."""
+    """Figures of the kernels, or of one kernel with its live variables."""
 
     kernels: list[KernelStats]
     live: NotRequired[list[LiveAtPeak]]

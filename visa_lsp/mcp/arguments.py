@@ -53,7 +53,7 @@ class ExplainArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, 
 class SearchArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of ``search_instructions``."""
 
-    query: Annotated[str, Meta(description="words of what the instruction does or is called; empty lists all")]
+    query: Annotated[str, Meta(description="words for the effect or name of the instruction; empty lists all")]
     platform: _Platform = ""
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.mcp.given_programs import (
@@ -79,7 +79,7 @@ def _run_options(program: GivenProgram, platform: str) -> RunOptions:
     from visa_lsp.app.launch.options import RunOptions
 
     if find_spec("numpy") is None:
-        raise UserError("running kernels needs NumPy: pip install 'visa-lsp[run]'")
+        raise UserError(NEEDS_NUMPY)
     chosen = chosen_platform(platform)
     return RunOptions(program.place, chosen.name if chosen is not None else None)
 

@@ -54,7 +54,7 @@ def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
             if type_ is not None and value.col * type_.size >= SHORT_GRF_BYTES:
                 name = kernel.variable_name(value.var)
                 return GrfSize(
-                    LONG_GRF_BYTES, f"{name}({value.row},{value.col}) lies behind byte {SHORT_GRF_BYTES - 1} of a row"
+                    LONG_GRF_BYTES, f"{name}({value.row},{value.col}) lies after byte {SHORT_GRF_BYTES - 1} of a row"
                 )
         found = _of_payload(kernel)
         if found is not None and found.bytes == LONG_GRF_BYTES:
@@ -76,7 +76,7 @@ def _of_payload(kernel: Kernel) -> GrfSize | None:
     if len(kernel.variables) > 1 and offsets and kernel.variables[1].alias_index == _R0:
         row = kernel.variables[0].byte_size
         if row in (SHORT_GRF_BYTES, LONG_GRF_BYTES) and not kernel.variables[0].alias_index and min(offsets) == row:
-            return GrfSize(row, f"the first input of this dump stands at byte {row}")
+            return GrfSize(row, f"the first input of this dump is at byte {row}")
     return None
 
 
@@ -103,7 +103,7 @@ def grf_of(module: Module) -> GrfSize:
             if type_ is not None and SHORT_GRF_BYTES <= value.col * type_.size < LONG_GRF_BYTES:
                 return GrfSize(
                     LONG_GRF_BYTES,
-                    f"an address in {kernel.variable_name(value.var)} lies behind byte {SHORT_GRF_BYTES - 1} of a row",
+                    f"an address in {kernel.variable_name(value.var)} lies after byte {SHORT_GRF_BYTES - 1} of a row",
                 )
     if shown is not None:
         return shown

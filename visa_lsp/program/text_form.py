@@ -74,8 +74,8 @@ def module_text(module: Module, platform: Platform | None = None, *, comments: b
     """Return the text of a module.
 
     The platform determines the register size for ``&V[..]`` offsets; without a platform the object does. The dialect is
-    4.1, from Xe2 on 4.2. A text with ``&V[..]`` states the size in a comment for the assembler; without ``comments``
-    only if the assembler would derive another size.
+    4.1, from Xe2 on 4.2. A text with ``&V[..]`` states the size in a comment for the assembler. Unless ``comments``, it
+    does so only if the assembler would derive another size.
     """
     lines = [line.text for line in module_lines(module, platform, comments=comments)]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -228,7 +228,7 @@ def _print_predefined() -> Iterator[str]:
 def _declarations(
     kernel: Kernel, names: OperandNames, *, comments: bool
 ) -> tuple[list[TextLine], Mapping[int, list[TextLine]]]:
-    """Return the lines of declarations, inputs and attributes before the code, and those before an instruction by number.
+    """Return the lines of declarations, inputs and attributes: those before the code, and those before instructions by number.
 
     Usually all are before the code: declarations in pool order, then inputs and attributes. The assembler numbers
     strings in the order of the text; if the pool has another order, declarations and attributes are placed so that the

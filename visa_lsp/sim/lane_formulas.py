@@ -44,6 +44,18 @@ class Operations(Protocol):
     def of_bits(self, a: Lanes) -> Lanes:
         """Return the f64 lanes with these bits."""
 
+    def floor(self, a: Lanes) -> Lanes:
+        """Return the largest integers that are not larger; f64."""
+
+    def modulo(self, a: Lanes, b: Lanes) -> Lanes:
+        """Return the rest of a division of i64 lanes that has the sign of the divisor, a positive number; 0 by 0."""
+
+    def blend(self, total: Lanes, channel: Lanes, weight: Lanes) -> Lanes:
+        """Return a sum and a product, with NaNs by the rule of ``sim.words``; all in f64."""
+
+    def single(self, a: Lanes) -> Lanes:
+        """Return f64 lanes as f32."""
+
     def entries(self, rows: Lanes) -> Sequence[Lanes]:
         """Return the columns of ``QUARTERS`` in these rows."""
 
@@ -192,7 +204,11 @@ class _Arrays:
     nearest = staticmethod(np.rint)
 
     whole = staticmethod(lambda a: a.astype(np.int64))
-    real = staticmethod(lambda a: a.astype(np.float64))
+    real = staticmethod(np.float64)
+    floor = staticmethod(np.floor)
+    modulo = staticmethod(np.mod)
+    blend = staticmethod(lambda total, channel, weight: total + channel.astype(np.float64) * weight)
+    single = staticmethod(lambda a: a.astype(np.float32))
     bits = staticmethod(lambda a: a.view(np.int64))
     of_bits = staticmethod(lambda a: a.view(np.float64))
 

@@ -201,7 +201,7 @@ def _int_body(site: Site, word: str, exec_type: ty.DataType, *, wide_count: bool
     return body
 
 
-def _compose(
+def compose(
     expr: Expr, leaf: Callable[[str], Body], constant: Callable[[int], Array]
 ) -> Callable[[list[Array]], Array]:
     """Return the function of a whole expression, composed of those of its words."""
@@ -212,7 +212,7 @@ def _compose(
         array = constant(number if isinstance(number, int) else 0)
         return lambda _s: array
     body = leaf(expr.word)
-    parts = [_compose(a, leaf, constant) for a in expr.args if isinstance(a, Expr)]
+    parts = [compose(a, leaf, constant) for a in expr.args if isinstance(a, Expr)]
     if len(parts) == 1:
         one = parts[0]
         return lambda s: body(one(s))
@@ -330,7 +330,7 @@ def _int_plan(
         dtype = OBJECT
         signs = [site.operand_type(s).is_signed for s in sources[1:]]
         bodies = lambda _w: words.each(words.dp4a(*signs))  # noqa: E731
-    function = _compose(expr, bodies, lambda n: np.array([n], dtype))
+    function = compose(expr, bodies, lambda n: np.array([n], dtype))
     extended = values.extend_type(used, exec_type, target)
     fetches = [int_source(site, s, extended, dtype) for s in sources]
     return fetches, lambda _f, s: function(s)
@@ -348,7 +348,7 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
         return body
 
     wide = F8 if exec_type is ty.DF else F4
-    function = _compose(expr, leaf, lambda n: np.array([n], wide))
+    function = compose(expr, leaf, lambda n: np.array([n], wide))
     directed = expr.word if expr.word in exact.WORDS else None
     smallest = values.SMALLEST_NORMAL[exec_type]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.program.model import General, Immediate, Value
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Site
+
+
+SCRATCH_HEADER: Final = (7, 20)  # r0.5 locates the state of the thread's scratch space, in units of 16 bytes
 
 
 def atomic_update(site: Site, size: int) -> messages.Update:
@@ -44,12 +47,11 @@ def open_model(site: Site, kind: int, operand: Value) -> tuple[messages.Open, Ca
     if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
         return open_fixed_surface(operand.bits & 0xFFFFFFFF), lambda _f: 0
     value = site.scalar_of(operand)
-    header = site.code.layout.offset(7) + 20
+    header = site.code.layout.offset(SCRATCH_HEADER[0]) + SCRATCH_HEADER[1]
 
     def find(f: Frame) -> tuple[Space | None, int]:
         assert f.thread is not None
         number = value(f) & 0xFFFFFFFF
-        # r0.5 locates the state of the thread's scratch space, in units of 16 bytes.
         if number == SCRATCH_HANDLE or (kind == codes.ADDRTYPE_SS and number == f.word(header) >> 4):
             number = SCRATCH_SURFACE
         return f.thread.machine.space(f, number), number

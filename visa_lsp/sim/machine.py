@@ -67,6 +67,11 @@ class Machine:
             for i, (name, body) in enumerate(sorted(dispatch.functions.items()))
         }
 
+    def symbol_address(self, name: str) -> int | None:
+        """Return the address of a symbol or function; None where the program has none."""
+        body = self.dispatch.functions.get(name)
+        return self.dispatch.symbols.get(name, next((a for a, b in self.function_addresses.items() if b is body), None))
+
     def heard_by(self, observers: Sequence[Observer]) -> None:
         """Replace the observers."""
         self.observers = tuple(observers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -175,6 +175,32 @@ class Sampler:
     normalized: bool = False
 
 
+class ImageForm(NamedTuple):
+    """The properties of an image beside its sizes; ``tall`` and ``deep`` say whether height and depth are more than 1."""
+
+    format: str
+    channels: int
+    dims: int
+    layered: bool
+    tall: bool
+    deep: bool
+
+    @property
+    def kind(self) -> str:
+        """The kind of numbers in texels: norm, int, float."""
+        return FORMATS[self.format][0]
+
+    @property
+    def channel_type(self) -> np.dtype[Any]:
+        """The type of a channel in memory."""
+        return FORMATS[self.format][1]
+
+    @property
+    def texel_bytes(self) -> int:
+        """The size of a texel."""
+        return self.channel_type.itemsize * self.channels
+
+
 class Image(Buffer):
     """A typed surface: texels of ``channels`` values in ``format``.
 
@@ -202,9 +228,10 @@ class Image(Buffer):
         self.width, self.height, self.depth = width, height, depth
         self.channels, self.format, self.dims = channels, format, dims
         self.layered = layered if layered is not None else dims == 2 and depth > 1
-        self.kind, self.channel_type = _FORMATS[format]
+        self.kind, self.channel_type = FORMATS[format]
         self.texel_bytes = self.channel_type.itemsize * channels
         self.pitch = pitch or width * self.texel_bytes
+        self.form = ImageForm(format, channels, dims, self.layered, height > 1, depth > 1)
 
     def size_text(self) -> str:
         """Return words for the size of the image: ``36x20 texels``."""
@@ -275,7 +302,7 @@ class Image(Buffer):
         return inside
 
 
-_FORMATS: Final[dict[str, tuple[str, np.dtype[Any]]]] = {
+FORMATS: Final[dict[str, tuple[str, np.dtype[Any]]]] = {
     "unorm8": ("norm", np.dtype("u1")),
     "snorm8": ("norm", np.dtype("i1")),
     "uint8": ("int", np.dtype("u1")),

@@ -24,7 +24,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Open = Callable[["Frame"], "tuple[Space | None, int]"]
 
 SLM_MASK: Final = 0x0FFF_FFFF  # a pointer into shared local memory may carry a tag in its upper bits
-_STATE_BYTES: Final = {"surface": 64, "sampler": 16}
+STATE_BYTES: Final = {"surface": 64, "sampler": 16}
 _ALL: Final = [np.arange(n) for n in range(65)]
 
 
@@ -52,7 +52,7 @@ def state_pointer(site: Site, name: str) -> Callable[[Frame], int] | None:
     """Return the pointer to the state of a surface or sampler in a general variable (text 4.2); None for a number."""
     operand = site.inst.get(name)
     if isinstance(operand, General):
-        first, behind = site.scalar(name), site.integer(f"{name}idx") * _STATE_BYTES[name]
+        first, behind = site.scalar(name), site.integer(f"{name}idx") * STATE_BYTES[name]
         return lambda f: first(f) + behind
     if not isinstance(operand, RawOperand):
         return None

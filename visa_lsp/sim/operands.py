@@ -244,19 +244,20 @@ class Site:
 
     def indirect_places(self, operand: Indirect, lanes: int) -> Callable[[Frame], Array]:
         """Return a function for the byte numbers that the lanes of an indirect operand touch."""
-        region, size = operand.region, operand.type.size
-        base = self.code.layout.address_base[operand.var] + operand.addr_offset
-        if region.vert_stride is None and region.width is not None:
-            width = region.width
-            rows = base + np.arange(max(1, lanes // width)).repeat(width)[:lanes]
-            steps = np.array(regions.source_elements(region, lanes)) * size + operand.offset
-            return lambda f: f.addr[rows] + steps
+        cells, offsets = self.indirect_cells(operand, lanes)
+        return lambda f: f.addr[cells] + offsets
+
+    def indirect_cells(self, operand: Indirect, lanes: int) -> tuple[Array | int, Array]:
+        """Return the address elements of the lanes of an indirect operand, one or one for each, and what is added to them."""
+        region, cells = operand.region, self.code.layout.address_base[operand.var] + operand.addr_offset
         if region.width is None:
             elements = regions.destination_elements(region.horz_stride or 0, lanes)
         else:
             elements = regions.source_elements(region, lanes)
-        offsets = np.array(elements) * size + operand.offset
-        return lambda f: f.addr[base] + offsets
+        offsets = np.array(elements) * operand.type.size + operand.offset
+        if region.vert_stride is None and region.width is not None:
+            return cells + np.arange(max(1, lanes // region.width)).repeat(region.width)[:lanes], offsets
+        return cells, offsets
 
     def _read_indirect(self, operand: Indirect, lanes: int, kind: np.dtype[Any]) -> Fetch:
         places, size = self.indirect_places(operand, lanes), operand.type.size

@@ -264,7 +264,9 @@ def _bad_directive(node: Node) -> tree.Unknown:
     known = ".version .kernel .decl .input .kernel_attr .function .global_function .funcdecl .parameter"
     span = Span(node.start, node.start + len(word))
     return tree.Unknown(
-        node.text, node_span(node), (tree.SyntaxProblem(f"unknown directive `{word}`; there are {known}", span),)
+        node.text,
+        node_span(node),
+        (tree.SyntaxProblem(f"unknown directive `{word}`; known directives: {known}", span),),
     )
 
 

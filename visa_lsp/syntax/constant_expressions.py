@@ -65,7 +65,7 @@ def evaluate(node: Expr, size_of: Callable[[str], int | None], builtin: Callable
         case Number(value=value):
             return _wrap(value)
         case Float():
-            raise ExpressionError("a float cannot stand in an integer expression", node)
+            raise ExpressionError("an integer expression cannot contain a float", node)
         case Unary(op=op, operand=operand):
             return _wrap(_UNARY[op](evaluate(operand, size_of, builtin)))
         case Binary(op=op, left=left, right=right):

@@ -24,7 +24,7 @@ class ToldPressure:
 
 
 def read_pressure(said: str) -> ToldPressure:
-    """Parse the last table in the output of the finalizer; without one the result is empty."""
+    """Parse the last table in the output of the finalizer; the result is empty if there is none."""
     peaks = list(_PEAK.finditer(said))
     if not peaks:
         return ToldPressure()

@@ -60,7 +60,7 @@ UNDECLARED_SPILL: Final = _rule(
     "`spill_size` nor a buffer for spills. Only `visa-lsp stats` reports it.",
     "the listing and the ze_info are of different builds, or the runtime allocates too little scratch memory.",
     "//.spill size 512", "execution_env: {spill_size: 512}",
-    "the listing's header and the ze_info, as the compiler writes both.",
+    "the listing's header and the ze_info, both written by the compiler.",
 )  # fmt: skip
 COMPILER_ERROR: Final = _rule(
     "V930", "compiler-error", Severity.ERROR,

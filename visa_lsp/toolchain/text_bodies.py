@@ -32,7 +32,7 @@ class TextBody:
     counted: tuple[int, ...]
 
     def line_of(self, number: int) -> int:
-        """Return the line of ``$N``; for a number that is too large the last counted line, else the head."""
+        """Return the line of ``$N``: the last counted line if N is too large, the head if no line counts."""
         if not self.counted:
             return self.line
         return self.counted[min(number, len(self.counted) - 1)]

@@ -1,8 +1,7 @@
 """Compares a ze_info document with the kernels that it describes: disagreements, each with a place in both.
 
-Knows items and resolved kernels, neither files nor syntax. ``disagreements`` finds them; ``in_document`` and
-``in_text`` return the findings of either side. Invariant: without a platform it reports only disagreements that exist
-for every register size.
+Knows items and resolved kernels, neither files nor syntax. ``disagreements`` returns the findings about the document.
+Invariant: without a platform it reports only disagreements that exist for every register size.
 """
 
 from __future__ import annotations

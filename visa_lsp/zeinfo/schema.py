@@ -1,8 +1,8 @@
 """The schema of ze_info as data: the keys of each map, their types, versions and conditions.
 
-Tables of seed 002 (version 1.14) and the keys that real compilers write since (up to 1.73) are in ``tables`` and
-``closed_words``; this module defines a row and its look-up. Invariant: every type that a row names is a scalar
-type of ``SCALARS``, a table, or a set of words.
+Tables of seed 002 (version 1.14) and later keys of real compilers (up to 1.73) are in ``tables`` and ``closed_words``; this
+module defines a row and its look-up. Invariant: every type that a row names is a scalar type of ``SCALARS``, a table,
+or a set of words.
 """
 
 from __future__ import annotations

@@ -42,9 +42,8 @@ class YamlError(Exception):
 class Limits(Struct, frozen=True):
     """Limits on the nodes of a document: every key, value, list and map is one.
 
-    A node takes some 50 microseconds, so that an untrusted document needs lower limits than those of memory.
-    ``of_entries`` counts the nodes below the keys of the root map, of all its lists and maps together. ``advice`` ends the
-    message.
+    A node takes some 50 microseconds, so that an untrusted document needs lower limits than memory does. ``of_entries``
+    limits the nodes below the keys of the root map, counted together. ``advice`` ends the message.
     """
 
     of_document: int = MAX_NODES

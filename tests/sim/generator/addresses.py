@@ -42,7 +42,7 @@ def _read(bench: LaneBench, address: int) -> None:
 
 
 def _address(bench: LaneBench) -> int:
-    """An address variable whose elements all point into a source."""
+    """Return an address variable whose elements all point into a source."""
     number = bench.builder.address(LANES)
     base = bench.source("a", "ub")
     bench.emit("addr_add", exec=ExecControl(LANES, 0, no_mask=True), dst=Address(number, 0, LANES), src0=AddressOf(base, 0, 4),

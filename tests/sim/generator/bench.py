@@ -60,7 +60,7 @@ class Bench:
     # ---- declarations
 
     def var(self, kind: str, count: int, data: bytes | None = None, align: int | None = None) -> int:
-        """A general variable with given bytes, or with arbitrary ones."""
+        """Return a general variable with given bytes, or with arbitrary ones."""
         number = self.builder.var(TYPE_BY_NAME[kind], count)
         size = count * TYPE_BY_NAME[kind].size
         data = self.rng.bytes(size) if data is None else data
@@ -69,37 +69,37 @@ class Bench:
         return number
 
     def source(self, key: object, kind: str) -> int:
-        """The shared source variable of a type; ``key`` tells several apart."""
+        """Return the shared source variable of a type; ``key`` tells several apart."""
         at = (key, kind)
         if at not in self._sources:
             self._sources[at] = self.var(kind, ELEMENTS, inputs(kind, ELEMENTS, SEED + len(self._sources)))
         return self._sources[at]
 
     def words(self, kind: str, numbers) -> int:
-        """A variable that holds given integers."""
+        """Return a variable that holds given integers."""
         size = SIZES[kind]
         data = b"".join((int(n) & (1 << 8 * size) - 1).to_bytes(size, "little") for n in numbers)
         return self.var(kind, max(1, len(data) // size), data)
 
     def predicate(self, bits: int) -> int:
-        """A predicate variable with given bits."""
+        """Return a predicate variable with given bits."""
         number = self.builder.pred()
         self.predicates[number] = bits
         return number
 
     def buffer(self, data: bytes, *, image: dict | None = None) -> int:
-        """A surface with these bytes; its binding table index."""
+        """Return a surface with these bytes; its binding table index."""
         self.buffers.append((f"buffer {len(self.buffers)}", bytes(data), image))
         return len(self.buffers) - 1
 
     def surface(self, index: int) -> int:
-        """A surface variable that stands for a binding table index."""
+        """Return a surface variable that stands for a binding table index."""
         number = self.builder.surface()
         self.emit("movs", dst=StateOperand(False, number, 0), src0=Immediate(TYPE_BY_NAME["ud"], index), exec=ONE)
         return number
 
     def sampler(self, value: int) -> int:
-        """A sampler variable that stands for a number."""
+        """Return a sampler variable that stands for a number."""
         number = self.builder.sampler()
         self.emit("movs", dst=StateOperand(True, number, 0), src0=Immediate(TYPE_BY_NAME["ud"], value), exec=ONE)
         return number
@@ -153,11 +153,11 @@ class Bench:
     # ---- the two runs
 
     def kernel(self):
-        """The finished body."""
+        """Return the finished body."""
         return self.builder.kernel()
 
     def by_model(self) -> State:
-        """The state after the model has executed every instruction."""
+        """Return the state after the model has executed every instruction."""
         state = State(self.kernel(), self.grf, self.emask)
         for var, data in self.initial.items():
             state.regs[var][: len(data)] = data
@@ -174,7 +174,7 @@ class Bench:
         return state
 
     def by_simulator(self):
-        """The thread after the interpreter has executed every instruction, and the dispatch with its buffers."""
+        """Return the thread after the interpreter has executed every instruction, and the dispatch with its buffers."""
         order = dispatch(self.builder, lanes=self.emask, slm=len(self.slm))
         memory, surfaces = Memory(), {}
         for index, (name, data, image) in enumerate(self.buffers):
@@ -201,7 +201,7 @@ class Bench:
         return thread, frame, surfaces, group
 
     def differences(self) -> list[str]:
-        """What the two runs disagree on, in words."""
+        """Return the differences of the two runs, in words."""
         state = self.by_model()
         thread, frame, surfaces, group = self.by_simulator()
         out = []

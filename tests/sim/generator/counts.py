@@ -35,7 +35,7 @@ def tell(family: str, row: str, cases: int) -> None:
 
 
 def as_data() -> dict:
-    """What another process can take over."""
+    """Return the counts as values that another process can add."""
     return {"cases": dict(CASES), "reasons": dict(REASONS)}
 
 

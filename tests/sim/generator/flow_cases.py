@@ -41,13 +41,13 @@ class Program(Bench):
     # ---- small pieces
 
     def whole(self) -> list[ExecControl]:
-        """Controls that together cover all lanes: one, or two halves."""
+        """Return controls that together cover all lanes: one, or two halves."""
         if self.width == 32 and self.dice.random() < 0.5:
             return [ExecControl(16, 0), ExecControl(16, 16)]
         return [ExecControl(self.width, 0)]
 
     def at(self, var: int, control: ExecControl, *, dst: bool = False) -> General:
-        """The part of a variable that belongs to a control's lanes."""
+        """Return the part of a variable that belongs to a control's lanes."""
         byte = 4 * control.mask_offset
         region = Region(None, None, 1) if dst else Region(1, 1, 0)
         return General(var, byte // self.grf, byte % self.grf // 4, region)
@@ -70,7 +70,7 @@ class Program(Bench):
                 )
 
     def condition(self) -> None:
-        """The flag from a bit of each lane's number, mixed with the way."""
+        """Set the flag from a bit of each lane's number, mixed with the way."""
         bit = 1 << int(self.dice.integers(0, 20))
         for part in self.whole():
             self.emit(
@@ -97,11 +97,11 @@ class Program(Bench):
             )
 
     def guard(self) -> Predicate:
-        """The flag, or its inverse."""
+        """Return the flag, or its inverse."""
         return Predicate(self.flag, bool(self.dice.integers(2)))
 
     def new(self) -> str:
-        """A new label's name."""
+        """Return a new label's name."""
         self.labels += 1
         return f"L{self.labels}"
 
@@ -117,7 +117,7 @@ class Program(Bench):
     # ---- statements
 
     def block(self, size: int = 3) -> None:
-        """A few statements."""
+        """Write a few statements."""
         self.depth += 1
         kinds: list[Callable] = [self.step, self.step, self.note]
         if self.depth < 4:
@@ -128,7 +128,7 @@ class Program(Bench):
         self.depth -= 1
 
     def note(self) -> None:
-        """A row that does nothing."""
+        """Write a row that does nothing."""
         row = TABLE.by_mnemonic[MARKS[int(self.dice.integers(len(MARKS)))]][0]
         self.say(row)
 
@@ -146,7 +146,7 @@ class Program(Bench):
         self.mark(end)
 
     def loop(self) -> None:
-        """A few rounds, a number of its own for each lane, by a backward goto."""
+        """Write a loop with a backward goto and a different number of rounds for each lane."""
         head, out = self.new(), self.new()
         counter = self.var("ud", self.width)
         shift = int(self.dice.integers(0, 20))
@@ -192,14 +192,14 @@ class Program(Bench):
         self.mark(out)
 
     def leave(self) -> None:
-        """Some lanes jump out of a statement around this one."""
+        """Let some lanes jump out of a statement around this one."""
         if self.pending:
             self.condition()
             self.branch(self.pending[int(self.dice.integers(len(self.pending)))], self.guard())
             self.step()
 
     def early(self) -> None:
-        """Some lanes return here."""
+        """Let some lanes return here."""
         if self.dice.random() < 0.3:
             self.condition()
             for part in self.whole():
@@ -271,7 +271,7 @@ class Program(Bench):
         self.mark(end)
 
     def any_of_all(self) -> None:
-        """A goto that asks any or all bits of a flag that no lane changes."""
+        """Write a goto on any or all bits of a flag that no lane changes."""
         end = self.new()
         bits = int(self.dice.choice([0, 0xFFFFFFFF, 0x0000_8421]))
         self.emit(
@@ -283,7 +283,7 @@ class Program(Bench):
         self.mark(end)
 
     def finish(self) -> None:
-        """The last return, and the subroutines behind it."""
+        """Write the last return, and the subroutines after it."""
         word = "ret" if self.builder.is_kernel else "fret"
         if not self.builder.is_kernel:
             for part in self.whole():
@@ -297,7 +297,7 @@ class Program(Bench):
 
 
 def goto_program(seed: int) -> tuple[Program, list[Program]]:
-    """A kernel of modern control flow and the functions that it calls."""
+    """Return a kernel of modern control flow and the functions that it calls."""
     width = (8, 16, 32)[seed % 3]
     kernel = Program(seed, width)
     for _ in range(3):
@@ -322,7 +322,7 @@ class Structured(Program):
     """Programs in the words of the appendix."""
 
     def block(self, size: int = 3) -> None:
-        """A few statements."""
+        """Write a few statements."""
         self.depth += 1
         kinds = [self.step, self.step] if self.depth > 3 else [self.step, self.alternative, self.repeat, self.quit]
         for _ in range(size):
@@ -381,7 +381,7 @@ class Structured(Program):
 
 
 def structured_program(seed: int) -> tuple[Program, list[Program]]:
-    """A kernel in the words of the appendix."""
+    """Return a kernel in the words of the appendix."""
     kernel = Structured(seed, (8, 16, 32)[seed % 3])
     kernel.block(6)
     kernel.say("ret", exec=ONE)

@@ -44,7 +44,7 @@ OFFSETS = 16  # elements of an address variable
 
 
 def vector_slots(row: Instruction, role: Role) -> list:
-    """The vector operands of a role."""
+    """Return the vector operands of a role."""
     return [s for s in row.slots if s.shape in (Shape.VECTOR, Shape.SIMPLE) and s.role is role]
 
 
@@ -54,7 +54,7 @@ def names_of(types) -> list[str]:
 
 
 def source_forms(slot) -> list[tuple]:
-    """The forms that a source may take, by its classes."""
+    """Return the forms that a source may take, by its classes."""
     forms: list[tuple] = []
     if slot.classes & G:
         regions = [(0, 1, 0)] if slot.scalar else DIRECT
@@ -69,7 +69,7 @@ def source_forms(slot) -> list[tuple]:
 
 
 def kind_sets(row: Instruction) -> list[str]:
-    """The kinds of sources between which a row does not mix: integers, floats, predicates."""
+    """Return the kinds of sources between which a row does not mix: integers, floats, predicates."""
     if row.mnemonic in PINNED:
         return ["any"]
     sources = [names_of(s.types) for s in vector_slots(row, Role.READ)]
@@ -95,7 +95,7 @@ def saturable(row: Instruction, kinds: list[str]) -> bool:
 
 
 def dimensions(row: Instruction, kind_set: str) -> dict[str, list]:
-    """The dimensions of a row for one kind of sources."""
+    """Return the dimensions of a row for one kind of sources."""
     known = INTS if kind_set == "int" else FLOATS if kind_set == "float" else SIZES
     found: dict[str, list] = {"emask": list(EMASKS), "grf": platforms_of(row)}
     if row.has_field("exec"):
@@ -160,12 +160,12 @@ class LaneBench(Bench):
     """A bench that builds vector operands."""
 
     def control(self, case: dict) -> ExecControl:
-        """The parenthesis of a case; offsets are multiples of the size (seed 001)."""
+        """Return the parenthesis of a case; offsets are multiples of the size (seed 001)."""
         size = case.get("size", 1)
         return ExecControl(size, case["offset"] * max(4, size) % 32, case["no_mask"])
 
     def guard(self, case: dict) -> Predicate | None:
-        """The predicate control of a case."""
+        """Return the predicate control of a case."""
         word = case.get("control", "none")
         if word == "none":
             return None
@@ -173,12 +173,12 @@ class LaneBench(Bench):
         return Predicate(self.shared_predicate(case["bits"]), word.startswith("-"), combine)
 
     def shared_predicate(self, bits: int) -> int:
-        """The predicate variable of given bits."""
+        """Return the predicate variable of given bits."""
         known = next((p for p, b in self.predicates.items() if b == bits), None)
         return known or self.predicate(bits)
 
     def operand(self, case: dict, name: str, lanes: int):
-        """The source of a case: its type, form, origin and modifier."""
+        """Return the source of a case: its type, form, origin and modifier."""
         kind, form, origin = case[f"{name} type"], case[f"{name} form"], case.get(f"{name} origin", 0)
         modifier = case.get(f"{name} modifier", "NONE")
         if modifier in ("ABS", "NEGABS", "NEG") and kind in INTS and kind not in SIGNED:
@@ -208,7 +208,7 @@ class LaneBench(Bench):
         return Indirect(address, 0, size, TYPE_BY_NAME[kind], Region(None, width, 1 if width > 1 else 0), mark)
 
     def immediate(self, kind: str, *, packed: bool) -> Immediate:
-        """A constant of a type, or the packed one that counts as it; bits as text writes them."""
+        """Return a constant of a type, or the packed one that counts as it; bits as text writes them."""
         vector = {"w": "v", "d": "v", "uw": "uv", "ud": "uv", "f": "vf"}.get(kind)
         if packed and vector:
             return Immediate(TYPE_BY_NAME[vector], int.from_bytes(self.rng.bytes(4), "little"))
@@ -218,7 +218,7 @@ class LaneBench(Bench):
         return Immediate(TYPE_BY_NAME[kind], int.from_bytes(data[at : at + size], "little"))
 
     def destination(self, case: dict, name: str, lanes: int, *, halves: int = 1):
-        """A destination of its own for a case."""
+        """Return a destination of its own for a case."""
         form = case[f"{name} form"]
         if form[0] == "predicate":
             return PredicateOperand(self.predicate(int.from_bytes(self.rng.bytes(4), "little")))
@@ -248,7 +248,7 @@ def _keep_brain_floats_apart(row: Instruction, case: dict) -> None:
 
 
 def fits(row: Instruction, case: dict) -> dict | None:
-    """A case made legal by the documents, or None where it cannot be: float results go to floats, integers to integers."""
+    """Return a case made legal by the documents, or None where it cannot be: float results go to floats, integers to integers."""
     case = dict(case)
     if "pinned" in case:
         names = ["dst type", *(f"{s.name} type" for s in vector_slots(row, Role.READ))]
@@ -339,7 +339,7 @@ def _add_predicates(bench: LaneBench, row: Instruction, case: dict) -> None:
 
 
 def benches(row: Instruction, some: Callable[[Iterable[dict]], Iterable[dict]] = iter) -> Iterator[LaneBench]:
-    """The kernels that hold all cases of a row, or some: one per execution mask and register size."""
+    """Yield the kernels that hold all cases of a row, or some: one per execution mask and register size."""
     groups: dict[tuple, LaneBench] = {}
     for case in some(cases_of(row)):
         key = (case["emask"], case["grf"])

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 NULL = RawOperand(0, 0)
 PAYLOAD = 4096  # bytes of a data operand
 SLM, SCRATCH = 8192, 1 << 18
-UNBOUND = 239
 TYPES = {t: TYPE_BY_NAME[t] for t in ("ud", "d", "uq", "uw")}
 CHANNEL_MASKS = [1, 2, 5, 8, 11, 15]
 IMAGES = [
@@ -65,7 +64,7 @@ SIZES_OF_TEXEL = {
 
 
 def shapes_of(row: Instruction) -> set[Shape]:
-    """The shapes of a row's operands."""
+    """Return the shapes of a row's operands."""
     return {s.shape for s in row.slots}
 
 
@@ -109,7 +108,7 @@ def data_sizes(row: Instruction) -> list[int]:
 
 
 def dimensions(row: Instruction) -> dict[str, list]:
-    """The dimensions of a row."""
+    """Return the dimensions of a row."""
     shapes = shapes_of(row)
     kinds = {f.name: f.kind for f in row.fields}
     # Images of dwords are what an atomic wants.
@@ -193,7 +192,7 @@ class MessageBench(LaneBench):
         return (pool * (size // len(pool) + 1))[:size]
 
     def payload(self, data: bytes = b"", *, raw: int = 0, size: int = PAYLOAD) -> RawOperand:
-        """A data operand: given bytes, then arbitrary ones, behind ``raw`` registers."""
+        """Return a data operand: given bytes, then arbitrary ones, behind ``raw`` registers."""
         start = raw * self.grf
         body = self.rng.bytes(start) + data
         number = self.var("ud", (size + start) // 4, body + self.rng.bytes(size + start - len(body)))
@@ -205,7 +204,7 @@ class MessageBench(LaneBench):
         return self.payload(data, raw=raw, size=512)
 
     def scalar(self, value: int, kind: str, *, register: bool) -> object:
-        """A scalar operand: an immediate, or the second element of a variable."""
+        """Return a scalar operand: an immediate, or the second element of a variable."""
         if not register:
             bits = 64 if TYPES[kind].size == 8 else 32
             return Immediate(TYPES[kind], value & (1 << bits) - 1)
@@ -269,7 +268,7 @@ from tests.sim.generator.places import place as _place  # noqa: E402 - it needs 
 
 
 def benches(row: Instruction, some: Callable[[Iterable[dict]], Iterable[dict]] = iter) -> Iterator[Bench]:
-    """The kernels that hold all cases of a row, or some; a binding table has room for some 200 buffers."""
+    """Yield the kernels that hold all cases of a row, or some; a binding table has room for some 200 buffers."""
     groups: dict[tuple, MessageBench] = {}
     for number, case in enumerate(some(cases_of(row))):
         key = (case["emask"], case["grf"], number // 150)

@@ -16,7 +16,7 @@ SEED = 20_240_607
 
 @cache
 def pairwise(sizes: tuple[int, ...], seed: int = SEED) -> tuple[tuple[int, ...], ...]:
-    """Combinations of indices, one per dimension; dimension i has ``sizes[i]`` values."""
+    """Return combinations of indices, one per dimension; dimension i has ``sizes[i]`` values."""
     if len(sizes) == 1:
         return tuple((i,) for i in range(sizes[0]))
     rng = np.random.default_rng(seed)
@@ -41,7 +41,7 @@ def pairwise(sizes: tuple[int, ...], seed: int = SEED) -> tuple[tuple[int, ...],
 
 
 def cases(dimensions: dict[str, list], seed: int = SEED) -> list[dict]:
-    """The combinations as dictionaries, by the names of the dimensions."""
+    """Return the combinations as dictionaries, by the names of the dimensions."""
     names = list(dimensions)
     table = pairwise(tuple(len(dimensions[n]) for n in names), seed)
     return [{n: dimensions[n][i] for n, i in zip(names, row, strict=True)} for row in table]

@@ -27,7 +27,7 @@ class Place:
     cell: int = 4
 
     def operand(self, turn: int) -> bytes:
-        """An operand in which every third lane repeats what is in memory; the others have that of another lane.
+        """Return an operand in which every third lane repeats what is in memory; the others have that of another lane.
 
         Operands with different turns repeat it in different lanes.
         """
@@ -37,7 +37,7 @@ class Place:
 
 
 def place(bench: MessageBench, row: Instruction, case: dict, lanes: int) -> Place:
-    """The place of a case, by the shapes of the row's operands."""
+    """Return the place of a case, by the shapes of the row's operands."""
     shapes = {s.shape for s in row.slots}
     if shapes & {Shape.LSC_ADDRESS, Shape.LSC_ADDRESS_STRIDED}:
         return _untyped(bench, row, case, lanes)
@@ -67,7 +67,7 @@ def _seen(data: bytes, offsets: list[int], size: int) -> list[bytes]:
 
 
 def _surface(bench: MessageBench, case: dict, data: bytes) -> tuple[int, bytes]:
-    """A surface field for the space of a case, and what stands in it."""
+    """Return a surface field for the space of a case, and what stands in it."""
     space = case["space"]
     if space == "slm":
         return 0, bench.slm
@@ -187,7 +187,7 @@ def _ud():
 
 
 def _matrix(bench: MessageBench, case: dict) -> Place:
-    """A matrix in flat memory, its six numbers in operands or in one register."""
+    """Return a matrix in flat memory, its six numbers in operands or in one register."""
     size = codes.DATASIZES[case["datasize"]].memory_bytes
     columns, rows = 36, 18
     pitch = columns * size + 8 * (case["raw"] + 1)
@@ -213,7 +213,7 @@ def _matrix(bench: MessageBench, case: dict) -> Place:
 
 
 def image_of(bench: MessageBench, words: dict) -> int:
-    """An image with arbitrary texels; its binding table index."""
+    """Return an image with arbitrary texels; its binding table index."""
     from tests.sim.generator.message_cases import SIZES_OF_TEXEL
 
     texel = SIZES_OF_TEXEL.get(words["format"], 4) * words["channels"]
@@ -291,7 +291,7 @@ def _texels(bench: MessageBench, row: Instruction, case: dict, lanes: int) -> Pl
 
 
 def _rectangle(bench: MessageBench, row: Instruction, case: dict) -> Place:
-    """A rectangle of an image: its corner in scalars."""
+    """Return a rectangle of an image: its corner in scalars."""
     words = dict(_images(row)[case["image"]])
     words |= {"dims": 2, "depth": 1, "layered": False, "width": 12, "height": 9}
     index = image_of(bench, words)

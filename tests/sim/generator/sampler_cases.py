@@ -29,7 +29,7 @@ STATES = [
 
 
 def image_of(bench: MessageBench, words: dict) -> int:
-    """An image whose floats are all finite."""
+    """Return an image whose floats are all finite."""
     texel = SIZES_OF_TEXEL.get(words["format"], 4) * words["channels"]
     count = words["width"] * words["height"] * words["depth"] * words["channels"]
     data = bench.rng.bytes(texel * count // words["channels"])
@@ -40,7 +40,7 @@ def image_of(bench: MessageBench, words: dict) -> int:
 
 
 def dimensions(row: Instruction) -> dict[str, list]:
-    """The dimensions of a row. Rows take turns with images and sampler states: the forms of one mnemonic have different ones."""
+    """Return the dimensions of a row. Rows take turns with images and sampler states: the forms of one mnemonic have different ones."""
     turn = TABLE.rows.index(row) if row in TABLE.rows else 0
     images, states = list(range(len(IMAGES)))[turn % 3 :: 3], list(range(len(STATES)))[turn % 4 :: 4]
     found: dict[str, list] = {
@@ -62,7 +62,7 @@ def dimensions(row: Instruction) -> dict[str, list]:
 
 
 def cases_of(row: Instruction) -> Iterator[dict]:
-    """The combinations that make sense: no filter on integers, no halves where bits of a float are offsets."""
+    """Yield the combinations that make sense: no filter on integers, no halves where bits of a float are offsets."""
     for case in cases(dimensions(row)):
         integer = "int" in IMAGES[case["image"]]["format"]
         state = dict(STATES[case["state"]])
@@ -86,7 +86,7 @@ def _coordinate(bench: MessageBench, lanes: int, size: int, *, normalized: bool)
 
 
 def payload_of(bench: MessageBench, row: Instruction, case: dict, lanes: int, words: dict) -> tuple[RawOperand, ...]:
-    """The operands of the payload, one for each parameter that the row lists."""
+    """Return the operands of the payload, one for each parameter that the row lists."""
     sizes = {
         "u": words["width"],
         "v": words["height"] if not words.get("layered") or words["dims"] == 3 else words["depth"],
@@ -173,7 +173,7 @@ def add(bench: MessageBench, row: Instruction, case: dict) -> None:
 
 
 def benches(row: Instruction, some: Callable[[Iterable[dict]], Iterable[dict]] = iter) -> Iterator[MessageBench]:
-    """The kernels that hold all cases of a row, or some."""
+    """Yield the kernels that hold all cases of a row, or some."""
     groups: dict[tuple, MessageBench] = {}
     for case in some(cases_of(row)):
         key = (case["emask"], case["grf"])

@@ -112,7 +112,7 @@ class Ring(Bench):
 
 
 def partners(row: Instruction, rows: list[Instruction]) -> tuple[Instruction, ...]:
-    """The rows of a barrier that a row belongs to: itself, and what comes before or after it."""
+    """Return the rows of a barrier that a row belongs to: itself, and what comes before or after it."""
     name = row.meaning.name
     chain = next(names for names in KINDS.values() if name in names)
     return tuple(row if name == step else next(r for r in rows if r.meaning.name == step) for step in chain)

@@ -3,7 +3,7 @@
 kernel void smooth(global float *out, global const float *in, int n) {
   int i = get_global_id(0);
   if (i < n)
-    out[i] = 0.5f * (in[i] + in[i + 1]);  // the last work item reads behind the end
+    out[i] = 0.5f * (in[i] + in[i + 1]);  // the last work item reads past the end
 }
 
 kernel void reverse(global int *data) {

@@ -32,7 +32,7 @@ def space_of(state: State, inst) -> tuple[Space, int]:
 
 
 def addresses(state: State, inst, lanes: int, base: int) -> list[int]:
-    """Base + scale * address + offset; addresses into surfaces have 32 bits."""
+    """Return base + scale * address + offset; addresses into surfaces have 32 bits."""
     kind = KIND[inst.get("addrsize")]
     raw = [state.number(inst.get("src0"), i, kind) for i in range(lanes)]
     found = [a * (inst.get("immscale") or 1) + inst.get("immoffset") for a in raw]

@@ -28,7 +28,7 @@ def bits_of(precision: int) -> int:
 
 
 def number(word: int, index: int, precision: int):
-    """Number ``index`` of a dword; what does not fit a tf32 is cut off."""
+    """Return number ``index`` of a dword; bits that do not fit a tf32 are cut off."""
     bits = bits_of(precision)
     field = word >> index * bits & (1 << bits) - 1
     if precision in INTEGERS:

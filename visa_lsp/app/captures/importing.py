@@ -201,7 +201,7 @@ class _LaunchWriter:
             raise self.problem(f"has {len(args)} arguments; the kernel takes {count}: {expected}")
         if len(args) > count:
             self.notes.append(
-                f"the kernel takes {count} arguments; what is recorded of arguments from {count} on is left out"
+                f"the kernel takes {count} arguments; the records of arguments from {count} on are ignored"
             )
         return args[:count]
 
@@ -216,7 +216,7 @@ class _LaunchWriter:
                 return spec
         words = f"the kernel takes {KIND_WORDS.get(kind, '')}, the capture has {_WORDS[type(recorded[0])]}"
         if kind == "buffer" and isinstance(recorded[0], CapturedValue):
-            words = "no contents are recorded of the memory that it points to"
+            words = "the contents of the memory that it points to are not recorded"
         raise self.problem(f"argument {self.info.describe_argument(index)}: {words}")
 
     def _as_kind(self, index: int, kind: str, arg: CapturedArg, expected: list[Spec]) -> Spec | None:

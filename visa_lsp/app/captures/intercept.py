@@ -224,7 +224,7 @@ class _InterceptReader:
 
     def _refuse_image(self, name: str, channel_type: int, order: int, kind: int) -> NoReturn:
         words = f"unsupported image: channel type 0x{channel_type:x}, channel order 0x{order:x}, type 0x{kind:x}"
-        raise self.folder.problem(f"{words}; supported are the orders R, RG, RGBA, BGRA of whole elements", name)
+        raise self.folder.problem(f"{words}; supported orders: R, RG, RGBA, BGRA, of whole elements", name)
 
     def _sampler(self, name: str) -> CapturedSampler:
         """Return the state of ``CL_SAMPLER_NORMALIZED_COORDS = CL_FALSE, CL_SAMPLER_ADDRESSING_MODE = ...``."""

@@ -28,7 +28,7 @@ class Mended(Struct, frozen=True):
 
 
 def mend(text: str, inspect: Inspect, wanted: Wanted, *, unsafe: bool = False) -> Mended:
-    """Apply the safe fixes of wanted findings, with ``unsafe`` the others too, until no fix improves the text."""
+    """Apply the safe fixes of wanted findings until no fix improves the text; ``unsafe`` also applies the others."""
     now = Mended(text, tuple(inspect(text)), 0)
     while True:
         fixes = [

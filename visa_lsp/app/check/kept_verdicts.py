@@ -1,7 +1,8 @@
 """The cache of verdicts on disk: a text that has not changed since another run is not checked again.
 
-The key of a verdict (``verdict.key_of``) covers the text and the settings, the mark of a cache file all code, so a verdict is
-valid wherever text and package are. Invariant: a verdict is what checking would find; damaged entries are ignored.
+The key of a verdict (``verdict.key_of``) covers the text and the settings; the mark of a cache file covers all code. So
+a verdict does not depend on the folders of the text and of the package. Invariant: a verdict is what checking would
+find; damaged entries are ignored.
 """
 
 from __future__ import annotations

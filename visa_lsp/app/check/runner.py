@@ -36,7 +36,7 @@ _LEAST: Final = 0.002  # seconds that any file takes
 
 
 def check_file(task: Task) -> FileResult:
-    """Check one file; with ``fix`` apply fixes first."""
+    """Check one file; ``fix`` applies fixes first."""
     return result_of(task, judge(task))
 
 

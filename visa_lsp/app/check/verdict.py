@@ -88,7 +88,7 @@ def is_launch(name: str) -> bool:
 def key_of(task: Task, text: str) -> str:
     """Return the key of everything that the findings of a text depend on; empty if no key is wanted or possible.
 
-    Launch files have none, because their findings depend on other files; nor have host languages, because of their parsers.
+    Launch files have none, because their findings depend on other files. Host languages have none because of their parsers.
     """
     if not task.keep or task.host is not None or is_launch(task.name):
         return ""

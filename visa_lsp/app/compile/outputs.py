@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from visa_lsp.app.errors import UserError, reason
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError, reason
 from visa_lsp.app.output_files import check_output, write_file
 from visa_lsp.text import encode_text
 
@@ -87,7 +87,7 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
     """Write a launch file for each kernel that has none, as ``run --init`` does."""
     kernels = [text for text in build.texts if text.is_kernel]
     if find_spec("numpy") is None:
-        return WrittenFiles((), ("launch files need NumPy: pip install 'visa-lsp[run]'",) if kernels else ())
+        return WrittenFiles((), (NEEDS_NUMPY,) if kernels else ())
     from visa_lsp.app.launch.init import write_launches
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import TextProblems

@@ -124,7 +124,7 @@ def comparison_text(comparison: Comparison) -> Iterator[str]:
             yield f"{line.line + 1:>6} {len(line.left):>4} -> {len(line.right):<4} {printable(lines[line.line].strip())}"
             yield from (f"{_INDENT}A {text}" for text in line.left)
             yield from (f"{_INDENT}B {text}" for text in line.right)
-        yield f"  {same} of {len(kernel.lines)} lines have as many Gen instructions on both sides"
+        yield f"  {same} of {len(kernel.lines)} lines have the same number of Gen instructions on both sides"
         yield ""
 
 

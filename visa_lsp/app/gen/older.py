@@ -48,7 +48,7 @@ def in_older_forms(
 ) -> tuple[list[str], tuple[ToolFinding, ...]]:
     """Return the lines of a text of 4.2 with instructions in the forms of text 4.1 if possible, and a finding about them.
 
-    If the text has an object, the older form is that of the object, which has no operands of text 4.2 only.
+    If the text has an object, the older form is the form in the object, which lacks operands that only text 4.2 has.
     """
     out, chosen = list(codes), platform_named(platform)
     module = program_of(document, chosen)

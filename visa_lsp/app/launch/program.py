@@ -57,9 +57,9 @@ def module_of_text(
 ) -> Module:
     """Return the program of a text as its object represents it, with the source lines of its instructions.
 
-    ``platform`` is None if unknown. Raises TextProblems with the diagnostics if the text has errors on every platform; with
-    ``judged`` false only if they leave no program. A program that no object can represent is returned as in the text, with
-    a line in ``notes``.
+    ``platform`` is None if unknown. Raises TextProblems with the diagnostics if the text has errors on every platform;
+    unless ``judged``, it does so only if they leave no program. A program that no object can represent is returned as
+    in the text, with a line in ``notes``.
     """
     name = platform.name if platform is not None else None
     # The errors of the platform come first, because ``refuse_errors`` needs the same cached result.

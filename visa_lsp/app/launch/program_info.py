@@ -44,7 +44,7 @@ def choose_platform(launch: LaunchFile, options: RunOptions, kernels: Sequence[s
 
 
 def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform | None:
-    """Return the result of ``choose_platform``, but None instead of the default; raises the same errors."""
+    """Return the result of ``choose_platform``, but None instead of the default. Raises LaunchError like it."""
     chosen = options.platform or launch.platform
     platform = platform_named(chosen) if chosen else None
     if chosen and platform is None:
@@ -69,7 +69,7 @@ def _same_registers(one: Platform, other: Platform) -> bool:
 
 
 def _zebins(launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool) -> list[Path]:
-    """Return the zebin of a launch: the named one, else the one with the program's name, else, unless ``own``, the folder's."""
+    """Return the named files of a launch, else the zebins with the program's name; without ``own``, also one of the folder."""
     if launch.zebin or launch.ze_info:
         return [source for source in (launch.zebin, launch.ze_info) if source is not None]
     places = [place for place in (options.path, launch.path) if place is not None]

@@ -111,7 +111,7 @@ def propose(
 ) -> Proposal:
     """Complete ``quick``, an object with keys of a launch file, to a launch.
 
-    With ``tries`` the kernel runs with unknown sizes, and buffers get the length that it needs. ``text`` is that of the
+    ``tries`` runs the kernel with unknown sizes, and gives buffers the length that it needs. ``text`` is that of the
     program, if it has one. Raises LaunchError if there is no kernel, no ze_info can be found or inferred, or ``quick`` is
     invalid.
     """

@@ -1,6 +1,7 @@
-"""Runs one launch from text or object to report: assemble, encode, decode, prepare, run, compare.
+"""Runs one launch from text or object to report: load, link, prepare, run, compare.
 
-The command line and ``visa.run`` of the language server both call ``run_text``. Prints nothing and writes no file.
+``ready`` and ``run_ready`` are the two halves, which every caller passes: ``run`` and ``visa.run`` by ``unit.run_job``, the
+debugger with its own machine between them. Prints nothing and writes no file.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ class ReadyRun:
         prepared, config, said = self.prepared, self.launch.config, list(self.notes)
         if profiler is not None and self.options.engine == "auto":
             said.append(
-                "--profile uses the interpreter, which alone records lanes and messages; --counts works with any engine"
+                "--profile uses the interpreter, because only it records lanes and messages; --counts works with any engine"
             )
         if result.side_by_side > 1:
             said.append(

@@ -39,7 +39,7 @@ MAX_MODEL_SHARED: Final = 1 << 12
 MAX_MODEL_GROUPS: Final = 4
 MAX_MODEL_VALUE: Final = 4096
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
-MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, within which a counterexample chooses what it holds at first
+MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, whose first contents a counterexample chooses
 MAX_LOADS: Final = 24  # whose values a counterexample chooses
 MAX_EXAMPLES: Final = 3  # launches of a counterexample to run
 FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples of it
@@ -47,7 +47,7 @@ MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
 TILE: Final = 16  # work items along an axis of a tile, because compilers and programmers use multiples of it
 _MET: Final = "all work items of a group come to the barrier of line {}"
-_STAYS: Final = "accesses of shared local memory stay in their arrays, as the answers for bounds say or not"
+_STAYS: Final = "accesses of shared local memory stay in their arrays (see the answers for bounds)"
 _STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their work item"
 _ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
@@ -77,7 +77,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A launch: the values of symbols; by buffer argument, size and value of what it holds at some offsets, and the bytes in use."""
+    """A launch: the values of symbols, and of each buffer argument the contents (size and value by offset) and bytes in use."""
 
     values: Mapping[str, int]
     contents: Mapping[int, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class _Group:
 
 
 class _MemoryOfModel:
-    """The loads of the work items of a counterexample: what they read is what buffers hold at first."""
+    """The loads of the work items of a counterexample; their values are the first contents of buffers."""
 
     def __init__(
         self, loaded: Mapping[Atom, LoadedElement], question: Question, items: Sequence[SymbolicItem],
@@ -136,7 +136,7 @@ class _MemoryOfModel:
         return found
 
     def contents(self, values: Mapping[str, int]) -> tuple[dict[int, dict[int, tuple[int, int]]], dict[int, int]]:
-        """Return for each buffer what it holds, size and value by offset, and the bytes that the accesses reach."""
+        """Return for each buffer its contents, as size and value by offset, and the bytes that the accesses reach."""
         held: dict[int, dict[int, tuple[int, int]]] = {}
         reach: dict[int, int] = {}
         for one, offset, name in self._loads:
@@ -395,9 +395,9 @@ class Prover:
             if tried:
                 break
         if not tried:
-            why = "no proof, and no launch that shows the contrary"
+            why = "neither a proof nor a counterexample was found"
         elif build is builds[0]:
-            why = "a launch that the simulator does not confirm was found"
+            why = "the simulator did not confirm the launch that was found"
         else:
             why = "the work items seem to store equal values, which the simulator does not report"
         return Result(property_, lines[0], UNKNOWN_ANSWER, reason=why)
@@ -640,7 +640,7 @@ class Prover:
         lines = [
             *one.lines,
             *other.lines,
-        ]  # of other lanes too: which lanes a work item is in is not part of the question
+        ]  # also of other lanes, because the question does not fix the lane of a work item
         needs: dict[str, None] = dict.fromkeys(self.always)
         cases = []
         if a.intervals & b.intervals:
@@ -657,7 +657,7 @@ class Prover:
             result = self._meet(a, b, unfenced, lines, search=False)
             if result.answer != PROVED:
                 memory = "shared local memory" if a.space[0] == SHARED else "global memory"
-                why = f"a barrier without a fence of {memory} before it comes between it and line {b.line}"
+                why = f"only a barrier without a fence of {memory} before it separates it from line {b.line}"
                 return replace(result, reason=why)
             needs.update(dict.fromkeys(result.assumptions))
         return Result("race", a.line, PROVED, tuple(needs))
@@ -731,7 +731,7 @@ class Prover:
             pairs = zip(a.stored, b.stored, strict=False)
             return [*inside(question), z3.Or([question.term(x, first) != question.term(y, second) for x, y in pairs])]
 
-        # Of two equal values the simulator reports no race.
+        # The simulator reports no race between stores of equal values.
         builds = [differ, inside] if a.stored and b.stored else [inside]
         return self._search_launch("race", lines, items, builds, [], [a, b])
 
@@ -763,7 +763,7 @@ class Prover:
         launch = self.confirm("uninitialised", list(doubtful), Example({})) if doubtful else None
         for line in doubtful:
             shown = launch if launch is not None and self.confirm("uninitialised", [line], Example({})) else None
-            reason = None if shown else "what it reads may come from a register that nothing has written"
+            reason = None if shown else "it may read a register that was never written"
             yield Result("uninitialised", line, REFUTED if shown else UNKNOWN_ANSWER, launch=shown, reason=reason)
 
     # ---- divergence

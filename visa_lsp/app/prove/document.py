@@ -75,7 +75,7 @@ class ProvedFile(Struct, frozen=True):
 
 
 def check_properties(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the named properties, all where none is named. Raises UserError for an unknown one."""
+    """Return the named properties, all if none is named. Raises UserError for an unknown one."""
     found = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
     for name in found:
         if name not in PROPERTIES:
@@ -89,10 +89,10 @@ def prove_data(
     opened: Mapping[str, str] | None = None, is_wanted: Callable[[], bool] = lambda: True,
     process: ProofProcess | None = None,
 ) -> ProvedFile:  # fmt: skip
-    """Prove the kernels of a text or object, in a process of its own, which ends as soon as it is not wanted.
+    """Prove the kernels of a text or object in a separate process, which ends as soon as the answer is not wanted.
 
-    ``opened`` are texts of an editor by path, which stand for the files; ``process`` serves several calls. Raises UserError where Z3 is missing, the file is neither
-    text nor object, or an assumption has a mistake.
+    ``opened`` are texts of an editor by path, which replace the files; ``process`` serves several calls. Raises
+    UserError if Z3 is missing, the file is neither text nor object, or an assumption has a mistake.
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)

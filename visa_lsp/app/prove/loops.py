@@ -79,7 +79,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
 
 
 def unroll_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
-    """Walk the first rounds of a loop one after the other; ``walker.is_cut`` where a work item may need more rounds."""
+    """Walk the first rounds of a loop one after the other; ``walker.is_cut`` is set if a work item may need more rounds."""
     if _has_barrier(walker, loop) and _may_pass_none(walker, loop, way):
         walker.is_cut = True  # the rounds of work items between two barriers may differ
     exits: list[Way] = []
@@ -120,7 +120,7 @@ def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
 
 
 def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_leave: bool) -> Way:
-    """Return the way after a loop; with ``all_leave`` every work item that enters the loop also leaves it."""
+    """Return the way after a loop. ``all_leave`` means that every work item that enters the loop also leaves it."""
     if not exits:
         return replace(way, path=(*way.path, FALSE), known=())
     for one in exits:

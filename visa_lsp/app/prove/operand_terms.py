@@ -33,7 +33,10 @@ MAX_ELEMENTS: Final = 8  # of an instruction that is followed element by element
 
 
 class LaneOperands:
-    """Reads the operands of a kernel. ``element``: of all operands, instead of that of the item's lane."""
+    """Reads the operands of a kernel.
+
+    ``element`` is the element to read of all operands, instead of that of the item's lane.
+    """
 
     def __init__(
         self, kernel: Kernel, platform: Platform, pool: SumPool, storage: Storage, lane: Sum, simd: int
@@ -173,7 +176,7 @@ class LaneOperands:
     def value(
         self, value: Expr, control: ExecControl, registers: ItemRegisters, target: DataType, line: int
     ) -> Sum | None:
-        """Return the value of an expression for a target type, cut to it; None for other than an integer."""
+        """Return the value of an expression, truncated to a target type; None if that is not an integer."""
         if isinstance(value, Choose):
             types = [self.type_of(one) for one in (value.yes, value.no)]
             exec_type = execution_type(types)
@@ -192,14 +195,14 @@ class LaneOperands:
         extended = extend_type(used, exec_type, target)
         sources = [self.source(one, control, extended, registers, line) for one in value.args]
         found = Arithmetic(self.pool, exec_type, line, wide_count=target.size == 8).value(value.meaning, sources)
-        # Signed sums and all products are index arithmetic that programmers take for whole numbers.
+        # Signed sums and all products are index arithmetic, in which programmers expect no wrapping.
         counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
         return self.pool.wrap(
             found, target.bits, signed=target.is_signed, line=line if counts and target.size == 4 else 0
         )
 
     def is_by_elements(self, value: Expr, control: ExecControl, registers: ItemRegisters) -> bool:
-        """Return whether the lanes of an instruction stand for elements that all work items share."""
+        """Return whether the lanes of an instruction represent elements that all work items share."""
         if not control.no_mask or not 1 < control.exec_size <= MAX_ELEMENTS or not isinstance(value, Calc):
             return False
         sources = [one for one in value.args if isinstance(one, General)]
@@ -220,7 +223,7 @@ def _is_irregular(operand: Immediate, control: ExecControl) -> bool:
 
 
 def address_taken(kernel: Kernel) -> frozenset[int]:
-    """Return the variables that an address operand names, with all that lie over the same storage."""
+    """Return the variables that an address operand names, with all variables in the same storage."""
     named = {value.var for inst in kernel.instructions for value in inst.values if isinstance(value, AddressOf)}
     storage = storage_of(kernel, 32)
     roots = {storage.root(one) for one in named}

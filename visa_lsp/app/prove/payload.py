@@ -54,7 +54,7 @@ class LaunchSymbols:
     fixed: Mapping[str, int] = field(default_factory=dict)  # symbol -> the value that assumptions give it
 
     def symbol(self, name: str, level: Level, low: int, high: int) -> Sum:
-        """Return a symbol, or its value where that is fixed."""
+        """Return a symbol, or its value if that is fixed."""
         value = self.fixed.get(name, low)
         if (name in self.fixed or low == high) and low <= value <= high:
             return number(value)
@@ -159,7 +159,7 @@ def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) ->
         return _by_value(info, entry, symbols)
     if entry.kind == "local" and entry.size:
         place = symbols.shared.setdefault(index, pool.symbol(f"shared_{index}", Level.LAUNCH, 0, 1 << 20))
-        # An offset has 32 bits; the kernel reads them alone or with the zeros above.
+        # An offset has 32 bits; the kernel reads only these, or also the zeros above them.
         return [(0, min(4, entry.size), place), *([(4, entry.size - 4, number(0))] if entry.size > 4 else [])]
     if entry.kind == "buffer" and entry.size == 8 and entry.addrmode in ("stateless", ""):
         pointer = symbols.pointers.setdefault(index, pool.symbol(f"pointer_{index}", Level.LAUNCH, 0, MAX_ADDRESS))

@@ -29,7 +29,7 @@ def results_json(file: ProvedFile) -> list[dict[str, Any]]:
 
 
 def as_text(files: Sequence[ProvedFile]) -> str:
-    """Return the answers for a reader: what is not proved line by line, the rest as counts with their assumptions."""
+    """Return the answers as text: each unproved line, and counts of the rest with their assumptions."""
     lines: list[str] = []
     for file in files:
         name = printable(file.name)

@@ -27,7 +27,7 @@ STEPS_PER_SECOND: Final = (
     3_000_000  # in units of Z3, measured on an idle core, so that answers do not depend on the load of the machine
 )
 SLOWEST: Final = 10  # how many times slower a machine may be
-MAX_CHOICES: Final = 24  # as expressions, because Z3 simplifies 100 that are nested for minutes, whatever its limits
+MAX_CHOICES: Final = 24  # as expressions, because Z3 spends minutes on simplifying 100 nested ones, whatever its limits
 
 
 class OutOfTime(Exception):  # noqa: N818 - a limit, not an error
@@ -88,7 +88,7 @@ class Question:
         return found
 
     def atom(self, atom: Atom, item: SymbolicItem) -> Any:
-        """Return an atom of a work item, with what holds of it among the sides."""
+        """Return an atom of a work item, and add its properties to the side conditions."""
         name = self.name_of(atom, item)
         key = (atom, name)
         found = self.made.get(key)
@@ -178,7 +178,7 @@ class Solver:
         return self.deadline - time.monotonic()
 
     def question(self, *, exact: bool = False) -> Question:
-        """Return a question without conditions. Raises OutOfTime where no time is left."""
+        """Return a question without conditions. Raises OutOfTime if no time is left."""
         if self.left <= 0:
             raise OutOfTime
         return Question(self.pool, exact)

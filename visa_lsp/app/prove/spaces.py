@@ -1,7 +1,7 @@
-"""The memory that an access goes to, and the offset in it: a buffer, shared local memory, private memory, or unknown.
+"""The memory of an access, and the offset in it: a buffer, shared local memory, private memory, or unknown.
 
-Knows surfaces, pointers of arguments, and the marks of shared local memory; walks nothing. Invariant: an address belongs to a buffer
-only if it is the buffer's pointer plus what may be an offset.
+Knows surfaces, pointers of arguments, and the marks of shared local memory; walks nothing. Invariant: an address
+belongs to a buffer only if it is the buffer's pointer plus what may be an offset.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.read.model import MemoryPlace
     from visa_lsp.program.payload import KernelInfo
 
-MAX_POINTER_CHOICES: Final = 3  # conditions that an address is followed for, each both ways
+MAX_POINTER_CHOICES: Final = 3  # conditions of an address that are followed, each both ways
 Space = tuple[str, int]
 SHARED: Final = "shared"
 BUFFER: Final = "buffer"
@@ -42,10 +42,11 @@ _STATELESS: Final = (253, 255)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemAccess:
-    """An access of the work item: ``size`` bytes at ``offset`` of a memory, where ``path`` holds.
+    """An access of the work item: ``size`` bytes at ``offset`` of a memory, if ``path`` holds.
 
     ``intervals`` are the stretches between barriers that it may lie in, ``fences`` those between fences of its memory.
-    ``why``: its place or effect is not modelled. ``stored`` are the elements that it stores, as far as they are known.
+    ``why`` is the reason if its place or effect is not modelled. ``stored`` are the elements that it stores, as far as
+    they are known.
     """
 
     instruction: int
@@ -98,7 +99,7 @@ class MemoryMap:
     def space(
         self, memory: MemoryPlace, address: Sum, registers: ItemRegisters, handle: Sum | None
     ) -> tuple[Space, Sum, str]:
-        """Return the memory of an access, the offset in it, and the reason where it is not known.
+        """Return the memory of an access, the offset in it, and the reason if it is unknown.
 
         ``handle`` is the value of the operand that names a surface.
         """
@@ -154,7 +155,7 @@ class MemoryMap:
             if factor != 1 or base not in known:
                 continue
             rest = address - Sum(((base, 1),), 0)
-            # Addresses have 64 bits: multiples of 2^64 make no difference to an offset of less than 2^63.
+            # Addresses have 64 bits, so that multiples of 2^64 do not change an offset of less than 2^63.
             rest = Sum(tuple([pair for pair in rest.factors if pair[1] % (1 << 64)]), rest.constant)
             low, high = rest.limits()
             if low >= -(1 << 63) and high < 1 << 63 and not any(one in known for one in atoms_of(rest)):
@@ -166,12 +167,12 @@ class MemoryMap:
 
 
 def memory_of(space: Space) -> int:
-    """Return the memory that a fence has to cover for accesses of a space."""
+    """Return the memory that a fence must cover for accesses of a space."""
     return SHARED_MEMORY if space[0] == SHARED else GLOBAL_MEMORY
 
 
 def join_accesses(one: ItemAccess, other: ItemAccess) -> ItemAccess | None:
-    """Return one access for two of an instruction that overlap or lie side by side; None for others."""
+    """Return one access for two accesses of an instruction that overlap or are adjacent; None for others."""
     same = (one.instruction, one.space, one.path, one.intervals, one.fences, one.why) == (
         other.instruction, other.space, other.path, other.intervals, other.fences, other.why
     )  # fmt: skip
@@ -183,7 +184,7 @@ def join_accesses(one: ItemAccess, other: ItemAccess) -> ItemAccess | None:
 
 
 def choices_of(address: Sum, pointers: Collection[Atom]) -> Iterator[Claim]:
-    """Yield the conditions by which parts of an address are chosen that have pointers among them."""
+    """Yield the conditions that choose between parts of an address with pointers."""
     for atom in atoms_of(address):
         if atom.test is not None and any(one in pointers for one in atoms_of(*atom.parts)):
             yield atom.test

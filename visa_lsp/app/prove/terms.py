@@ -404,7 +404,7 @@ class SumPool:
         return found
 
     def assume(self, term: Sum, test: Claim) -> Sum:
-        """Return a term with the choices made that a condition decides."""
+        """Return a term with the choices resolved that a condition decides."""
         known: dict[Atom, Sum] = {}
         opposite = negation(test)
 

@@ -57,6 +57,7 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
 from visa_lsp.isa.model import FlowClass, Role, Trait
+from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import Combine, General, Immediate, Indirect, Predicate, PredicateOperand, RawOperand, State
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
@@ -213,9 +214,9 @@ class Walker:
     def _one(self, statement: Statement, way: Way) -> Way:
         self._steps += 1
         if self._steps > MAX_STATEMENTS:
-            raise TooLong("it has more statements, loops counted several times, than a proof follows")
+            raise TooLong("it has too many statements for a proof; a loop counts several times")
         if monotonic() > self.deadline:
-            raise TooLong("following its statements takes longer than the time allows")
+            raise TooLong("following its statements takes longer than the time limit")
         match statement:
             case Set():
                 self._set(statement, way)
@@ -304,7 +305,7 @@ class Walker:
         test = self.test(statement.condition, way, self.line(statement.places[0]))
         self._depth += 1
         if self._depth > MAX_CALL_DEPTH:
-            raise TooLong("its subroutines call one another more deeply than a proof follows")
+            raise TooLong("its calls of subroutines are nested too deeply for a proof")
         done = self._routine(statement.routine, way.copy(test))
         self._depth -= 1
         other = way.copy(negation(test))
@@ -637,8 +638,7 @@ class Walker:
             )
             self.assign(target, address, held, lanes, way, line)
             return way
-        if name == "addc" and lanes.no_mask and guard is None and lanes.exec_size <= MAX_ELEMENTS:
-            self._add_elements(inst, lanes, way, line)
+        if name == "addc" and guard is None and self._add_elements(inst, lanes, way, line):
             return way
         if name == "bfn":
             self._bfn(inst, held, lanes, way, line)
@@ -675,19 +675,26 @@ class Walker:
         self._interval += 1
         return self._interval
 
-    def _add_elements(self, inst: Inst, control: ExecControl, way: Way, line: int) -> None:
-        """Add with carry, element by element: the reader leaves packed constants to this."""
+    def _add_elements(self, inst: Inst, control: ExecControl, way: Way, line: int) -> bool:
+        """Add a packed constant with carry, element by element; return whether the instruction does that."""
+        value, constant, target, carry = (inst.get(name) for name in ("src0", "src1", "dst", "carry"))
+        if not (isinstance(value, General) and isinstance(target, General) and isinstance(carry, General)):
+            return False
+        where = [self.storage.root(one.var) for one in (value, target, carry)]
+        is_plain = value.modifier is OperandModifier.NONE and isinstance(constant, Immediate) and len(set(where)) == 3
+        if not is_plain or not control.no_mask or control.exec_size > MAX_ELEMENTS:
+            return False
         sums = []
         for self.operands.element in range(control.exec_size):
             parts = [
-                self.operands.read(inst.get(name), control, ty.UD, way.registers, line, signed=False)
-                for name in ("src0", "src1")
+                self.operands.read(one, control, ty.UD, way.registers, line, signed=False) for one in (value, constant)
             ]
             sums.append(parts[0] + parts[1])
         for self.operands.element, one in enumerate(sums):
-            self.assign(inst.get("carry"), self.pool.quotient(one, 1 << 32), TRUE, control, way, line)
-            self.assign(inst.get("dst"), self.pool.wrap(one, 32, signed=False), TRUE, control, way, line)
+            self.assign(carry, self.pool.quotient(one, 1 << 32), TRUE, control, way, line)
+            self.assign(target, self.pool.wrap(one, 32, signed=False), TRUE, control, way, line)
         self.operands.element = None
+        return True
 
     def _bfn(self, inst: Inst, held: Claim, control: ExecControl, way: Way, line: int) -> None:
         target, table = inst.get("dst"), inst.get("func")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from visa_lsp.app.read.model import Lanes, MemoryPlace, Transfer
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import General, Immediate, Predicate, RawOperand
-
-if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
+from visa_lsp.program.model import General, Immediate, Inst, Predicate, RawOperand
 
 _ADDRESS_TYPE = {1: ty.UW, 2: ty.UD, 3: ty.UQ, 5: ty.UD, 6: ty.D}
 _FLAT = MemoryPlace(model=codes.ADDRTYPE_FLAT)

@@ -9,19 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.lower import operands_of, root_of
-from visa_lsp.app.read.model import Calc, Compare, Lanes, NamedCall, Set, Transfer
+from visa_lsp.app.read.model import Calc, Compare, Expr, Lanes, NamedCall, Set, Transfer
 from visa_lsp.isa.lane import Lane, effect_of
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import BOOL
-from visa_lsp.program.model import AddressOf, General, Immediate, PredicateOperand, RawOperand
+from visa_lsp.program.model import AddressOf, General, Immediate, Inst, Kernel, PredicateOperand, RawOperand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.read.model import Expr
     from visa_lsp.isa import lane
-    from visa_lsp.program.model import Inst, Kernel
 
 _ZERO: Final = 64  # zero is divided by every power of two
 _MAX_ROUNDS: Final = 8  # a variable without a result by then counts as odd

@@ -19,9 +19,11 @@ from visa_lsp.app.read.lines import CodePrinter
 from visa_lsp.app.read.lower import CARRIES
 from visa_lsp.app.read.model import (
     Both,
+    BranchTest,
     Calc,
     Choose,
     Compare,
+    Expr,
     If,
     Lanes,
     MemoryPlace,
@@ -29,6 +31,7 @@ from visa_lsp.app.read.model import (
     Reading,
     Repeat,
     Set,
+    Statement,
     Transfer,
 )
 from visa_lsp.app.read.structure import shape_loop
@@ -37,15 +40,13 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lane import S0, effect_of
 from visa_lsp.isa.model import Trait
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
-from visa_lsp.program.model import Combine, General, Immediate, PredicateOperand, State
+from visa_lsp.program.model import Combine, General, Immediate, Kernel, PredicateOperand, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.app.read.model import BranchTest, Expr, Statement
     from visa_lsp.app.read.names import ReadingNames
     from visa_lsp.isa.types import DataType, ExecControl
-    from visa_lsp.program.model import Kernel
 
     Plain = Set | Transfer | NamedCall
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from msgspec import Struct
 
@@ -11,39 +12,35 @@ from visa_lsp.app.read.alignment import Alignment
 from visa_lsp.app.read.expressions import Printer, component, skip_widening
 from visa_lsp.app.read.model import (
     Both,
+    BranchTest,
     Break,
     Calc,
     Choose,
     Continue,
+    Expr,
     Goto,
     If,
     Invoke,
     JumpLabel,
     MemoryPlace,
     NamedCall,
+    Reading,
     Repeat,
     Return,
     Set,
+    Statement,
     Transfer,
 )
-from visa_lsp.app.read.names import C_TYPES, PointerArgument
+from visa_lsp.app.read.names import C_TYPES, PointerArgument, ReadingNames
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, Effect, Lane
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import General, Immediate, Predicate, PredicateOperand, RawOperand, State
+from visa_lsp.isa.types import DataType, ExecControl
+from visa_lsp.program.model import General, Immediate, Inst, Kernel, Predicate, PredicateOperand, RawOperand, State
 from visa_lsp.program.operand_text import instruction, modifiers, operand, string_name
 from visa_lsp.sim.effects import EFFECTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from visa_lsp.app.read.model import BranchTest, Expr, Reading, Statement
-    from visa_lsp.app.read.names import ReadingNames
-    from visa_lsp.isa.types import DataType
-    from visa_lsp.program.model import Inst, Kernel
 
 _INDENT: Final = "    "
 _UNSIGNED: Final = {1: ty.UB, 2: ty.UW, 4: ty.UD, 8: ty.UQ}

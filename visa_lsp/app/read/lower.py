@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel, Value
 
 
-# By effect: the field of the second result, the whole sum, and the bit of the sum in the second result.
+# By effect: the field of the second result, the exact sum, and the number of the bit that is the second result.
 CARRIES: Final = {"addc": ("carry", lane.S0 + lane.S1, 32), "subb": ("borrow", lane.S0 - lane.S1, 63)}
 
 

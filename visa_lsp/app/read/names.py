@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
-from visa_lsp.program.model import General, RawOperand
+from visa_lsp.program.model import General, Kernel, RawOperand
 from visa_lsp.program.text_form import names_of
 from visa_lsp.sim.launch.layout import Geometry, LaunchLayout
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
-    from visa_lsp.program.model import Kernel
     from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.program.payload import KernelInfo
 

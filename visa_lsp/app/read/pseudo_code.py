@@ -188,7 +188,7 @@ def chosen(file: ReadFile, kernel: str | None, lines: tuple[int, int] | None) ->
     if lines is not None:
         kernels = tuple([part for one in kernels if (part := _part(one, *lines)) is not None])
         if not kernels:
-            raise UserError(f"{file.name}: no instruction stands in lines {lines[0]} to {lines[1]}")
+            raise UserError(f"{file.name}: no instruction is in lines {lines[0]} to {lines[1]}")
     return ReadFile(file.name, kernels, file.text)
 
 

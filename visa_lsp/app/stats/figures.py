@@ -89,7 +89,7 @@ class KernelFigures(Struct, frozen=True):
 
 
 def figures_of(kernel: Kernel, grf_bytes: int, path: str, *, lives: bool = False) -> KernelFigures:
-    """Return the statistics of a kernel with GRF rows of ``grf_bytes``; with ``lives`` also the live range of each variable."""
+    """Return the statistics of a kernel with GRF rows of ``grf_bytes``; ``lives`` adds the live range of each variable."""
     use = registers_of(kernel, grf_bytes)
     code = [inst for inst in kernel.instructions if inst.row.flow not in _NO_CODE]
     families = Counter(inst.row.family for inst in code)

@@ -27,13 +27,16 @@ if TYPE_CHECKING:
     from visa_lsp.sim.faults import Fault
 
 SHOWN_NODES: Final = 40
-_WIDENING_STEPS: Final = 2_000  # of the slice that says which other groups matter
+_WIDENING_STEPS: Final = 2_000  # of the slice that selects the other groups
 Needed = tuple[int | str, int, int]  # argument, offset and size in bytes
 
 
 @dataclass(frozen=True, slots=True)
 class WhyQuestion:
-    """The question: a value or the number of a fault; without both the first failure. At most ``most`` nodes are shown."""
+    """The question: a value or the number of a fault; if both are missing, the first failure.
+
+    At most ``most`` nodes are shown.
+    """
 
     value: str | None = None
     fault: int | None = None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.app.launch.runner import ReadyRun
-    from visa_lsp.sim.jit.late import GroupReplay
+    from visa_lsp.app.why.group_replay import GroupReplay
     from visa_lsp.sim.memory import Buffer
 
 MAX_WHOLE_STEPS: Final = 60_000  # instructions of a run that is recorded as a whole: a third of a second
@@ -65,8 +65,8 @@ class LaunchRecorder:
         large = len(self._dispatch.kernel.instructions) > _MAX_COMPILED_INSTRUCTIONS
         if self._steps <= MAX_WHOLE_STEPS or large or find_spec("llvmlite") is None:
             return self._interpret()
+        from visa_lsp.app.why.group_replay import GroupReplay
         from visa_lsp.sim.jit.code_cache import Making
-        from visa_lsp.sim.jit.late import GroupReplay
 
         self._replay = GroupReplay(self._dispatch, self._before, Making(open_for_user("native", ())))
         number = self._number(group) if group is not None else self._writer(needed)

@@ -127,7 +127,7 @@ class Describer:
                 buffer = self._buffers[origin.where]
                 values |= self.memory_values(buffer, origin.offset, self._before.of(buffer, origin.offset, origin.size))
         if first.kind == "memory":
-            words = f"{self._buffer_title(self._buffers[first.where])}: as the launch gives it"
+            words = f"{self._buffer_title(self._buffers[first.where])}: initial value of the launch"
             return WhyNode(number, first.kind, words, distance=found.distance, times=len(origins), values=values)
         owner = self._dependences.recorder.activations[first.owner]
         name = owner.code.kernel.variable_name(first.where)
@@ -302,7 +302,9 @@ def text_lines(report: WhyReport) -> Iterator[str]:
 def head_line(report: WhyReport) -> str:
     """Return the value in question in words: ``y[37] = 3.0, expected 2.5``."""
     head = f"{report.value} = {report.is_now}" if report.is_now is not None else report.value
-    return head + (f", expected {report.expected}" if report.expected is not None else "")
+    if report.expected is None:
+        return head
+    return head + (", as expected" if report.expected == report.is_now else f", expected {report.expected}")
 
 
 def node_lines(node: WhyNode) -> Iterator[str]:

@@ -80,7 +80,7 @@ def _find_refusals(ctx: CheckContext, bound: Bound, row: Instruction, node: tree
 
 
 def _is_met(ctx: CheckContext, refusal: Refusal) -> bool:
-    """Return whether a refusal holds on the platform; without one, whether it holds on all."""
+    """Return whether a refusal holds on the platform; for None, whether it holds on all."""
     platform = ctx.platform
     if platform is None:
         return refusal.efficient64b is None and all(name in refusal.platforms for name in since("BDW"))

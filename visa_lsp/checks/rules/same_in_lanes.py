@@ -60,7 +60,9 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         match writers.get(variable):
             case [number] if _is_same(body.code[number].inst):
                 place = ctx.line_place(steps[number].line)
-                message = f"every lane computes the same value: one element of `{name}`, read as `<0;1,0>`, would serve"
+                message = (
+                    f"every lane computes the same value: one element of `{name}`, read as `<0;1,0>`, would suffice"
+                )
                 yield ctx.report(RULE, place, message)
 
 

@@ -14,8 +14,8 @@ from visa_lsp.text import Span
 
 # Classes of lines in one check of a text; a compiler's text of 200,000 lines has some thousands.
 CLASSES: Final = 40_000
-# Lines of each body that are checked one by one because they may have a finding; bodies in one step, and in all; bodies
-# that share their name with another one.
+# In order: the lines of each body that are checked one by one because they may have a finding; the bodies in one step;
+# all bodies; the bodies that share their name with another one.
 SUSPECTS: Final = 2_000
 BODIES: Final = 250
 MAX_BODIES: Final = 20_000

@@ -1,6 +1,6 @@
-"""Generates the pages of options and settings: the help of each command from its parser, and the settings.
+"""Generates the pages of options and settings: the help of each command, and the settings.
 
-Knows no option by itself: the caller gives the help, the table of folder settings and the extension's manifest are read.
+Knows no single option; the caller gives the help, and it reads the table of folder settings and the manifest of the extension.
 """
 
 from __future__ import annotations

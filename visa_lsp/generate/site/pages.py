@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def pages(root: Path, helps: Mapping[str, str]) -> dict[str, str]:
-    """Return all of them, in Markdown, by their names below the folder of documents. Raises OSError outside of a clone.
+    """Return all pages in Markdown, by their names below the folder of documents. Raises OSError outside of a clone.
 
-    ``helps`` has the help of each command (``cli.help_texts``); nothing imports the room of commands.
+    ``helps`` has the help of each command (``cli.help_texts``), because nothing imports the room of commands.
     """
     return {**opcode_pages.pages(root), **option_pages.pages(root, helps)}

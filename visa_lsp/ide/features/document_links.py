@@ -46,7 +46,7 @@ _YAML: Final = re.compile(
 )
 _LIST: Final = re.compile(r"^[^\S\n]*files[^\S\n]*:[^\S\n]*\[([^\]\n]*)\]", re.MULTILINE)
 _NAME: Final = re.compile(r"^\s+-\s+name\s*:\s*[\"']?([A-Za-z0-9_.$-]+)", re.MULTILINE)
-# The files that a chunk names, lines counted from its first: a function of its text alone, so cached with it.
+# The files that a chunk names, with lines from its first; cached with the chunk, because they depend on its text only.
 _FILES: Final = Key[list[Link]]("files")
 
 

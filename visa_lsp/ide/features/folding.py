@@ -33,7 +33,7 @@ class FoldKind(Enum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fold:
-    """Lines from ``first`` to ``last``, both included; ``first`` stays visible. a ``header`` is folded when the file opens."""
+    """Lines from ``first`` to ``last``, both included; ``first`` stays visible. A ``header`` is folded when the file opens."""
 
     first: int
     last: int

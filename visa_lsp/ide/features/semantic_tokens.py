@@ -118,7 +118,7 @@ def unpack_tokens(line: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 
 def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> list[bytes]:
-    """Return the ``packed`` tokens of the lines of a chunk, columns in code points; lines out of ``inside`` may lack them."""
+    """Return the ``packed`` tokens of the lines of a chunk, columns in code points; lines outside of ``inside`` may have none."""
     found = some_lines(analysis, at, inside=inside)
     assert found is not None
     return found

@@ -1,6 +1,6 @@
-"""The declarations and mentions of a chunk, each found when it is first needed.
+"""The declarations and mentions of a chunk of a text, each computed on first use.
 
-Invariant: a chunk never changes, so facts about it hold in every snapshot that contains it.
+Invariant: a chunk never changes, so its index holds for every snapshot with the chunk.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NOTES: Final = frozenset(
 
 
 class PartNaming(NamedTuple):
-    """The part of a chunk that decides the meaning of names of the body; ``signs`` is None without declarations."""
+    """The part of a chunk that determines the meaning of names in the body; ``signs`` is None without declarations."""
 
     labels: tuple[str, ...]
     signs: dict[str, str] | None
@@ -37,7 +37,7 @@ class PartNaming(NamedTuple):
 class ChunkIndex:
     """The facts of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration.
 
-    ``memo`` is for what others work out of the chunk: each under its own key.
+    ``memo`` caches facts that other modules derive from the chunk, each under its own key.
     """
 
     facts: Facts
@@ -53,22 +53,22 @@ class ChunkIndex:
 
     @property
     def knows_naming(self) -> bool:
-        """True if ``naming`` is known already."""
+        """True if ``naming`` is already computed."""
         return self._naming is not None
 
     @property
     def knows_instructions(self) -> bool:
-        """True if ``instructions`` is known already."""
+        """True if ``instructions`` is already computed."""
         return self._instructions is not None
 
     @property
     def knows_decls(self) -> bool:
-        """True if ``decls`` and ``aliases`` are known already."""
+        """True if ``decls`` and ``aliases`` are already computed."""
         return self._decls is not None and self._aliases is not None
 
     @property
     def naming(self) -> PartNaming:
-        """The part of the chunk that decides the meaning of the body's names."""
+        """The part of the chunk that determines the meaning of the body's names."""
         if self._naming is None:
             specials = tuple([text for _, text in self.facts.specials])
             self._naming = PartNaming(self.facts.labels, self.signs if self.facts.decls else None, specials)
@@ -81,7 +81,7 @@ class ChunkIndex:
 
     @property
     def decls(self) -> dict[str, list[tuple[int, str]]]:
-        """Name to (line in the chunk, text behind the name)."""
+        """A map from name to (line in the chunk, text after the name)."""
         if self._decls is None:
             found: dict[str, list[tuple[int, str]]] = {}
             if self.facts.decls:
@@ -93,7 +93,7 @@ class ChunkIndex:
 
     @property
     def aliases(self) -> list[tuple[str, str]]:
-        """(name, what it is an alias of) of each declaration that says so."""
+        """(name, base) of each declaration of an alias."""
         if self._aliases is None:
             pairs = (
                 zip(self.facts.decls, self.facts.properties, strict=True)
@@ -105,7 +105,7 @@ class ChunkIndex:
 
     @property
     def signs(self) -> dict[str, str]:
-        """Declared name to a sign for its class and length (``line_keys.Signs``)."""
+        """A map from declared name to a sign for its class and length (``line_keys.Signs``)."""
         if self._signs is None:
             pairs = zip(self.facts.decls, self.facts.properties, strict=True)
             self._signs = {name: sign_of(name, class_letter(rest)) for name, rest in pairs}
@@ -113,14 +113,14 @@ class ChunkIndex:
 
     @property
     def label_signs(self) -> dict[str, str]:
-        """The same of labels."""
+        """A map from label to its sign."""
         if self._label_signs is None:
             self._label_signs = {name: sign_of(name, "L") for name in self.facts.labels}
         return self._label_signs
 
     @property
     def instructions(self) -> int:
-        """The number of instructions that compute: marks of source lines and lifetimes do not."""
+        """The number of instructions, without marks of source lines and lifetimes."""
         if self._instructions is None:
             if self.facts.braced:
                 told = [statement_of(line.rstrip()) for line in self.code.split("\n")]
@@ -145,5 +145,5 @@ class ChunkIndex:
 
 
 def sign_of(name: str, letter: str) -> str:
-    """Return the sign of a declared name in the key of a line; a word whose meaning differs in places is its own sign."""
+    """Return the sign of a declared name in the key of a line; a word whose meaning depends on the place is its own sign."""
     return f"\x01{letter}{name if name in special_words() else ''}\x02{len(name)};"

@@ -51,7 +51,7 @@ class Directory:
         self._change(part, come=True)
         self._parts[id(part)] = part
         if self._left.pop(id(part), None) is None:
-            self._snapshot = None  # it is of another snapshot: no snapshot's now, until ``update`` has looked
+            self._snapshot = None  # because the directory is between two snapshots until ``update`` has finished
         return True
 
     def find_declaring(self, names: Iterable[str]) -> list[tuple[str, ChunkIndex]]:
@@ -88,7 +88,7 @@ def directory_in(document: Document) -> Directory:
 
 
 def directory_of(document: Document, parts: Sequence[ChunkIndex]) -> Directory:
-    """Return the directory of a text, updated to a snapshot."""
+    """Return the directory of a text, updated to the snapshot with the chunks ``parts``."""
     found = directory_in(document)
     found.update(parts)
     return found

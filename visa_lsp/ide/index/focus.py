@@ -147,7 +147,7 @@ def header_of(analysis: Analysis, name: str) -> Analysis:
 def focus_at(
     analysis: Analysis, offset: int, *, uses: bool = False, family: bool = False, most: int | None = None
 ) -> Analysis:
-    """Return the analysis bound for the line of an offset; with ``uses`` also for the lines that mention the name there."""
+    """Return the analysis bound for the line of an offset; ``uses`` adds the lines that mention the name there."""
     document = analysis.document
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
         return analysis

@@ -124,7 +124,7 @@ def describe_access(access: AccessedBytes, symbol: Symbol, body: Body) -> str:
 def _legend(access: AccessedBytes, grf_bytes: int) -> str:
     """Return the legend of the grid, in one line."""
     done = "writes" if access.write else "reads"
-    what = f"a number is the lane that {done} the element at that byte of the row, `0-7` are several lanes"
+    what = f"each number is the lane that {done} the element at that byte of the row; `0-7` means several lanes"
     return f"*{what}, `·` is none; a row is a register of {grf_bytes} bytes, counted from the start of the variable*"
 
 

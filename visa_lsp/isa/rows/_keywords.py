@@ -71,7 +71,6 @@ class More(TypedDict, total=False):
     half_parameters: tuple[str, ...]
     foreign: Mapping[str, str]
     pitfalls: tuple[str, ...]
-    doc_page: str | None
     seed: str | None
 
 

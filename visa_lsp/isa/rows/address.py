@@ -35,6 +35,5 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "A result outside the variable that src0 names is undefined when it is used.",
             "A general operand as src0 means its address, not its value.",
         ),
-        doc_page="ADDR_ADD",
     ),
 )

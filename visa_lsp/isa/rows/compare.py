@@ -47,7 +47,6 @@ def _min_max(mnemonic: str, op: int, word_: str) -> Instruction:
                 " lanes are written."
             ),
         ),
-        doc_page="MIN_MAX",
         seed="003",
     )
 
@@ -74,7 +73,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "Without a relation the text is accepted and the byte is 6, which is not a hardware condition.",
             "Upper-case relations (`.GT`) are seed text only; the finalizer stops on them.",
         ),
-        doc_page="CMP",
         foreign={"setcc": ""},
     ),
     _min_max("min", 0, "smaller"),

@@ -1,6 +1,6 @@
 """Rows: messages to the data port, which reads and writes surfaces, and messages written by hand.
 
-Sources: what the finalizer writes for layouts and codes; the documentation page of each name for the meaning.
+Sources: objects of the finalizer for layouts and codes; the documentation page of each name for the meaning.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _oword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str, *
     return message(
         mnemonic, opcode, "data_port", f"{head} surface:s offset:v {data} modified:b!",
         (replace(SURFACE, barred={0: until("CNL")}), _OFFSET, _SRC if store else _DST), (MOD,), Effect(mnemonic), summary, detail,
-        exec_style=ExecStyle.SIZE, exec_sizes=_OWORDS, doc_page=mnemonic.upper(), pitfalls=pitfalls,
+        exec_style=ExecStyle.SIZE, exec_sizes=_OWORDS, pitfalls=pitfalls,
         refusals=NO_WIDE_BLOCKS,
     )  # fmt: skip
 
@@ -77,7 +77,7 @@ def _media(mnemonic: str, opcode: int, modes: dict[str, int], summary: str, deta
         ),
         (Modifier("mode", modes, doc="which rows of an interlaced surface"),),
         Effect(mnemonic), summary, detail,
-        exec_style=ExecStyle.NONE, doc_page=mnemonic.upper(),
+        exec_style=ExecStyle.NONE,
         pitfalls=(
             "A row of the block takes a power of two bytes in the registers, at least four.",
             "Width times height is limited: 64 rows up to 4 bytes, 32 up to 8, 16 up to 16, 8 up to 32, 4 up to 64.",
@@ -94,7 +94,7 @@ def _gather(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
             _DWORDS_OUT if store else _DWORDS_IN,
         ),
         (_ELTSIZE, replace(MOD, behind=True)), Effect(mnemonic), summary, detail,
-        exec_sizes=(1, 8, 16), doc_page=mnemonic.upper(), traits=Trait.SIZES_UNCHECKED | Trait.DWORD_DATA,
+        exec_sizes=(1, 8, 16), traits=Trait.SIZES_UNCHECKED | Trait.DWORD_DATA,
         pitfalls=(
             "Offsets count elements, not bytes; `gather_scaled` and `scatter_scaled` count bytes.",
             "Each lane's element takes a dword of the register, whatever its size.",
@@ -107,7 +107,7 @@ def _make_scaled(mnemonic: str, opcode: int, store: bool, summary: str, detail: 
         mnemonic, opcode, "data_port",
         f"E P eltsize:b=0 n:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
         (SURFACE, _GOFF, _LANES_OFF, _DWORDS_OUT if store else _DWORDS_IN), (_BLOCKS,), Effect(mnemonic), summary, detail,
-        exec_sizes=_SCALED_SIZES, doc_page=mnemonic.upper(), refusals=NO_WIDE_LANES,
+        exec_sizes=_SCALED_SIZES, refusals=NO_WIDE_LANES,
         pitfalls=("With one or two bytes per lane each lane still takes a whole dword of the register.",),
     )  # fmt: skip
 
@@ -116,7 +116,7 @@ def _scaled4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str)
     return message(
         mnemonic, opcode, "data_port", f"E P chan:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
         (SURFACE, _GOFF, _LANES_OFF, replace(_DWORDS_OUT if store else _DWORDS_IN, per_channel=True)), (CHANNELS,), Effect(mnemonic), summary, detail,
-        exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(), refusals=NO_WIDE_LANES,
+        exec_sizes=(1, 2, 4, 8, 16, 32), refusals=NO_WIDE_LANES,
         pitfalls=("A channel starts on a register of its own; channels left out take no registers.",),
     )  # fmt: skip
 
@@ -125,7 +125,7 @@ def _typed4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
     return message(
         mnemonic, opcode, "data_port", f"E P chan:b surface:s u:r v:r r:r lod:r {'src' if store else 'dst'}:r",
         (replace(IMAGE, barred={0: ALL, 5: ALL}), *_COORDS, _SRC if store else _DST), (CHANNELS,), Effect(mnemonic), summary, detail,
-        exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(), refusals=_NARROW_TYPED,
+        exec_sizes=(1, 2, 4, 8, 16, 32), refusals=_NARROW_TYPED,
         pitfalls=("A coordinate that the surface does not have must be %null.",),
     )  # fmt: skip
 
@@ -135,7 +135,7 @@ def _qword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -
         mnemonic, opcode, "data_port", f"E P n:b surface:s off:r {'src' if store else 'dst'}:r",
         (SURFACE, _OFF, _SRC if store else _DST),
         (Modifier("n", {"1": 0, "2": 1, "4": 2}, doc="qwords per lane"),), Effect(mnemonic), summary, detail,
-        exec_sizes=(1, 2, 4, 8, 16), platforms=since("XeHP_SDV"), doc_page=mnemonic.upper(),
+        exec_sizes=(1, 2, 4, 8, 16), platforms=since("XeHP_SDV")
     )  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def _raw_send(mnemonic: str, kind: int) -> Instruction:
         "Sends the registers of src to the function unit that the extended descriptor names and stores the response in dst. "
         "Nothing is checked: descriptor, lengths and operands must fit the platform."
         + (" The conditional form waits until earlier threads that touch the same pixels are done." if kind else ""),
-        doc_page="RAW_SEND", refusals=_PLAIN_SENDS,
+        refusals=_PLAIN_SENDS,
     )  # fmt: skip
 
 
@@ -187,7 +187,7 @@ def _raw_sends(mnemonic: str, kind: int) -> Instruction:
         "Sends src0 and src1 as the two halves of one message and stores the response in dst. Nothing is checked."
         + (" The thread ends with this message." if last else "")
         + (" The conditional form waits for earlier threads that touch the same pixels; it names no function unit." if conditional else ""),
-        doc_page="RAW_SENDS", refusals=_PLAIN_SENDS,
+        refusals=_PLAIN_SENDS,
     )  # fmt: skip
 
 
@@ -237,7 +237,7 @@ def _raw_sendg(mnemonic: str, kind: int) -> Instruction:
         "Sends two payloads, each written with its length behind a slash, with an immediate descriptor and two that come "
         "from registers. Nothing is checked." + (" The thread ends with this message." if last else "")
         + (" The conditional form waits for earlier threads that touch the same pixels." if conditional else ""),
-        dialects=frozenset({Dialect.V42}), platforms=since("CRI"), doc_page="RAW_SENDS", seed=None,
+        dialects=frozenset({Dialect.V42}), platforms=since("CRI"), seed=None,
     )  # fmt: skip
 
 
@@ -295,7 +295,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "For each lane reads the dword at its byte offset, combines it with src0 (and src1), writes the result back and "
         "returns the old value, without another access in between. With `.16` the operation works on words, each in the "
         "low half of a dword.",
-        exec_sizes=(1, 2, 4, 8, 16), seed_opcode=0x3B, doc_page="DWORD_ATOMIC", operations=DWORD_OPERATIONS,
+        exec_sizes=(1, 2, 4, 8, 16), seed_opcode=0x3B, operations=DWORD_OPERATIONS,
         pitfalls=(
             "cmpxchg compares with src1 and writes src0; fcmpwr compares with src0 and writes src1.",
             "Lanes that meet at one address are served one after the other, in no fixed order.",
@@ -333,7 +333,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Write pixels to a render target.",
         "Hands the colours of a pixel shader's pixels to the render target, with depth, stencil, oMask or alpha where the "
         "flags say so. The header comes first in every form.",
-        exec_sizes=(8, 16, 32), doc_page="RT_WRITE",
+        exec_sizes=(8, 16, 32)
     ),
     message(
         "urb_write_3d", 0x72, "data_port", "E P nout:b chmask:r goff:w handle:r slotoff:r data:r",
@@ -348,7 +348,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (), Unmodelled("the unified return buffer belongs to the 3D pipeline"),
         "Write vertex outputs to the unified return buffer.",
         "Writes nout registers of vertex data behind each vertex's handle, subject to the channel mask.",
-        exec_sizes=(8,), exec_verified=(1, 8), doc_page="URB_WRITE",
+        exec_sizes=(8,), exec_verified=(1, 8),
         pitfalls=("In the object the channel mask is before the global offset; in the text after it.",),
     ),
     message(
@@ -363,7 +363,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Atomic operation per lane on pixels of a typed surface.",
         "For each lane reads the pixel at (u, v, r), combines it with src0 (and src1), writes the result back and returns "
         "the old value. The surface must have a single 32-bit channel.",
-        exec_sizes=(1, 2, 4, 8, 16), doc_page="TYPED_ATOMIC", refusals=_NARROW_ATOMICS,
+        exec_sizes=(1, 2, 4, 8, 16), refusals=_NARROW_ATOMICS,
     ),
     _scaled4(
         "gather4_scaled", 0x74, False,

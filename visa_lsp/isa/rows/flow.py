@@ -33,17 +33,17 @@ _ARGUMENTS: Final = (
 )
 
 
-def _place(mnemonic: str, kind: int, flow: FlowClass, summary: str, detail: str, page: str) -> Instruction:
+def _place(mnemonic: str, kind: int, flow: FlowClass, summary: str, detail: str) -> Instruction:
     """Make one of the two records that define a label."""
     return Instruction(
         mnemonic, kind, "flow", layout("label:label"),
         (Slot("label", Shape.LABEL, Role.OTHER, doc="the label that this place gets"),),
         exec_style=ExecStyle.NONE, predicable=False, opens_label=True, dialects=EVERY,
-        meaning=Effect("label"), flow=flow, summary=summary, detail=detail, doc_page=page,
+        meaning=Effect("label"), flow=flow, summary=summary, detail=detail
     )  # fmt: skip
 
 
-def _source_mark(mnemonic: str, kind: int, slot: Slot, mark: Mark, page: str, *, seed: bool = False) -> Instruction:
+def _source_mark(mnemonic: str, kind: int, slot: Slot, mark: Mark, *, seed: bool = False) -> Instruction:
     """Make FILE or LOC in one of their spellings; the first spelling in the table is the one that printing uses."""
     what = mark.value
     return Instruction(
@@ -55,7 +55,6 @@ def _source_mark(mnemonic: str, kind: int, slot: Slot, mark: Mark, page: str, *,
         summary=f"Source {what} of what follows.",
         detail=f"Names the source {what} of the following instructions, up to the next such mark. It computes nothing and"
         " serves debuggers.",
-        doc_page=page,
         marks_source=mark,
     )  # fmt: skip
 
@@ -76,7 +75,6 @@ def _lifetime(word: str, bit: int, what: str) -> Instruction:
         detail=f"Tells the register allocator that the life of a variable {what} here. It computes nothing; the class of the"
         " variable stands in the record.",
         pitfalls=("Using the variable or an alias of it outside its lifetime is undefined.",),
-        doc_page="LIFETIME",
         seed=None,
     )  # fmt: skip
 
@@ -86,13 +84,11 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ".function", 0x30, FlowClass.SUBROUTINE, "Start of a subroutine.",
         "Opens a subroutine inside the kernel and gives it a label that `call` can name; it ends where the next one begins."
         " Only the directive writes the record: the line with the same label that dumps print behind it writes nothing.",
-        "SUBROUTINE",
     ),
     _place(
         "label", 0x31, FlowClass.LABEL, "A place to branch to.",
         "Defines a block label: the target of `jmp`, `goto` and `switchjmp`. At a label lanes that an earlier `goto` sent here"
         " become active again.",
-        "LABEL",
     ),
     Instruction(
         "jmp", 0x32, "flow", layout("E P label:label"), (label("block label in the same subroutine"),),
@@ -106,7 +102,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "Use it in uniform control flow only: it takes along lanes that wait at another label.",
             "The execution size should be 1; the finalizer does not complain about others.",
         ),
-        doc_page="JMP",
     ),
     Instruction(
         "call", 0x33, "flow", layout("E P label:label"), (label("label of a `.function`"),),
@@ -119,7 +114,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " and starts with just these lanes.",
         pitfalls=("All variables are shared with the subroutine: there are no arguments.", "Recursion is not supported.",
                   "A call of size 1 should be unmasked (M1_NM)."),
-        doc_page="CALL",
     ),
     Instruction(
         "ret", 0x34, "flow", layout("E P"), (),
@@ -131,7 +125,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail=f"{_MASKED_RETURN} and the caller continues when no lane of the call is left. In the kernel's main part it ends"
         " the thread.",
         pitfalls=("A return of size 1 in divergent code takes all lanes along.",),
-        doc_page="RET",
     ),
     Instruction(
         "fcall", 0x67, "flow", layout("E P name:strw argsize:b retsize:b"),
@@ -146,7 +139,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "The name must be a plain identifier: a quoted string is a syntax error here.",
             "Sizes have to equal those that the callee declares; numbers above 255 lose their upper bits.",
         ),
-        doc_page="FCALL",
         seed=None,
     ),
     Instruction(
@@ -167,7 +159,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "A value that is not the address of a function is undefined.",
             "`.uniform` and `.noreturn` are words of the newest text; objects have no place for them.",
         ),
-        doc_page="IFCALL",
         seed=None,
     ),
     Instruction(
@@ -178,7 +169,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail=f"{_MASKED_RETURN} and the caller of `fcall` or `ifcall` continues when no lane is left. %retval, %sp and %fp are"
         " handed back.",
         pitfalls=("A subroutine that was entered by `call` returns with `ret`.",),
-        doc_page="FRET",
         seed=None,
     ),
     Instruction(
@@ -194,7 +184,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " the symbol stands for is not in the object.",
         traits=Trait.STRIDE_UNCHECKED,
         pitfalls=("The address has 64 bits: a ud destination gets the lower half.",),
-        doc_page="FADDR",
         seed=None,
     ),
     Instruction(
@@ -214,7 +203,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "The labels are in parentheses, with commas.",
             "Platforms with fused units (TGLLP to ARL) do not have it.",
         ),
-        doc_page="SWITCHJMP",
         seed=None,
     ),
     Instruction(
@@ -225,16 +213,15 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " same, so a decoded object shows `call`.",
         pitfalls=("The finalizers of 2022 and 2026 crash on it.",),
         refusals=(Refusal("it does not find the body that is called", stops=True),),
-        doc_page="FCCALL",
         seed=None,
         flow=FlowClass.KERNEL_CALL,
     ),
-    _source_mark("FILE", 0x51, _FILE, Mark.FILE, "FILE"),
-    _source_mark("LOC", 0x52, _LINE, Mark.LINE, "LOC"),
-    _source_mark(".file", 0x51, _FILE, Mark.FILE, "FILE"),
-    _source_mark(".loc", 0x52, _LINE, Mark.LINE, "LOC"),
-    _source_mark("file", 0x51, _FILE, Mark.FILE, "FILE", seed=True),
-    _source_mark("loc", 0x52, _LINE, Mark.LINE, "LOC", seed=True),
+    _source_mark("FILE", 0x51, _FILE, Mark.FILE),
+    _source_mark("LOC", 0x52, _LINE, Mark.LINE),
+    _source_mark(".file", 0x51, _FILE, Mark.FILE),
+    _source_mark(".loc", 0x52, _LINE, Mark.LINE),
+    _source_mark("file", 0x51, _FILE, Mark.FILE, seed=True),
+    _source_mark("loc", 0x52, _LINE, Mark.LINE, seed=True),
     _lifetime("start", 0, "begins"),
     _lifetime("end", 1, "ends"),
 )  # fmt: skip

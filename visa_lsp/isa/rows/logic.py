@@ -176,7 +176,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "No `.sat`; of the source modifiers only (~).",
         ),
         traits=Trait.DOTTED,
-        doc_page="BFN",
         seed=None,
         verified=dict.fromkeys(("dst", "src0", "src1", "src2"), LOGIC), negates=False, inverts=True,
     ),

@@ -1,6 +1,6 @@
 """Rows: messages of the load/store controller, DG2 and later (opcodes 0x89 untyped, 0x8A typed, 0x8B fence).
 
-Sources: what the finalizer writes for layouts and codes; the pages LSC_UNTYPED, LSC_TYPED and LSC_FENCE for the meaning; CISA.l
+Sources: objects of the finalizer for layouts and codes; the pages LSC_UNTYPED, LSC_TYPED and LSC_FENCE for the meaning; CISA.l
 and CISA.y for what only text 4.2 has. The words live in ``isa.lsc_codes``.
 
 * Typed and untyped messages share mnemonics; the word after the mnemonic (``.tgm``, or ``.ugm .ugml .slm``)
@@ -90,7 +90,7 @@ def _make_untyped(
     **more: Unpack[More],
 ) -> Instruction:
     code = lsc_codes.SUB.get(name, sub)
-    rest: More = {"platforms": _DG2, "doc_page": "LSC_UNTYPED", "seed": None, "pitfalls": traps, **more}
+    rest: More = {"platforms": _DG2, "seed": None, "pitfalls": traps, **more}
     return message(
         f"lsc_{name}", 0x89 if name in lsc_codes.SUB else None, "lsc", f"sub:b={code} {fields}", slots,
         (_UGM, *CACHES, *extra), meaning, summary, detail,
@@ -111,7 +111,7 @@ def _make_typed(
     **more: Unpack[More],
 ) -> Instruction:
     code = lsc_codes.SUB.get(name, sub)
-    rest: More = {"platforms": _DG2, "doc_page": "LSC_TYPED", "seed": None, "pitfalls": traps, **more}
+    rest: More = {"platforms": _DG2, "seed": None, "pitfalls": traps, **more}
     return message(
         f"lsc_{name}", 0x8A if name in lsc_codes.SUB else None, "lsc", f"sub:b={code} {fields}", slots,
         (_TGM, *CACHES, *extra), meaning, summary, detail,
@@ -368,7 +368,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Read what a surface's state says: size, format, samples.",
         "Returns a description of the surface. Text 4.1 names the surface alone, `bti(0x4)`; text 4.2 adds a register "
         "with packed coordinates, `bti(0x4)[V1]`. No parenthesis is written: one lane, without a mask.",
-        exec_style=ExecStyle.NONE, exec_sizes=(1,), platforms=_DG2, doc_page="LSC_TYPED", seed=None,
+        exec_style=ExecStyle.NONE, exec_sizes=(1,), platforms=_DG2, seed=None,
     ),
     _make_typed(
         "load_quad_status", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_quad_status"),
@@ -395,7 +395,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Read a rectangle of an image.",
         "Reads width bytes of height rows of an image, from byte x of row y on. Rows are padded to a power of two bytes in "
         "the registers, at least four.",
-        exec_style=ExecStyle.NONE, dialects=_V42, platforms=_XE2, doc_page="LSC_TYPED", seed=None,
+        exec_style=ExecStyle.NONE, dialects=_V42, platforms=_XE2, seed=None,
         pitfalls=("Width and x count bytes, not pixels.",),
     ),
     message(
@@ -404,7 +404,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (_TGM, *CACHES), Effect("lsc_typed_store_block2d"),
         "Write a rectangle of an image.",
         "Writes width bytes of height rows of an image, from byte x of row y on.",
-        exec_style=ExecStyle.NONE, dialects=_V42, platforms=_XE2, doc_page="LSC_TYPED", seed=None,
+        exec_style=ExecStyle.NONE, dialects=_V42, platforms=_XE2, seed=None,
         pitfalls=("Width and x count bytes, not pixels.",),
     ),
     message(
@@ -418,7 +418,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Order the memory accesses of a thread.",
         "What this thread wrote before the fence is visible to everyone in the scope before anything that it does after "
         "the fence; the operation says what happens to cached lines. No parenthesis is written: one lane, without a mask.",
-        exec_style=ExecStyle.NONE, exec_sizes=(1,), predicable=False, platforms=_DG2, doc_page="LSC_FENCE", seed=None,
+        exec_style=ExecStyle.NONE, exec_sizes=(1,), predicable=False, platforms=_DG2, seed=None,
         pitfalls=(
             "A fence orders the accesses of one thread; it waits for no other thread. Combine it with `barrier`.",
             "`.slm` and `.ugm` are fenced apart: one fence does not order the other memory.",

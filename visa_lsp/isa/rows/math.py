@@ -31,7 +31,7 @@ def _seed_arc(mnemonic: str, seed_opcode: int, function: str, codomain: str) -> 
         f"Computes the {function.lower()} of each lane; results lie in {codomain}. Only the appendix has it: real tools"
         " read the word and then refuse it, and compilers expand the function into other instructions.",
         pitfalls=(f"Opcode 0x{seed_opcode:X} belongs to another instruction in real objects.",),
-        dialects=SEED_ONLY, seed_opcode=seed_opcode, doc_page=None,
+        dialects=SEED_ONLY, seed_opcode=seed_opcode
     )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Hyperbolic tangent.",
         f"Computes the hyperbolic tangent lane by lane. {_APPROXIMATE}",
         pitfalls=("It has no object form; only the newest platforms have the hardware function.",),
-        platforms=since("CRI"), dialects=NEWEST_ONLY, doc_page=None, seed=None,
+        platforms=since("CRI"), dialects=NEWEST_ONLY, seed=None,
         result=_F_HF, brain=PURE_BF, lacks=(NO_VF,),
     ),
     lane_row(
@@ -131,7 +131,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Sigmoid.",
         f"Computes 1 / (1 + e to the power of -src0) lane by lane. {_APPROXIMATE}",
         pitfalls=("It has no object form; only the newest platforms have the hardware function.",),
-        platforms=since("CRI"), dialects=NEWEST_ONLY, doc_page=None, seed=None,
+        platforms=since("CRI"), dialects=NEWEST_ONLY, seed=None,
         result=_F_HF, brain=PURE_BF, lacks=(NO_VF,),
     ),
     _seed_arc("asin", 0x1C, "Arc sine", "-pi/2 .. pi/2"),

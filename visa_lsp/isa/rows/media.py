@@ -1,6 +1,6 @@
 """Rows: fixed-function media: motion estimation (vme_*) and the sampler's video analytics (va_*).
 
-Sources: what the finalizer writes for vme; the operand tables of the public finalizer and its pages VME_* for the rest.
+Sources: objects of the finalizer for vme; the operand tables of the public finalizer and its pages VME_* for the rest.
 No tool reads ``vme_idm`` or any ``va_*`` word in a text; these rows exist for objects of older producers. The simulator
 runs none of them.
 """
@@ -64,7 +64,7 @@ _DOCS: Final = {
 def _vme(
     mnemonic: str, opcode: int, fields: str, slots: tuple[Slot, ...], summary: str, detail: str, **more: Unpack[More]
 ) -> Instruction:
-    rest: More = {"exec_style": ExecStyle.NONE, "doc_page": mnemonic.upper(), **more}
+    rest: More = {"exec_style": ExecStyle.NONE, **more}
     return message(mnemonic, opcode, "media", fields, slots, (), _VME, summary, detail, **rest)
 
 

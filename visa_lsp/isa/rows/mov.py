@@ -103,7 +103,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "(~) is not a modifier of `mov`.",
             "tf32 is converted to and from f only (PVCXT), bf8 (PVC) and hf8 (PTL) to and from hf, without predicate or source modifier.",
         ),
-        doc_page="MOV",
         traits=Trait.COPIES,
         foreign={"neg": ""},
     ),
@@ -122,7 +121,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail="Moves state between surface or sampler variables of one class, or between one of them and an integer that"
         " then is its binding table index or handle. `movs (M1_NM, 1) %bss(0) V(0,0)<0;1,0>` sets the bindless surface.",
         pitfalls=("At least one side has to be a surface or a sampler, and if both are they have to be of one class.",),
-        doc_page="MOVS",
         traits=Trait.MOVES_STATE,
     ),
     lane_row(
@@ -153,7 +151,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=(
             "With a scalar source the mask has to be M1_NM, or M5_NM for the upper sixteen bits.",
         ),
-        doc_page="SETP",
     ),
     Instruction(
         "fcvt", 0x1D, "mov", layout("E dst:v src0:v"),
@@ -182,7 +179,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "The source is a register without modifier; there is no immediate.",
             "From Xe2 on tf32 (ud) is not a source; read it as f, which it is.",
         ),
-        doc_page="FCVT",
         seed=None,
     ),
     Instruction(
@@ -212,7 +208,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "src1 is ub or uw; the type of src0, which older tools want there, is taken as well.",
             "`.sat` exists from PTL on.",
         ),
-        doc_page="SRND",
         seed=None,
     ),
     Instruction(

@@ -1,7 +1,7 @@
 """Rows: messages to the sampler: the 3D families (sample, load, sample4), surface information and the older media forms.
 
-Sources: what the finalizer writes for layouts and codes; the pages 3D_SAMPLE, 3D_LOAD, 3D_SAMPLE4, INFO, SAMPLE_UNORM and AVS
-for the meaning; CISA.l and CISA.y for what only text 4.2 has.
+Sources: objects of the finalizer for layouts and codes; the pages 3D_SAMPLE, 3D_LOAD, 3D_SAMPLE4, INFO, SAMPLE_UNORM and AVS
+for the meaning; CISA.l and CISA.y for forms of text 4.2 only.
 
 One row per mnemonic and spelling; the dialects distinguish them:
 
@@ -100,7 +100,10 @@ def _forms(
     recorded: bool = True,
     **more: Unpack[More],
 ) -> tuple[Instruction, ...]:
-    """Return the rows of one mnemonic. ``only42``: unknown to text 4.1; ``recorded`` False: in no object either."""
+    """Return the rows of one mnemonic.
+
+    ``only42`` means that text 4.1 lacks them; without ``recorded``, objects lack them too.
+    """
     flags = opcode == 0x6D
     states, state_fields = ((SAMPLER, SURFACE), "sampler:m surface:s") if sampler else ((SURFACE,), "surface:s")
     pointers, pointer_fields = (
@@ -133,7 +136,6 @@ def _words(parameters: str) -> tuple[str, ...]:
 def _sample(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
     rest: Forms = {
         "pitfalls": (_ALIGNED, _GAPS),
-        "doc_page": "3D_SAMPLE",
         "parameters": _words(payload),
         **more,
     }
@@ -152,7 +154,6 @@ def _load(
 ) -> tuple[Instruction, ...]:
     rest: Forms = {
         "pitfalls": (_ALIGNED, "Coordinates are integers, in texels."),
-        "doc_page": "3D_LOAD",
         "parameters": _words(payload),
         **more,
     }
@@ -170,7 +171,7 @@ def _sample4(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[Fo
         "The word behind the dot is one channel, not a mask; the object holds its number.",
         "For `.A` of sample4_po_c one tool wrote the mask 8 instead of 3 on XeHP_SDV and DG2.",
     )
-    rest: Forms = {"pitfalls": pitfalls, "doc_page": "3D_SAMPLE4", "parameters": _words(payload), **more}
+    rest: Forms = {"pitfalls": pitfalls, "parameters": _words(payload), **more}
     return _forms(
         mnemonic, 0x6F, code, Effect("sample4"),
         f"Fetch a channel of the four texels around a point {how}.",
@@ -187,11 +188,11 @@ def _info(mnemonic: str, code: int, summary: str, detail: str, *, lod: bool) -> 
     return (
         message(
             mnemonic, 0x70, "sampler", f"op:b={code} " + fields.format("s"), (SURFACE, *level, _DST), (CHANNELS,), meaning,
-            summary, detail, exec_sizes=_SIZES, doc_page="INFO", seed=None, pitfalls=(_ALIGNED,),
+            summary, detail, exec_sizes=_SIZES, seed=None, pitfalls=(_ALIGNED,),
         ),
         message(
             mnemonic, None, "sampler", f"op64:b={code} " + fields.format("r"), (_SURFACE64, *level, _DST), (CHANNELS,), meaning,
-            summary, detail, exec_sizes=_SIZES, doc_page="INFO", seed=None, pitfalls=(_ALIGNED,), dialects=_V42,
+            summary, detail, exec_sizes=_SIZES, seed=None, pitfalls=(_ALIGNED,), dialects=_V42,
         ),
     )  # fmt: skip
 
@@ -244,7 +245,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Sample a block of 8 by 4 pixels of a normalized image.",
         "Samples a grid of pixels: pixel (i, j) at (u + i * du, v + j * dv). Values come back as 16-bit or 8-bit fractions; "
         "the downsampled forms return R and B of even pixels only.",
-        exec_style=ExecStyle.NONE, platforms=until("PVCXT"), doc_page="SAMPLE_UNORM",
+        exec_style=ExecStyle.NONE, platforms=until("PVCXT"),
         pitfalls=("The execution mask is ignored.",),
     ),
     *_simd("load", 0x42, (IMAGE,), "surface:s", "Read texels of an image"),
@@ -266,7 +267,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (CHANNELS,), Unmodelled("the adaptive video scaler's filters are not documented"),
         "Scale video with an adaptive filter.",
         "Reads a block of pixels through the adaptive video scaler, with steps that may change across the picture.",
-        exec_style=ExecStyle.NONE, platforms=until("PVCXT"), doc_page="AVS",
+        exec_style=ExecStyle.NONE, platforms=until("PVCXT"),
         pitfalls=("In the text the surface is before the sampler; in the object, and in `sample_unorm`, after it.",),
     ),
     *_sample("sample_3d", 0, "u, v, r, ai", "with the derivatives of the neighbouring lanes"),
@@ -287,7 +288,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Ask which level of detail a sample would use.",
         "For each lane returns the level of detail that `sample_3d` would choose: clamped in R, unclamped in G; B and A are "
         "undefined. Parameters: u, v, r, ai.",
-        only42=True, doc_page="3D_SAMPLE", pitfalls=(_ALIGNED,), parameters=_words("u, v, r, ai"),
+        only42=True, pitfalls=(_ALIGNED,), parameters=_words("u, v, r, ai"),
     ),
     *_sample("sample_d_c_mlod", 17, "ref, mlod, u, dudx, dudy, v, dvdx, dvdy, r, ai", "with derivatives, a minimum level and a comparison", **_NEW),
     *_sample("sample_mlod", 18, "mlod, u, v, r, ai", "at no less than a given level of detail", **_NEW),

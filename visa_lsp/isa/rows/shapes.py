@@ -163,7 +163,6 @@ def lane_row(
             "verified",
             select_verified_types(own, LOGIC if source is None else source, LOGIC if source is None else source),
         )
-    more.setdefault("doc_page", mnemonic.upper())
     return Instruction(
         mnemonic,
         opcode,

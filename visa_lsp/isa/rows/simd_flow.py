@@ -28,7 +28,6 @@ def _make_structured(mnemonic: str, code: int, summary: str, detail: str, *, mod
         summary=f"{summary} (seed dialect).",
         detail=f"{detail} Today's text has no such word: {modern}",
         pitfalls=("It has no object form.",),
-        doc_page=None,
     )
 
 
@@ -51,7 +50,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "Divergent lanes meet again only at the label that they wait for: code in between must lead there.",
             "Instructions without mask (_NM) run for switched-off lanes too.",
         ),
-        doc_page="GOTO",
         seed=None,
     ),
     _make_structured(

@@ -1,6 +1,6 @@
 """Rows: messages to shared virtual memory, addressed by 64-bit pointers (opcode 0x4E with a sub-opcode).
 
-Sources: what the finalizer writes for layouts and codes; the documentation pages SVM_* for the meaning.
+Sources: objects of the finalizer for layouts and codes; the documentation pages SVM_* for the meaning.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _block(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
         mnemonic, 0x4E, "svm", f"sub:b={sub} n:log2~0x80 address:v data:r alignment:b?",
         (vec("address", doc="address of the block, uq"), _STORED if store else _LOADED),
         (_ALIGNED,), Effect(mnemonic), summary, detail,
-        exec_style=ExecStyle.SIZE, exec_sizes=(1, 2, 4, 8, 16), doc_page=mnemonic.upper(), refusals=NO_WIDE_BLOCKS,
+        exec_style=ExecStyle.SIZE, exec_sizes=(1, 2, 4, 8, 16), refusals=NO_WIDE_BLOCKS,
         pitfalls=("The number in parentheses counts owords of 16 bytes; it is not an execution size, and no lane is masked.",),
     )  # fmt: skip
 
@@ -49,7 +49,7 @@ def _make_scattered(mnemonic: str, sub: int, summary: str, detail: str) -> Instr
     return message(
         mnemonic, 0x4E, "svm", f"sub:b={sub} E P block:b n:b address:r data:r",
         (_ADDRESS, _STORED if store else _LOADED), (_BLOCK, _COUNT), Effect(mnemonic), summary, detail,
-        exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(), refusals=NO_WIDE_LANES,
+        exec_sizes=(1, 2, 4, 8, 16, 32), refusals=NO_WIDE_LANES,
         pitfalls=(
             "1-byte blocks of a lane lie side by side in its dword (qword for eight); of larger ones the first of all lanes comes first.",
             "There is no 2-byte block: `.1.2` reads two bytes. The tools take `.2` for `.1`, with a message.",
@@ -57,13 +57,13 @@ def _make_scattered(mnemonic: str, sub: int, summary: str, detail: str) -> Instr
     )  # fmt: skip
 
 
-def _make_scaled(mnemonic: str, sub: int, page: str, summary: str, detail: str) -> Instruction:
+def _make_scaled(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
     store = "scatter" in mnemonic
     return message(
         mnemonic, 0x4E, "svm", f"sub:b={sub} E P chan:b scale:w=0 goff:v address:r data:r",
         (vec("goff", doc="offset added to every address", types=OFFSET_TYPES), _ADDRESS, _STORED if store else _LOADED),
         (CHANNELS,), Effect(mnemonic), summary, detail,
-        exec_sizes=(1, 2, 4, 8, 16), doc_page=page,
+        exec_sizes=(1, 2, 4, 8, 16),
         refusals=(Refusal("the message has 8 or 16 lanes", stops=True, lanes=frozenset({1, 2, 4})),),
     )  # fmt: skip
 
@@ -104,20 +104,20 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "For each lane reads the value at its address, combines it with src0 (and src1), writes the result back and "
         "returns the old value, without another access in between. `.64` works on qwords, `.16` on words that each take "
         "the low half of a dword in the registers.",
-        exec_sizes=(1, 2, 4, 8, 16), doc_page="SVM_ATOMIC",
+        exec_sizes=(1, 2, 4, 8, 16),
         pitfalls=(
             "In the text dst is before src0; in the object, and in `dword_atomic`, it is last.",
             "cmpxchg compares with src1 and writes src0; fcmpwr compares with src0 and writes src1.",
         ),
     ),
     _make_scaled(
-        "svm_gather4scaled", 6, "SVM_GATHER4_SCALED",
+        "svm_gather4scaled", 6,
         "Read up to four dwords per lane from memory.",
         "For each lane reads the chosen of four consecutive dwords at its address plus goff. The first chosen dword of "
         "all lanes comes first, then the second.",
     ),
     _make_scaled(
-        "svm_scatter4scaled", 7, "SVM_SCATTER4_SCALED",
+        "svm_scatter4scaled", 7,
         "Write up to four dwords per lane to memory.",
         "For each lane writes the chosen of four consecutive dwords at its address plus goff.",
     ),

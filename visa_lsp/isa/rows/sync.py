@@ -40,13 +40,12 @@ def _sync(
     summary: str,
     *,
     detail: str,
-    page: str,
     slots: tuple[Slot, ...] = (),
     modifiers: tuple[Modifier, ...] = (),
     **more: Unpack[More],
 ) -> Instruction:
     """Make a row without parenthesis and predicate."""
-    rest: More = {"exec_style": ExecStyle.NONE, "predicable": False, "doc_page": page, "seed": None, **more}
+    rest: More = {"exec_style": ExecStyle.NONE, "predicable": False, "seed": None, **more}
     return Instruction(
         mnemonic, opcode, "sync", layout(record), slots, modifiers,
         meaning=Effect(meaning), summary=summary, detail=detail, **rest,
@@ -59,7 +58,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Wait for all threads of the group.",
         detail="Holds the thread until every thread of its group has come to a barrier. Accesses to shared local memory before it are"
         " visible to the group after it.",
-        page="BARRIER",
         pitfalls=(_DIVERGENT, _GROUPS, "Global memory needs a fence besides."),
         traits=Trait.BARRIER,
     ),
@@ -67,14 +65,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "sbarrier.signal", 0x7C, "signal:b=1", "sbarrier_signal",
         "Announce arrival at the barrier.",
         detail="First half of a split barrier: signals the group that this thread has arrived, and continues at once.",
-        page="SBARRIER",
         pitfalls=("Each signal needs its wait before the next signal.", _GROUPS),
     ),
     _sync(
         "sbarrier.wait", 0x7C, "signal:b=0", "sbarrier_wait",
         "Wait for the others at the barrier.",
         detail="Second half of a split barrier: holds the thread until every thread of the group has signalled.",
-        page="SBARRIER",
         pitfalls=("A wait without an earlier signal hangs the group.", _GROUPS),
     ),
     _sync(
@@ -82,7 +78,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Announce arrival at a named barrier.",
         detail="Tells the barrier of number id that this thread has arrived; count threads take part, each as producer and consumer."
         " The thread continues at once.",
-        page="NBARRIER",
         slots=(_scalar("id", "barrier number, 0 to 31"), _scalar("count", "threads that take part")),
         platforms=since("PVC"),
         pitfalls=("All threads of one phase have to give the same count.", _GROUPS),
@@ -92,7 +87,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Announce arrival at a named barrier, with a role.",
         detail="The general form: type 0 makes the thread producer and consumer, 1 producer only, 2 consumer only. The barrier opens"
         " when all producers and consumers have signalled.",
-        page="NBARRIER",
         slots=(
             _scalar("id", "barrier number, 0 to 31"), _scalar("type", "role: 0 both, 1 producer, 2 consumer"),
             _scalar("producers", "producer threads"), _scalar("consumers", "consumer threads"),
@@ -105,7 +99,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Wait at a named barrier.",
         detail="Holds the thread until all threads that take part in the barrier of number id have signalled. The record has room for a"
         " count; the finalizer repeats the id there.",
-        page="NBARRIER",
         slots=(_scalar("id", "barrier number, 0 to 31"),),
         platforms=since("PVC"),
         pitfalls=("Signal first: waiting alone hangs.", _GROUPS),
@@ -115,7 +108,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Wait for the threads that this one depends on.",
         detail="With a thread dependency pattern, holds the thread until the threads it depends on have ended. A set bit of the mask"
         " clears the dependency of that number first.",
-        page="WAIT",
         slots=(replace(_scalar("mask", "dependencies to clear, one bit each, ub"), ignored=True),),
         pitfalls=("Only the media thread space has dependencies.",),
         traits=Trait.SCALAR,
@@ -124,14 +116,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "yield", 0x5F, "", "nop",
         "Let another thread run.",
         detail="Asks the unit to switch to another of its threads. It changes no result.",
-        page="YIELD",
     ),
     _sync(
         "fence_global", 0x5C, "mask:b=0/0xA0", "fence_global",
         "Order accesses to global memory.",
         detail="Makes the thread's earlier reads and writes of surfaces and of virtual memory visible before later ones. With E the"
         " thread waits until they are globally observed; the other letters flush caches.",
-        page="FENCE",
         modifiers=(_FENCE_LETTERS,),
         pitfalls=("Between threads E is what counts; flushing caches is seldom needed.",
                   "The order of letters is E I S C R L1: `fence_global.EL1`."),
@@ -140,7 +130,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "fence_local", 0x5C, "mask:b=0x20/0xA0", "fence_shared",
         "Order accesses to shared local memory.",
         detail="As `fence_global`, for shared local memory only.",
-        page="FENCE",
         modifiers=(_FENCE_LETTERS,),
         traits=Trait.FENCE,
     ),
@@ -148,14 +137,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "fence_sw", 0x5C, "mask:b=0x80/0x80~0x7f", "nop",
         "Keep the compiler from reordering.",
         detail="Stops the finalizer's scheduler from moving memory accesses across it; no instruction is issued for it.",
-        page="FENCE",
         pitfalls=("It orders nothing at run time.",),
     ),
     _sync(
         "sampler_cache_flush", 0x5A, "", "nop",
         "Flush the sampler's caches.",
         detail="Drops all levels of the texture cache, so that a later sample sees what was written before.",
-        page="CACHE_FLUSH",
         pitfalls=("`fence_global.S` drops only the L3 part.",),
     ),
 )  # fmt: skip

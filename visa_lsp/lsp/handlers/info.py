@@ -248,7 +248,7 @@ def inputs_beside(
 
 
 def _state(ls: VisaServer, path: Path | None) -> object:
-    """Return the stamp of a document's state, open or not; without one, those of open documents that may become it."""
+    """Return the stamp of a document's state, open or not; for None, the stamps of open documents that may become it."""
     if path is None:
         return tuple(d.serial for d in ls.documents if d.language is Language.ZEINFO)
     opened = ls.documents.get(ls.files.uri_of(path))

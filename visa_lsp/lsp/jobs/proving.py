@@ -1,7 +1,7 @@
-"""Proofs for the language server: the answers of ``visa-lsp prove --format json`` for a text as the editor has it.
+"""Proofs for the language server: the answers of ``visa-lsp prove --format json`` for the text in the editor.
 
-Counterexamples are run in the simulator, so that the server proves in trusted workspaces only. Invariant: what is wrong with the
-text, an assumption or an option is an answer.
+Counterexamples are run in the simulator, so that the server proves in trusted workspaces only. Invariant: a mistake in
+the text, an assumption or an option is reported in the answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def prove(
     name: str, text: str | None, path: str | None, options: dict[str, Any], assume: Sequence[str],
     opened: Mapping[str, str], stop: Stop,
 ) -> Result:  # fmt: skip
-    """Prove the kernels of a text, of the object ``path`` where that is None; ``stop`` ends the proof. ``text`` of the answer is for readers.
+    """Prove the kernels of a text, or of the object ``path`` if the text is None; ``stop`` ends the proof.
+
+    ``text`` of the answer is for readers.
 
     Options: ``properties`` (with commas between), ``timeout`` (seconds for a kernel), ``kernel``, ``platform``.
     """

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.job_process import answer_jobs
 from visa_lsp.lsp.jobs.command_answers import finder_of, findings, launch_template, stats
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.jobs.model import Result
 
 _HEAD: Final = 16
+_UNTITLED: Final = "untitled.visaasm"
 _MAX_PRINTED_CHARS: Final = 1_000_000
 
 
@@ -51,24 +52,27 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     if "stats" in options:
         return stats(text, path, options["stats"])
     if find_spec("numpy") is None:
-        return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
+        return {"ok": False, "error": NEEDS_NUMPY}
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.unit import LaunchJob, open_job
+    from visa_lsp.text import encode_text
 
     source = Path(path) if path else None
     launch = Path(options["launch"]) if options.get("launch") else source and _launch_beside(source)
     more: Result = {} if launch is None else {"launch": str(launch)}
     quick, words = options.get("quick"), options.get("launchText")
     asked: Any = None
-    if quick is not None or (launch is None and "why" in options):
-        asked = {**({"kernel": options["kernel"]} if options.get("kernel") else {}), **(quick or {})}
+    if quick is not None:
+        asked = {**({"kernel": options["kernel"]} if options.get("kernel") else {}), **quick}
     elif not words and "why" not in options:
         if launch is None:
             return {"ok": False, "error": "a document without a file needs a launch file: give `launch`"}
         if not launch.is_file():
             return {"ok": False, "error": f"no launch file '{launch}'", "launchMissing": True, **more}
+    # A folder that does not exist, because files of others in the folder of temporary files do not belong to a launch.
+    missing = Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
     run = runner.RunOptions(
-        source,
+        source or (Path(_UNTITLED) if "why" in options and text is not None else None),
         options.get("platform"),
         options.get("engine", "auto"),
         options.get("checks", "all"),
@@ -76,11 +80,9 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         counts=options.get("profile") == "counts",
         profile=options.get("profile") == "lanes",
     )
-    # A folder that is not there: what others put into that of temporary files belongs to no launch of ours.
-    missing = Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
     job = LaunchJob(
-        str(source or "untitled.visaasm"), launch or missing, run,
-        text=None if asked is not None else words or None, data=None if text is None else text.encode(),
+        str(source or _UNTITLED), launch or missing, run,
+        text=None if asked is not None else words or None, data=None if text is None else encode_text(text),
     )  # fmt: skip
     opened: OpenedLaunch | None = None
     try:

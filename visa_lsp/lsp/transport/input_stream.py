@@ -6,6 +6,7 @@ server is loaded. Invariant: messages are returned in the order of arrival, each
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable
@@ -17,6 +18,7 @@ _LENGTH: Final = re.compile(rb"\s*content-length\s*:\s*([0-9]+)\s*", re.IGNORECA
 MAX_MESSAGE_BYTES: Final = 1 << 30
 _PIECE: Final = 1 << 20
 _DIGITS: Final = 20
+_PIPE_BYTES: Final = 1 << 20
 
 
 class Inflow:
@@ -108,3 +110,11 @@ def inflow_of(stream: BinaryIO) -> Inflow:
             return Inflow(partial(os.read, fd), fd)
     some = getattr(stream, "read1", None)
     return Inflow(some if some is not None else lambda _: stream.read(1))
+
+
+def widen_pipe(stream: BinaryIO) -> None:
+    """Enlarge the buffer of a pipe, because each time it fills costs a process switch."""
+    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+        import fcntl
+
+        fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)

@@ -8,7 +8,6 @@ client ends the server.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import json
 import logging
@@ -18,6 +17,8 @@ from threading import Event, Semaphore, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from pygls.exceptions import JsonRpcException
+
+from visa_lsp.lsp.transport.input_stream import widen_pipe
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
@@ -32,8 +33,6 @@ _INTERRUPTED: Final = 130
 _GC_SMALL_HEAP_ALLOCATIONS: Final = 3_000
 _GC_ALLOCATIONS: Final = 50_000
 _GC_OLDER_COLLECTIONS: Final = 500
-# The size in bytes of a pipe to the client, if the system lets it be chosen.
-_ROOM: Final = 1 << 20
 Change = tuple[tuple[int, int, int, int] | None, str]
 
 
@@ -163,20 +162,12 @@ def _tidy() -> None:
         gc.collect(1 if older >= _GC_OLDER_COLLECTIONS else 0)
 
 
-def _widen(stream: BinaryIO) -> None:
-    """Enlarge a pipe for a thousand findings, because otherwise every 64 KiB wait for the client's process."""
-    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
-        import fcntl
-
-        fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _ROOM)
-
-
 class _Outbox:
     """Standard output for the library; it belongs to the process, so that the end of a session only flushes it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        _widen(stream)
+        widen_pipe(stream)  # else each 64 KiB of a thousand findings wait for the client to be given its turn
 
     def write(self, data: bytes) -> None:
         self._stream.write(data)

@@ -229,11 +229,7 @@ def faddr(site: Site) -> Op:
 
     def op(f: Frame) -> None:
         assert f.thread is not None
-        machine = f.thread.machine
-        at = machine.dispatch.symbols.get(name)
-        if at is None:
-            body = machine.dispatch.functions.get(name)
-            at = next((a for a, b in machine.function_addresses.items() if b is body), None) if body else None
+        at = f.thread.machine.symbol_address(name)
         if at is None:
             raise KernelFault(FaultKind.CALL, f"faddr: the program has no symbol {name}")
         data = (at & (1 << 8 * size) - 1).to_bytes(size, "little")
@@ -247,7 +243,7 @@ def faddr(site: Site) -> Op:
 
 def _need(site: Site, place: int | None, flow: FlowClass) -> int:
     if place is None:
-        raise site.fault(f"there is no {TABLE.by_flow[flow].mnemonic} that belongs to it")
+        raise site.fault(f"there is no matching {TABLE.by_flow[flow].mnemonic}")
     return place
 
 

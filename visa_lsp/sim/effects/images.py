@@ -13,7 +13,7 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import lsc_messages, messages
-from visa_lsp.sim.images import Coordinates, as_image, axes, channels, lane_reader
+from visa_lsp.sim.image_messages import Coordinates, as_image, axes, channels, lane_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ def _make_texel_op(
         image = as_image(found[0])
         active = messages.lanes_of(mask, lanes)
         u, v, r = (read(f)[active].astype(np.int64) for read in reads)
-        xyz: Coordinates = axes(image, u, v, r) if image is not None else (u, v, r)
+        xyz: Coordinates = axes(image.form, u, v, r) if image is not None else (u, v, r)
         _count(f, "write" if write else "read", found, image, xyz, active)
         if image is None or view is None:
             if view is not None and not write:
@@ -146,7 +146,7 @@ def _lsc_status(site: Site, before: int = 0) -> Op:
         active = messages.lanes_of(mask, lanes)
         inside = np.zeros(active.size, bool)
         if image is not None:
-            inside = image.texel_offsets(*axes(image, *(read(f)[active].astype(np.int64) for read in reads)))[1]
+            inside = image.texel_offsets(*axes(image.form, *(read(f)[active].astype(np.int64) for read in reads)))[1]
         f.views[view][0] = sum(1 << int(lane) for lane in active[inside])
 
     return op
@@ -205,7 +205,7 @@ def _make_texel_atomic_at(
         u, v, r = (read(f)[active].astype(np.int64) for read in reads)
         at = np.full(active.size, -1, np.int64)
         if image is not None:
-            offsets, inside = image.texel_offsets(*axes(image, u, v, r))
+            offsets, inside = image.texel_offsets(*axes(image.form, u, v, r))
             at = np.where(inside, offsets, image.size)
         whole = image.whole if image is not None else None
         old = messages.atomic(f, (whole, found[1]), at, size, active, update, first(f)[active], second(f)[active])

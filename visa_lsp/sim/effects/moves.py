@@ -369,7 +369,7 @@ def srnd(site: Site) -> Op:
     fetch, noise, store, enable = site.read(src), site.read(site.inst.get("src1")), site.write(dst), site.enable()
     convert: Callable[[Array, Array], Array]
     if saturates(dst) or to is ty.B or from_ is ty.BF:
-        raise site.fault("how stochastic rounding saturates, reads bf or makes hf8 (b) is not described in public")
+        raise site.fault("no public source describes stochastic rounding with saturation, from bf or to hf8 (b)")
 
     def raw(noise: Array) -> Array:
         """Return the random bits by their storage, because compilers give them the type of src0."""

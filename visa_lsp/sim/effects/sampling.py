@@ -16,8 +16,9 @@ from visa_lsp.isa import types as ty
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
-from visa_lsp.sim.filtering import compare_texels, filter_texels, taps
-from visa_lsp.sim.images import as_image, axes, channels, lane_reader
+from visa_lsp.sim.filtering import compare_texels, filter_image, taps
+from visa_lsp.sim.image_messages import as_image, axes, channels, lane_reader
+from visa_lsp.sim.lane_formulas import ARRAYS
 from visa_lsp.sim.registers import FIRST_HANDLE
 from visa_lsp.sim.values import DTYPE
 
@@ -31,15 +32,13 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_HANDLE_TAGS: Final = (
-    0xF  # low bits of a handle: states lie at multiples of 16 bytes, so that compilers use the bits below
-)
+HANDLE_TAGS: Final = 0xF  # low bits of a handle: states lie at multiples of 16 bytes, compilers use the bits between
 
-# The rows list the parameters of a payload (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD). A parameter that shares its operand
-# with texel offsets has them in its low twelve bits: four bits each for u, v, r as in aoffimmi, or for gathers six for
-# v, six for u.
-_OFFSETS: Final = "offsets"
-_INTEGERS: Final = frozenset({"offu", "offv", _OFFSETS})
+# The rows list the parameters of a payload (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD). One that shares its operand
+# with texel offsets has them in its low twelve bits: four bits each for u, v, r as in aoffimmi, or for gathers six for v,
+# six for u.
+OFFSETS: Final = "offsets"
+_INTEGERS: Final = frozenset({"offu", "offv", OFFSETS})
 
 
 def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -> Array:
@@ -56,23 +55,30 @@ def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -
 
 def _parameters(site: Site, kind: str) -> dict[str, Fetch]:
     """Return a reader for each parameter in the payload; absent ones are zero."""
+    found = parameter_operands(site, kind).items()
+    return {word: lane_reader(site, operand, site.lanes, of) for word, (operand, of) in found}
+
+
+def parameter_operands(site: Site, kind: str) -> dict[str, tuple[RawOperand, str]]:
+    """Return the operand and the type of each parameter in the payload; ``%null`` for absent ones."""
     payload = site.inst.get("payload")
     operands = payload if isinstance(payload, tuple) else ()
     row = site.inst.row
     names = row.half_parameters if row.half_parameters and kind == "<i2" else row.parameters
-    found: dict[str, Fetch] = {}
+    found: dict[str, tuple[RawOperand, str]] = {}
     for i, name in enumerate(names):
         operand = operands[i] if i < len(operands) else RawOperand(0, 0)
         assert isinstance(operand, RawOperand)
-        word = next(part for part in name.split("+") if part != _OFFSETS or part == name)
+        word = next(part for part in name.split("+") if part != OFFSETS or part == name)
         as_integer = word in _INTEGERS or kind[1] == "i"
-        found[word] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}" if as_integer else kind)
-        if word != name:  # not masked, because the low twelve bits of its fraction change no texel by more than 2**-11
-            found[_OFFSETS] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}")
+        found[word] = operand, f"<i{kind[2]}" if as_integer else kind
+        if word != name:  # not masked: the low twelve bits of its fraction change no texel by more than 2**-11
+            found[OFFSETS] = operand, f"<i{kind[2]}"
     return found
 
 
-def _payload_kind(site: Site, floats: bool) -> str:
+def payload_kind(site: Site, *, floats: bool) -> str:
+    """Return the type of a payload's parameters: halves where its first variable has elements of 16 bits."""
     payload = site.inst.get("payload")
     first = payload[0] if isinstance(payload, tuple) and payload else None
     type_ = site.code.kernel.variable_type(first.var) if isinstance(first, RawOperand) else None
@@ -117,7 +123,7 @@ def _texel_message(
     return op
 
 
-def _width(site: Site) -> None:
+def set_width(site: Site) -> None:
     """Set the lanes of an older form, 8 or 16 by the channel byte, without a mask."""
     site.control = ExecControl(16 if site.integer("chan") & 0x10 else 8, 0, no_mask=True)
     site.lanes, site.full = site.control.exec_size, (1 << site.control.exec_size) - 1
@@ -125,13 +131,13 @@ def _width(site: Site) -> None:
 
 def load(site: Site) -> Op:
     """Read texels at integer coordinates, in the older form."""
-    _width(site)
+    set_width(site)
     return _load_texels(site, {n: lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")})
 
 
 def load_3d(site: Site) -> Op:
     """Read texels at integer coordinates. Images have one sample per pixel."""
-    return _load_texels(site, _parameters(site, _payload_kind(site, floats=False)))
+    return _load_texels(site, _parameters(site, payload_kind(site, floats=False)))
 
 
 def load_mcs(site: Site) -> Op:
@@ -151,7 +157,7 @@ def _load_texels(site: Site, reads: dict[str, Fetch]) -> Op:
         for outer in ("lod", "si"):
             if outer in reads:
                 u = np.where(reads[outer](f)[active] == 0, u, -1)
-        return image.read(*axes(image, u, v + dv, r + dr))[0]
+        return image.read(*axes(image.form, u, v + dv, r + dr))[0]
 
     return _texel_message(site, texels_of)
 
@@ -171,9 +177,9 @@ def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -
     if "offu" in reads:
         u, v = (reads[n](f)[active].astype(np.int64) for n in ("offu", "offv"))
         return u, v, 0
-    if _OFFSETS not in reads:
+    if OFFSETS not in reads:
         return 0, 0, 0
-    word = reads[_OFFSETS](f)[active].astype(np.int64)
+    word = reads[OFFSETS](f)[active].astype(np.int64)
     half = 1 << bits - 1
 
     def read_offset(shift: int) -> Array:
@@ -194,7 +200,7 @@ def _sampler(site: Site) -> Callable[[Frame], Sampler]:
         assert f.thread is not None
         number = value(f)
         if number >= FIRST_HANDLE:
-            number &= ~_HANDLE_TAGS
+            number &= ~HANDLE_TAGS
         found = f.thread.machine.dispatch.samplers.get(number)
         if found is None:
             raise site.fault(f"no sampler is bound to {number:#x}")
@@ -205,13 +211,13 @@ def _sampler(site: Site) -> Callable[[Frame], Sampler]:
 
 def sample(site: Site) -> Op:
     """Filter an image at float coordinates, in the older form."""
-    _width(site)
+    set_width(site)
     return _sample_texels(site, {n: lane_reader(site, site.raw(n), site.lanes, "<f4") for n in ("u", "v", "r")})
 
 
 def sample_3d(site: Site) -> Op:
     """Filter an image at float coordinates; images have one level, so that its choice changes nothing."""
-    return _sample_texels(site, _parameters(site, _payload_kind(site, floats=True)))
+    return _sample_texels(site, _parameters(site, payload_kind(site, floats=True)))
 
 
 def _sample_texels(site: Site, reads: dict[str, Fetch]) -> Op:
@@ -223,22 +229,22 @@ def _sample_texels(site: Site, reads: dict[str, Fetch]) -> Op:
         lane_u, lane_v, lane_r = _lane_offsets(reads, f, active, 4)
         offset = du + lane_u, dv + lane_v, dr + lane_r
         reference = reads["ref"](f)[active] if "ref" in reads else None
-        return filter_texels(image, state(f), u, v, r, offset, reference)
+        return filter_image(image, state(f), u, v, r, offset, reference)
 
     return _texel_message(site, texels_of)
 
 
 def sample4(site: Site) -> Op:
     """Read one channel of the four texels that a bilinear filter would mix: lower left, lower right, upper right, upper left."""
-    reads = _parameters(site, _payload_kind(site, floats=True))
+    reads = _parameters(site, payload_kind(site, floats=True))
     offset_of, state, channel = site.scalar("aoffimmi"), _sampler(site), site.integer("chan") & 3
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
         sampler = state(f)
-        x, y, z = axes(image, *(reads[n](f)[active].astype(np.float64) for n in ("u", "v", "r")))
+        x, y, z = axes(image.form, *(reads[n](f)[active].astype(np.float64) for n in ("u", "v", "r")))
         du, dv, _ = (a + b for a, b in zip(texel_offset(offset_of(f)), _lane_offsets(reads, f, active, 6), strict=True))
-        (x0, _), (x1, _) = taps(x, image.width, sampler, linear=True, offset=du)
-        (y0, _), (y1, _) = taps(y, image.height, sampler, linear=True, offset=dv)
+        (x0, _), (x1, _) = taps(ARRAYS, x, image.width, sampler, linear=True, offset=du)
+        (y0, _), (y1, _) = taps(ARRAYS, np.broadcast_to(y, x.shape), image.height, sampler, linear=True, offset=dv)
         layer = np.clip(np.rint(z), 0, image.depth - 1).astype(np.int64)
         texels = [image.read(cx, cy, layer)[0] for cx, cy in ((x0, y1), (x1, y1), (x1, y0), (x0, y0))]
         if "ref" in reads:
@@ -254,7 +260,7 @@ def lod(site: Site) -> Op:
 
     Derivatives are differences within four neighbouring lanes, two by two.
     """
-    reads = _parameters(site, _payload_kind(site, floats=True))
+    reads = _parameters(site, payload_kind(site, floats=True))
     lanes = site.lanes
     first, right, below = (np.arange(lanes) & ~3 | k for k in range(3))
 
@@ -298,7 +304,7 @@ def sample_unorm(site: Site) -> Op:
         texels = np.zeros((32, 4))
         if image is not None:
             sampler = replace(state(f), normalized=True)
-            texels = filter_texels(image, sampler, u + column * du, v + row * dv, np.zeros(32))
+            texels = filter_image(image, sampler, u + column * du, v + row * dv, np.zeros(32))
         values = np.rint(np.clip(texels, 0, 1) * top).astype(np.dtype(kind))
         for k, channel in enumerate(chosen):
             pixels = values[even, channel] if form & 1 and channel in (0, 2) else values[:, channel]

@@ -71,14 +71,7 @@ def madw(site: Site) -> Op:
     fetches = [int_source(site, s, exec_type, dtype) for s in sources]
     if not isinstance(dst, General | Indirect):
         raise site.fault("the destination must be a general or an indirect operand")
-    stride = (dst.region.horz_stride or 1) * 4
-    rows = -(-(site.lanes * stride) // site.grf)
-    high_dst: General | Indirect
-    if isinstance(dst, General):
-        high_dst = General(dst.var, dst.row + rows, dst.col, dst.region)
-    else:
-        high_dst = Indirect(dst.var, dst.addr_offset, dst.offset + rows * site.grf, dst.type, dst.region)
-    store, store_high, enable = site.write(dst), site.write(high_dst), site.enable()
+    store, store_high, enable = site.write(dst), site.write(high_half(site, dst)), site.enable()
 
     def op(f: Frame) -> None:
         mask = enable(f)
@@ -89,6 +82,15 @@ def madw(site: Site) -> Op:
             store_high(f, mask, values.wrap_int(total >> 32, ty.UD))
 
     return op
+
+
+def high_half(site: Site, dst: General | Indirect) -> General | Indirect:
+    """Return the destination of the high halves: behind the registers of the low ones."""
+    stride = (dst.region.horz_stride or 1) * 4
+    rows = -(-(site.lanes * stride) // site.grf)
+    if isinstance(dst, General):
+        return General(dst.var, dst.row + rows, dst.col, dst.region)
+    return Indirect(dst.var, dst.addr_offset, dst.offset + rows * site.grf, dst.type, dst.region)
 
 
 def bfn(site: Site) -> Op:

@@ -26,7 +26,6 @@ _INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] 
     "sub": lambda e, o, a, _b: e.builder.sub(o, a),
     "inc": lambda e, o, _a, _b: e.builder.add(o, ir.Constant(o.type, 1)),
     "dec": lambda e, o, _a, _b: e.builder.sub(o, ir.Constant(o.type, 1)),
-    "predec": lambda e, o, _a, _b: e.builder.sub(o, ir.Constant(o.type, 1)),
     "min": lambda e, o, a, _b: e.builder.select(e.builder.icmp_unsigned("<=", o, a), o, a),
     "max": lambda e, o, a, _b: e.builder.select(e.builder.icmp_unsigned(">=", o, a), o, a),
     "minsint": lambda e, o, a, _b: e.builder.select(e.builder.icmp_signed("<=", o, a), o, a),
@@ -45,7 +44,7 @@ def emit_atomic(
     e: Emitter, site: Site, found: spaces.Found, at: Node, word: str, memory: int, cell: int, *, names: Sequence[str]
 ) -> None:
     """Update the place of each lane. Raises Uncompiled if the update, or an overlap of its operands, has no compiled form."""
-    update = _INTEGER_UPDATES.get(word)
+    update = _INTEGER_UPDATES.get("dec" if word == "predec" else word)
     if update is None or memory not in (2, 4, 8):
         raise Uncompiled
     builder, lanes = e.builder, site.lanes

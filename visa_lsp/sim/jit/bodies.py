@@ -14,16 +14,16 @@ from visa_lsp.sim.jit.body import BEGIN, BodyPlan
 from visa_lsp.sim.jit.code_cache import PLAIN, RunMode
 
 if TYPE_CHECKING:
+    from visa_lsp.sim.analyses.modes import ModePlan
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.code_cache import ObjectStore, Stopwatch
-    from visa_lsp.sim.jit.modes import ModePlan
+    from visa_lsp.sim.jit.code_cache import Bindings, ObjectStore, Stopwatch
 
 
 class CompiledBody:
     """A body for certain modes: its function, and the number of executions of each stretch."""
 
     def __init__(
-        self, code: Code, modes: ModePlan, surfaces: tuple[int, ...], compiling: Stopwatch,
+        self, code: Code, modes: ModePlan, bindings: Bindings, compiling: Stopwatch,
         mode: RunMode = PLAIN, store: ObjectStore | None = None,
     ) -> None:  # fmt: skip
         self.compiling = compiling
@@ -31,7 +31,7 @@ class CompiledBody:
         for pc in range(len(code.kernel.instructions)):
             code.op(pc)  # which records the registers that the instruction touches
         self.code = code
-        self.body = BodyPlan(code, modes, surfaces, mode)
+        self.body = BodyPlan(code, modes, bindings, mode)
         self.module = ir.Module("body")
         self.has_groups = False  # whether the module has the scheduler of whole groups
         size = code.layout.size

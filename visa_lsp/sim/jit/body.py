@@ -1,30 +1,32 @@
 """Compiles one body to a function: the stretches of instructions, the waiting and joining of lanes, and the entries.
 
-The function takes registers, addresses, block and launch (``state``), goes on where the block says, and returns why it
-stopped. Control goes as in ``sim.effects.control_flow``: always at the lowest place that has lanes. A stretch of instructions that are
-executed together counts its steps once.
+The function takes registers, addresses, block and launch (``state``), continues at the place in the block, and returns
+the reason of its stop. Control continues as in ``sim.effects.control_flow``: always at the lowest place with lanes. A
+stretch of instructions that are executed together counts its steps once.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane, effect_of
 from visa_lsp.isa.model import Trait
-from visa_lsp.isa.predefined import FIRST_SURFACE
-from visa_lsp.program.model import Combine, Predicate, PredicateOperand, State
+from visa_lsp.program.model import Combine, General, Indirect, Predicate, PredicateOperand, State
+from visa_lsp.sim.analyses.modes import branches, changes_modes
+from visa_lsp.sim.analyses.register_promotion import Held, find_held
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import check_instrumentation, state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, RunMode
 from visa_lsp.sim.jit.emitter import Emitter, Local, Uncompiled
+from visa_lsp.sim.jit.images import IMAGES
 from visa_lsp.sim.jit.lanes import emit_lane
+from visa_lsp.sim.jit.memory_access import may_leave
 from visa_lsp.sim.jit.messages import MESSAGES
-from visa_lsp.sim.jit.modes import branches, changes_modes
 from visa_lsp.sim.jit.moves import MOVES
-from visa_lsp.sim.jit.register_promotion import Held, find_held
 from visa_lsp.sim.jit.state import StateLayout
 from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, integer
 from visa_lsp.sim.observers.definedness_plan import InstructionKind, kind_of
@@ -35,27 +37,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Inst
+    from visa_lsp.sim.analyses.modes import ModePlan
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.modes import ModePlan
+    from visa_lsp.sim.jit.code_cache import Bindings
     from visa_lsp.sim.jit.writer import Node
 
 # Effects that move lanes or make the thread wait, without a compiled form: compiled code is left for the interpreter.
 # After an effect of the first set, the thread may continue anywhere.
 _MOVING: Final = frozenset(["switchjmp", "call", "fcall", "ifcall", "if", "else", "while", "break", "cont"])
 _LEAVING: Final = _MOVING | {"barrier", "sbarrier_wait", "nbarrier_wait"}
-MAX_LOCAL_COUNTS: Final = 24  # stretches that are counted in values of the function
+_EFFECTS: Final = MOVES | MESSAGES | IMAGES
+MAX_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
 BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
-_FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
+_SCRATCH_CELL: Final = 5
+_FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, _SCRATCH_CELL: SCRATCH_SURFACE}
 
 
 class BodyPlan:
     """The plan of one body: stretches and entries. ``emit`` writes its function."""
 
-    def __init__(self, code: Code, modes: ModePlan, surfaces: tuple[int, ...], mode: RunMode = PLAIN) -> None:
+    def __init__(self, code: Code, modes: ModePlan, bindings: Bindings, mode: RunMode = PLAIN) -> None:
         self.code = code
         self.mode = mode
         self.modes = modes
-        self.surfaces = surfaces
+        self.bindings = bindings
         self.layout = StateLayout(code)
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
@@ -90,11 +95,15 @@ class BodyPlan:
         for pc, inst in enumerate(self.instructions):
             if inst.row.has(Trait.MOVES_STATE):
                 site, dst = Site(self.code, inst, pc), inst.get("dst")
-                if isinstance(dst, State) and not dst.sampler and site.lanes == 1:
-                    found.add(site.state_cell(dst))
-                else:
-                    found.update(range(self.layout.surfaces))
+                if isinstance(dst, State):
+                    found.update(self.layout.state_cells(site, dst, site.lanes))
         return frozenset(found)
+
+    @property
+    def reaches_scratch(self) -> bool:
+        """True if an instruction may touch the scratch space of its thread."""
+        named = (inst.get("surface") for inst in self.instructions)
+        return any(name == _SCRATCH_CELL or isinstance(name, General) for name in named)
 
     @property
     def given_surfaces(self) -> frozenset[int]:
@@ -151,7 +160,7 @@ class _BodyWriter:
         self.body = body
         self.code = body.code
         self.e = Emitter(module, name, body)
-        self._fixed = {} if _touches_fixed(body) else _FIRST_CELLS
+        self._fixed = {cell: value for cell, value in _FIRST_CELLS.items() if cell not in body.written_surfaces}
         self.blocks = dict(zip(body.starts, self.e.blocks(*(f"at{pc}" for pc in body.starts)), strict=True))
         joins = [pc for pc in body.layout.joins if pc in self.blocks]
         self.places = dict(zip(joins, self.e.blocks(*(f"join{pc}" for pc in joins)), strict=True))
@@ -327,28 +336,18 @@ class _BodyWriter:
         written = len(block.instructions)
         known = dict(e.known_surfaces)
         site = Site(self.code, inst, pc)
-        meaning = inst.row.meaning
         try:
-            if isinstance(meaning, Lane):
-                emit_lane(e, site, meaning.expr)
-                return
-            if isinstance(meaning, Effect):
-                emit = MOVES.get(meaning.name) or MESSAGES.get(meaning.name)
-                if emit is not None:
-                    emit(e, site)
-                    return
-                if EFFECTS.get(meaning.name) is make_no_op:
-                    return
+            indirect = any(isinstance(value, Indirect) for value in inst.values)
+            with may_leave(e) if indirect else nullcontext() as e.outside:
+                _emit(e, site)
         except (Uncompiled, KernelFault):
             del e.function.blocks[blocks:]
             del block.instructions[written:]
             block.terminator = None
-            e.known_surfaces = known
-        e.builder.position_at_end(block)
-        self.body.called_out.add(pc)
-        e.call_out(timed=True)
-        if inst.row.has(Trait.MOVES_STATE):
-            e.known_surfaces = {}
+            e.known_surfaces = {} if inst.row.has(Trait.MOVES_STATE) else known
+            e.builder.position_at_end(block)
+            self.body.called_out.add(pc)
+            e.call_out(timed=True)
 
     # ---- branches
 
@@ -425,6 +424,18 @@ class _BodyWriter:
         e.builder.cbranch(e.builder.icmp_unsigned("!=", active, ir.Constant(I32, 0)), self._to(pc + 1), self.dispatch)
 
 
+def _emit(e: Emitter, site: Site) -> None:
+    """Write an instruction. Raises Uncompiled where it, or what its operands are, has no compiled form."""
+    meaning = site.inst.row.meaning
+    if isinstance(meaning, Lane):
+        emit_lane(e, site, meaning.expr)
+    elif not isinstance(meaning, Effect) or EFFECTS.get(meaning.name) is not make_no_op:
+        emit = _EFFECTS.get(effect_of(meaning))
+        if emit is None:
+            raise Uncompiled
+        emit(e, site)
+
+
 def _label(inst: Inst) -> int:
     label = inst.get("label")
     assert isinstance(label, int)
@@ -434,11 +445,3 @@ def _label(inst: Inst) -> int:
 def _jumps(inst: Inst) -> bool:
     """Return whether compiled code jumps to a label at an instruction."""
     return branches(inst) and not inst.row.flow.returns
-
-
-def _touches_fixed(body: BodyPlan) -> bool:
-    """Return whether an instruction sets a predefined surface variable."""
-    return any(
-        isinstance(dst := inst.get("dst"), State) and not dst.sampler and dst.var < FIRST_SURFACE
-        for inst in body.instructions
-    )

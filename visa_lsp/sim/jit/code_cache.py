@@ -13,14 +13,17 @@ from threading import Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
+from visa_lsp.sim.image_messages import form_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.bodies import CompiledBody
-    from visa_lsp.sim.jit.modes import Modes
+    from visa_lsp.sim.memory import ImageForm, Sampler
 
 MAX_INSTRUCTIONS: Final = 8_000  # of a compiled body: some six seconds
 WAIT_SECONDS: Final = 0.02  # seconds to wait for the compiler between slices of the interpreter of some 2 ms
@@ -79,6 +82,23 @@ class RunMode(NamedTuple):
 
 
 PLAIN: Final = RunMode()
+
+
+class Bindings(NamedTuple):
+    """The parts of a launch that its code contains: numbers of surfaces with forms of images, samplers, names of symbols."""
+
+    surfaces: tuple[int, ...] = ()
+    forms: tuple[ImageForm, ...] = ()
+    samplers: tuple[tuple[int, Sampler], ...] = ()
+    symbols: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(dispatch: Dispatch) -> Bindings:
+        """Return those of a dispatch; a plain buffer has the form of a line of dwords."""
+        surfaces, samplers = sorted(dispatch.surfaces.items()), sorted(dispatch.samplers.items())
+        forms = tuple(form_of(buffer)[0] for _, buffer in surfaces)
+        symbols = tuple(sorted({*dispatch.symbols, *dispatch.functions}))
+        return Bindings(tuple(number for number, _ in surfaces), forms, tuple(samplers), symbols)
 
 
 class Making:
@@ -141,7 +161,7 @@ class Makings:
         """Return the compiled code that a dispatch can share."""
         full = (1 << dispatch.simd) - 1
         key = (
-            id(dispatch.kernel), dispatch.platform.name, tuple(sorted(dispatch.surfaces)), dispatch.slm_bytes,
+            id(dispatch.kernel), dispatch.platform.name, Bindings.of(dispatch), dispatch.slm_bytes,
             tuple(dispatch.file_variables), dispatch.partial is None,
             all(dispatch.lanes(n) == full for n in range(dispatch.threads_per_group)),
         )  # fmt: skip

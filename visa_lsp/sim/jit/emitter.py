@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from visa_lsp.program.model import Value
+    from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.jit.body import BodyPlan
-    from visa_lsp.sim.jit.modes import Modes
     from visa_lsp.sim.operands import Site
 
 CALLBACK: Final = "visa_lsp_interpret"  # the symbol of the function that executes one instruction
@@ -93,6 +93,7 @@ class Emitter(Writer):
             self._keep(layout.surfaces_at + 8 * n, looked_at=True, own=local and n in local.surfaces)
             for n in range(layout.surfaces)
         ]
+        self.scratch = self._keep(state.SCRATCH, own=self._threads and plan.reaches_scratch, new=True, looked_at=True)
         self.reads, self.writes = (self._sum(self.address(self.launch, at)) for at in (state.READS, state.WRITES))
         self._counts = {start: self._sum(self._count_place(start)) for start in plan.counted}
         if self._threads:  # one of several threads that run one after another
@@ -102,10 +103,11 @@ class Emitter(Writer):
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
         self._callback.attributes.add("cold")
         self.modes: Modes
-        self.surface_values = plan.surfaces  # possible values of surface variables, in the order of the launch's table
-        self.given_surfaces = plan.given_surfaces  # surface variables with a surface set by the launch
-        self.known_surfaces: dict[int, int] = {}  # known values of surface variables at this instruction
-        self.reaches_shared = False  # whether an instruction may access the memory of the group
+        self.bindings = plan.bindings  # surfaces are in the order of the table of the launch
+        self.given_surfaces = plan.given_surfaces  # surface variables that hold a surface of the launch
+        self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
+        self.reaches_shared = False  # an instruction may touch the memory of the group
+        self.outside: Node = None  # where an instruction goes that the interpreter has to do
         self.pc = 0
         self.held = plan.held
         # Arrays for the held pieces, because LLVM promotes arrays to better values than vectors.

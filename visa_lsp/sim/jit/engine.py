@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.jit.machine import CompiledMachine
-    from visa_lsp.sim.jit.modes import Modes
     from visa_lsp.sim.observers.hooks import Observer
 
 _ALONE: Final = "groups ran one after another, not on several threads: "

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from visa_lsp.sim.jit.arithmetic import in_double, quiet
+from visa_lsp.sim.jit.arithmetic import add, in_double, mul, quiet
 from visa_lsp.sim.jit.check_instrumentation import any_of
-from visa_lsp.sim.jit.writer import F64, I64, bytes_of, lanes_of, splat, vector
+from visa_lsp.sim.jit.writer import F32, F64, I64, bytes_of, lanes_of, splat, vector
 from visa_lsp.sim.lane_formulas import FORMULAS, QUARTERS
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def body_of(word: str) -> Callable[..., Node]:
     def formula(e: Emitter, *lanes: Node) -> Node:
         # Quieted, because a signalling NaN would survive a formula if LLVM omits both conversions.
         numbers = (LaneNumbers(e, quiet(e, a)) for a in lanes)
-        operations: Operations = _Nodes(e, lanes_of(lanes[0]))
+        operations: Operations = LaneOperations(e, lanes_of(lanes[0]))
         found: LaneNumbers = FORMULAS[word](operations, *numbers)
         return found.node
 
@@ -42,7 +42,7 @@ def body_of(word: str) -> Callable[..., Node]:
 def _operator(
     of_floats: str, of_integers: str, *, turned: bool = False
 ) -> Callable[[LaneNumbers, LaneNumbers | float], LaneNumbers]:
-    """Return the operator as an operation of the builder; ``turned``: the lanes are its second source."""
+    """Return the operator as an operation of the builder; ``turned`` means that the lanes are its second source."""
 
     def operation(a: LaneNumbers, b: LaneNumbers | float) -> LaneNumbers:
         name = of_floats if a.node.type.element is F64 else of_integers
@@ -90,22 +90,36 @@ class LaneNumbers:
     __ge__ = _comparison(">=")
 
 
-def _unary(operation: Callable[[_Nodes, Node], Node]) -> Callable[[_Nodes, LaneNumbers], LaneNumbers]:
+def _unary(operation: Callable[[LaneOperations, Node], Node]) -> Callable[[LaneOperations, LaneNumbers], LaneNumbers]:
     return lambda nodes, a: LaneNumbers(nodes.e, operation(nodes, a.node))
 
 
 @dataclass(frozen=True, slots=True)
-class _Nodes:
+class LaneOperations:
     """The operations in LLVM, on a number of lanes."""
 
     e: Emitter
     count: int
 
     def choose(self, condition: LaneNumbers, a: LaneNumbers | float, b: LaneNumbers | float) -> LaneNumbers:
+        """Return lanes of ``a`` where the condition holds, of ``b`` elsewhere."""
         lanes = next((x for x in (a, b) if isinstance(x, LaneNumbers)), None)
         model = lanes or LaneNumbers(self.e, splat(F64, 0.0, self.count))
         return LaneNumbers(self.e, self.e.builder.select(condition.node, model.like(a), model.like(b)))
 
+    def modulo(self, a: LaneNumbers, b: LaneNumbers) -> LaneNumbers:
+        """Return the rest of a division that has the sign of the divisor; 0 by 0, which hosts trap."""
+        divisor = self.choose(b < 1, 1, b)
+        rest = LaneNumbers(self.e, self.e.builder.srem(a.node, divisor.node))
+        return self.choose(rest < 0, rest + b, rest)
+
+    def blend(self, total: LaneNumbers, channel: LaneNumbers, weight: LaneNumbers) -> LaneNumbers:
+        """Return a sum and a product, with the operands in this order for NaNs."""
+        wide = self.e.builder.fpext(channel.node, vector(F64, self.count))
+        return LaneNumbers(self.e, add(self.e, total.node, mul(self.e, wide, weight.node)))
+
+    floor = _unary(lambda nodes, a: nodes.e.each("llvm.floor", a))
+    single = _unary(lambda nodes, a: nodes.e.builder.fptrunc(a, vector(F32, nodes.count)))
     is_nan = _unary(lambda nodes, a: nodes.e.builder.fcmp_unordered("uno", a, a))
     magnitude = _unary(lambda nodes, a: nodes.e.each("llvm.fabs", a))
     nearest = _unary(lambda nodes, a: nodes.e.each("llvm.nearbyint", a))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import General, Immediate, PredicateOperand
+from visa_lsp.program.model import PredicateOperand
 from visa_lsp.sim import exact, values
 from visa_lsp.sim import words as meanings
 from visa_lsp.sim.jit import check_instrumentation, numbers, words
 from visa_lsp.sim.jit.emitter import Uncompiled
-from visa_lsp.sim.jit.rounding import round_directed
+from visa_lsp.sim.jit.rounding import ODD, round_directed
 from visa_lsp.sim.jit.writer import integer, lanes_of, splat
-from visa_lsp.sim.lanes import modifier_of, saturates, source_count, words_of
+from visa_lsp.sim.lanes import compose, modifier_of, saturates, source_count, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +33,6 @@ def emit_lane(e: Emitter, site: Site, expr: Expr) -> None:
     if isinstance(dst, PredicateOperand):
         _predicate_logic(e, site, expr, dst, sources)
         return
-    if not all(isinstance(s, General | Immediate) for s in sources):
-        raise Uncompiled
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
     target = site.operand_type(dst)
     if expr.word in meanings.ON_BITS and (exec_type.is_float or target.is_float):
@@ -46,21 +45,15 @@ def emit_lane(e: Emitter, site: Site, expr: Expr) -> None:
 
 
 def _compose(e: Emitter, expr: Expr, leaf: Callable[[str], words.Body], sources: list[Node], constant: Any) -> Node:
-    if expr.word in ("src", "const"):
-        number = expr.args[0]
-        assert isinstance(number, int)
-        if expr.word == "src":
-            return sources[number]
-        return splat(constant, number, lanes_of(sources[0]))
-    body = leaf(expr.word)
-    return body(e, *(_compose(e, a, leaf, sources, constant) for a in expr.args if isinstance(a, Expr)))
+    lanes = lanes_of(sources[0])
+    return compose(expr, lambda word: partial(leaf(word), e), lambda n: splat(constant, n, lanes))(sources)
 
 
 def _float(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Value], dst: Value) -> Node:
     def leaf(word: str) -> words.Body:
-        if word not in words.FLOAT or (word == "mad" and exec_type is ty.HF):
+        if word not in words.FLOAT:
             raise Uncompiled
-        return words.FLOAT[word]
+        return ODD[word] if word == "mad" and exec_type is ty.HF else words.FLOAT[word]
 
     lanes = [numbers.floats(e, site, s, exec_type) for s in sources]
     if e.modes.to_nearest or expr.word not in exact.WORDS:
@@ -97,7 +90,10 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
         raise Uncompiled
     # Shifts use the converted sources; other words use the values, which may exceed 32 bits after a modifier.
     shifts = expr.word in ("shl", "shr", "asr", "rol", "ror")
-    if flat and wraps and target.size <= 4 and exec_type.size == 4 and (plain or shifts or expr.word == "cbit"):
+    dwords = exec_type.size == 4 or (
+        exec_type.size < 4 and expr.word in ("fbl", "lzd")
+    )  # extended, they have the same bits
+    if flat and wraps and target.size <= 4 and dwords and (plain or shifts or expr.word == "cbit"):
         body = words.dword_body(expr.word, signed=exec_type.is_signed)
         lanes = [numbers.integers(e, site, s, exec_type, 32) for s in sources]
         if e.mode.watched and expr.word in ("div", "mod"):

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.contents import Contents
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.jit.code_cache import Making
-    from visa_lsp.sim.jit.modes import Modes
     from visa_lsp.sim.observers.hooks import Observer
 
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.sim.analyses.definedness_proof import proves_definedness
+from visa_lsp.sim.analyses.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.group import ThreadGroup
+from visa_lsp.sim.image_messages import form_of
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Thread
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.code_cache import PLAIN, Making, RunMode, is_large
-from visa_lsp.sim.jit.definedness_proof import proves_definedness
-from visa_lsp.sim.jit.modes import NEW_THREAD, ModePlan, Modes
+from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, Making, RunMode, is_large
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import CR0
 
@@ -57,10 +58,12 @@ class CompiledMachine(Machine):
         self.blocks: dict[int, state.StateBlock] = {}  # blocks of frames, by identity of the frame
         self._plans: dict[int, ModePlan | None] = {}
         self._steps: dict[tuple[int, Modes], int] = {}
-        self._surfaces = tuple(sorted(dispatch.surfaces))
+        self.bindings = Bindings.of(dispatch)
         self.launch = np.zeros(state.LAUNCH_BYTES // 8, np.int64)
         self.address = int(self.launch.ctypes.data)
-        surfaces = [dispatch.surfaces[value] for value in self._surfaces]
+        surfaces = [dispatch.surfaces[value] for value in self.bindings.surfaces]
+        self._symbols = np.array([self.symbol_address(name) or 0 for name in self.bindings.symbols], np.uint64)
+        self.launch[state.SYMBOLS // 8] = self._symbols.ctypes.data
         flat = dispatch.memory.buffers
         self._tables = (
             (surfaces, self._table_of(surfaces, [0] * len(surfaces))),
@@ -69,9 +72,7 @@ class CompiledMachine(Machine):
         self.launch[state.SURFACES // 8], self.launch[state.FLAT // 8] = (t.ctypes.data for _, t in self._tables)
         self.launch[state.FLAT_COUNT // 8] = len(flat)
         self.launch[state.QUANTUM // 8] = self.quantum
-        self.entered: CompiledThread | None = (
-            None  # the thread that runs compiled code, if groups do not run as a whole
-        )
+        self.entered: CompiledThread | None = None  # that runs compiled code, where groups do not run as a whole
 
     def code(self, kernel: Kernel) -> Code:
         """Return the interpreter's form of a kernel or function, if possible that of an earlier run of the dispatch."""
@@ -90,10 +91,13 @@ class CompiledMachine(Machine):
 
     def _table_of(self, buffers: Sequence[Buffer], addresses: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
         rows = [
-            (first, buffer.size, address(buffer), self.marks_address(buffer), _FORBIDDEN.get(buffer.access, 0), 0)
+            (
+                first, buffer.size, address(buffer), self.marks_address(buffer), _FORBIDDEN.get(buffer.access, 0), 0,
+                *form_of(buffer)[1],
+            )
             for buffer, first in zip(buffers, addresses, strict=True)
-        ]
-        return np.array([*rows, (0,) * 6], np.uint64).view(np.int64)
+        ]  # fmt: skip
+        return np.array([*rows, (0,) * (state.ENTRY // 8)], np.uint64).view(np.int64)
 
     def marks_address(self, buffer: Buffer) -> int:
         """Return the address of a buffer's marks; 0 without checkers."""
@@ -160,7 +164,7 @@ class CompiledMachine(Machine):
                 else:
                     plan = self._plan(code) if modes == NEW_THREAD else None
                     found = made[known] = CompiledBody(
-                        code, plan or ModePlan.constant(code, modes), self._surfaces, self.compiling, self.mode,
+                        code, plan or ModePlan.constant(code, modes), self.bindings, self.compiling, self.mode,
                         self.making.store,
                     )  # fmt: skip
             self.bodies[key] = found
@@ -343,7 +347,7 @@ class CompiledThread(Thread):
                 back = signal != PAUSED
                 signal = signal if back else None
             else:
-                signal, used, back = self._enter(compiled, used)
+                signal, used, back = self.enter(compiled, used)
             if signal is None and (used < quantum or not back):
                 continue
             machine.spend(used)
@@ -353,7 +357,7 @@ class CompiledThread(Thread):
             if signal != SWITCH:
                 yield self.pending if signal == WAIT else None
 
-    def _enter(self, compiled: CompiledBody, used: int) -> tuple[int | None, int, bool]:
+    def enter(self, compiled: CompiledBody, used: int) -> tuple[int | None, int, bool]:
         """Run compiled code, and the instruction that it leaves to the interpreter.
 
         Returns a signal as ``slice`` does, the steps, and whether the last one was a backward jump, where a time slice

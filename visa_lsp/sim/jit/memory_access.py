@@ -262,19 +262,12 @@ def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> N
     kept, values = e.keep_lanes(e.places(base, wide(e, where.at))), e.keep_lanes(value)
     kind = value.type.element
 
-    def lane_at(lane: Node) -> tuple[Node, Node]:
-        return e.builder.inttoptr(e.lane_of(kept, lane, I64), PTR), e.lane_of(values, lane, kind)
-
-    def put(lane: Node) -> None:
-        to, own = lane_at(lane)
-        e.builder.store(own, to, align=1)
-
     def look(lane: Node) -> None:
-        to, own = lane_at(lane)
+        to, own = e.builder.inttoptr(e.lane_of(kept, lane, I64), PTR), e.lane_of(values, lane, kind)
         check_instrumentation.suspect(e, e.builder.icmp_unsigned("!=", e.builder.load(to, typ=kind, align=1), own))
 
-    e.each_lane(where.bits, put)
-    if e.mode.watched:  # because lanes that store different values at one place race
+    e.each_lane(where.bits, lambda lane: e.store_at(e.lane_of(kept, lane, I64), e.lane_of(values, lane, kind)))
+    if e.mode.watched:  # lanes that store different values at one place race
         e.each_lane(where.bits, look)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _offsets(e: Emitter, site: Site, name: str, *, wide: bool = False) -> Node:
-    """Return the per-lane offsets plus the global one, in 32 bits, addresses (``wide``) in 64."""
+    """Return the per-lane offsets plus the global one: offsets in 32 bits, addresses (``wide``) in 64 bits."""
     kind = I64 if wide else I32
     found = raw_lanes(e, site, site.raw(name), kind, site.lanes)
     base = scalar(e, site, "goff") if site.has("goff") else None
@@ -125,7 +125,7 @@ def _lsc(e: Emitter, site: Site, *, write: bool, quad: bool = False) -> None:
     found, base = spaces.lsc(e, site)
     operand = site.raw("src1" if write else "dst")
     if operand.var == 0 and not write:
-        raise Uncompiled
+        return
     if site.integer("order") == codes.ORDER_TRANSPOSED:
         if memory != register or operand.var == 0:
             raise Uncompiled

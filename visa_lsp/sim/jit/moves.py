@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 from llvmlite import ir
 
 from visa_lsp.isa import types as ty
@@ -13,11 +14,12 @@ from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand, State
 from visa_lsp.sim import values
 from visa_lsp.sim.effects.moves import same_bits
-from visa_lsp.sim.jit import numbers
+from visa_lsp.sim.effects.wide import high_half
+from visa_lsp.sim.jit import numbers, state
 from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.lanes import emit_lane, set_predicate
-from visa_lsp.sim.jit.numbers import STORAGE
-from visa_lsp.sim.jit.writer import I16, I32, I64, constants, integer, splat, vector
+from visa_lsp.sim.jit.numbers import LANES, STORAGE
+from visa_lsp.sim.jit.writer import I16, I32, I64, integer, splat, vector
 from visa_lsp.sim.lanes import modifier_of, saturates
 
 if TYPE_CHECKING:
@@ -73,13 +75,8 @@ def _setp(e: Emitter, site: Site) -> None:
     if isinstance(src, Immediate) or src.region.is_scalar or lanes == 1:
         if site.operand_type(src).is_float:
             raise Uncompiled
-        one = e.builder.extract_element(numbers.read(e, site, src, 1), ir.Constant(I32, 0))
-        width = one.type.width
-        if width > lanes:
-            one = e.builder.trunc(one, integer(lanes))
-        elif width < lanes:
-            one = (e.builder.sext if site.operand_type(src).is_signed else e.builder.zext)(one, integer(lanes))
-        set_predicate(e, site, dst.var, None, one)
+        bits = numbers.resize(e, numbers.read(e, site, src, 1), lanes, signed=site.operand_type(src).is_signed)
+        set_predicate(e, site, dst.var, None, e.builder.extract_element(bits, ir.Constant(I32, 0)))
         return
     found = numbers.read(e, site, src)
     if not isinstance(found.type.element, ir.IntType):
@@ -97,15 +94,13 @@ def _read_typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, 
 def _select(e: Emitter, site: Site) -> None:
     """Take src0 where the predicate holds, else src1, on the lanes of the execution mask."""
     dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
-    if not all(isinstance(s, General | Immediate) for s in (first, second)):
-        raise Uncompiled
     pred, lanes = site.inst.get("pred"), site.lanes
     same = same_bits(site, dst, [first, second])
     exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
     if same:
         a, b = numbers.read(e, site, first), numbers.read(e, site, second)
     else:
-        if not exec_type.is_float and exec_type.size == 8:
+        if not exec_type.is_float and exec_type.size == 8 and (saturates(dst) or not site.operand_type(dst).is_int):
             raise Uncompiled
         a, b = (_read_typed(e, site, s, exec_type, 64, compared=False) for s in (first, second))
     value = a
@@ -127,8 +122,6 @@ def _compare(e: Emitter, site: Site) -> None:
         raise Uncompiled
     relation = _RELATIONS[relop]
     dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
-    if not all(isinstance(s, General | Immediate) for s in (first, second)):
-        raise Uncompiled
     exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
     plain = modifier_of(first) is modifier_of(second) is OperandModifier.NONE
     if not exec_type.is_float and not plain and exec_type.size == 8:
@@ -156,45 +149,30 @@ def _compare(e: Emitter, site: Site) -> None:
 # ---- addresses: byte numbers of the register file, eight bytes each
 
 
-def _cell(e: Emitter, number: int) -> Node:
-    return e.builder.gep(e.addresses, [ir.Constant(I64, 8 * number)], source_etype=integer(8))
-
-
 def _read_addresses(e: Emitter, site: Site, operand: Address) -> Node:
-    lanes, width = site.lanes, max(1, operand.width)
-    first = _first_cell(site, operand, width)
-    whole = e.builder.load(_cell(e, first), typ=vector(I64, width), align=8)
-    undefined = ir.Constant(whole.type, ir.Undefined)
-    return e.builder.shuffle_vector(whole, undefined, constants(I32, [lane % width for lane in range(lanes)]))
-
-
-def _write_addresses(e: Emitter, site: Site, first: int, value: Node) -> None:
-    enabled = e.lanes(e.enable(site), site.lanes)
-    if enabled is not None:
-        old = e.builder.load(_cell(e, first), typ=value.type, align=8)
-        value = e.builder.select(enabled, value, old)
-    e.builder.store(value, _cell(e, first), align=8)
-
-
-def _first_cell(site: Site, operand: Address, count: int) -> int:
-    """Return the first of ``count`` cells of an operand. Raises Uncompiled if some of them do not exist."""
     first = site.code.layout.address_base[operand.var] + operand.offset
-    if not 0 <= first <= sum(max(1, v.num_elements) for v in site.code.kernel.addresses) - count:
-        raise Uncompiled
-    return first
+    return numbers.read_addresses(e, site, [first + lane % max(1, operand.width) for lane in range(site.lanes)])
+
+
+def _write_addresses(e: Emitter, site: Site, operand: Address, value: Node) -> None:
+    first, enabled = site.code.layout.address_base[operand.var] + operand.offset, e.lanes(e.enable(site), site.lanes)
+    old = numbers.read_addresses(e, site, range(first, first + site.lanes))
+    if enabled is not None:
+        value = e.builder.select(enabled, value, old)
+    place = e.builder.gep(e.addresses, [ir.Constant(I64, first)], source_etype=I64)
+    e.builder.store(value, place, align=8)
 
 
 def _addresses(e: Emitter, site: Site, dst: Address, src: Value) -> None:
-    first = _first_cell(site, dst, site.lanes)
     if isinstance(src, AddressOf):
         value = splat(I64, site.origin(src), site.lanes)
     elif isinstance(src, Address):
         value = _read_addresses(e, site, src)
-    elif isinstance(src, General | Immediate) and site.operand_type(src).is_int and site.operand_type(src).size < 8:
+    elif isinstance(src, LANES) and site.operand_type(src).is_int and site.operand_type(src).size < 8:
         value = numbers.resize(e, numbers.read(e, site, src), 64, signed=site.operand_type(src).is_signed)
     else:
         raise Uncompiled
-    _write_addresses(e, site, first, value)
+    _write_addresses(e, site, dst, value)
 
 
 def _addr_add(e: Emitter, site: Site) -> None:
@@ -202,7 +180,6 @@ def _addr_add(e: Emitter, site: Site) -> None:
     dst, base, offset = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     if not isinstance(dst, Address):
         raise Uncompiled
-    first = _first_cell(site, dst, site.lanes)
     if isinstance(base, General | AddressOf):
         start = splat(I64, site.origin(base), site.lanes)
     elif isinstance(base, Address):
@@ -218,7 +195,7 @@ def _addr_add(e: Emitter, site: Site) -> None:
         steps = numbers.resize(e, word, 64, signed=True)
     else:
         raise Uncompiled
-    _write_addresses(e, site, first, e.builder.add(start, steps))
+    _write_addresses(e, site, dst, e.builder.add(start, steps))
 
 
 # ---- surface values
@@ -227,30 +204,46 @@ def _addr_add(e: Emitter, site: Site) -> None:
 def _movs(e: Emitter, site: Site) -> None:
     """Set one element of a surface variable, to a number or to an element of another one."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
-    if not isinstance(dst, State) or dst.sampler or site.lanes != 1:
+    to = e.layout.state_cells(site, dst, site.lanes) if isinstance(dst, State) else range(site.lanes)
+    known: list[int | None] = [None] * site.lanes
+    if isinstance(src, State):
+        cells = e.layout.state_cells(site, src, site.lanes)
+        found, known = [e.surface(cell) for cell in cells], [e.known_surfaces.get(cell) for cell in cells]
+    elif isinstance(src, LANES) and site.operand_type(src).is_int:
+        if isinstance(src, Immediate):
+            known = np.broadcast_to(values.immediate(src, site.lanes), site.lanes).tolist()
+        wide = numbers.resize(e, numbers.read(e, site, src), 64, signed=site.operand_type(src).is_signed)
+        found = [e.builder.extract_element(wide, ir.Constant(I32, lane)) for lane in range(site.lanes)]
+    else:
         raise Uncompiled
-    to = site.state_cell(dst)
-    if isinstance(src, State) and not src.sampler:
-        e.put_surface(to, e.surface(site.state_cell(src)), e.known_surfaces.get(site.state_cell(src)))
+    if min(len(to), len(found)) < site.lanes:
+        raise Uncompiled
+    if isinstance(dst, State):
+        for cell, value, number in zip(to, found, known, strict=True):
+            e.put_surface(cell, value, number)
         return
-    if isinstance(src, Immediate) and site.operand_type(src).is_int:
-        number = int(values.immediate(src, 1)[0])
-        e.put_surface(to, ir.Constant(I64, number), number)
-        return
-    if isinstance(src, General) and site.operand_type(src).is_int:
-        found = numbers.read(e, site, src, 1)
-        wide = numbers.resize(e, found, 64, signed=site.operand_type(src).is_signed)
-        e.put_surface(to, e.builder.extract_element(wide, ir.Constant(I32, 0)), None)
-        return
-    raise Uncompiled
+    if STORAGE[site.operand_type(dst)] is not I32:
+        raise Uncompiled
+    lanes: Node = ir.Constant(vector(I64, site.lanes), None)
+    for lane, value in enumerate(found):
+        lanes = e.builder.insert_element(lanes, value, ir.Constant(I32, lane))
+    numbers.write(e, site, dst, numbers.resize(e, lanes, 32, signed=False), None)
+
+
+def _faddr(e: Emitter, site: Site) -> None:
+    """Store the address of a function or of a symbol of the program."""
+    name, dst = site.code.kernel.string(site.integer("name")), site.inst.get("dst")
+    kind = STORAGE[site.operand_type(dst)]
+    if name not in e.bindings.symbols or not isinstance(kind, ir.IntType):
+        raise Uncompiled
+    at = e.constant(e.table(state.SYMBOLS), 8 * e.bindings.symbols.index(name))
+    numbers.write(e, site, dst, numbers.resize(e, e.spread(at, 1), kind.width, signed=False), None)
 
 
 # ---- more than one result, or a function in a field: the rules are those of ``sim.effects.wide``
 
 
 def _sources(e: Emitter, site: Site, operands: list[Value], exec_type: ty.DataType, bits: int) -> list[Node]:
-    if not all(isinstance(operand, General | Immediate) for operand in operands):
-        raise Uncompiled
     return [numbers.integers(e, site, operand, exec_type, bits) for operand in operands]
 
 
@@ -273,6 +266,20 @@ def _carry(e: Emitter, site: Site, *, extra: str, subtract: bool) -> None:
         bit = builder.ashr(total, splat(integer(64), 32, site.lanes))
     for (operand, kind), value in zip(targets, (total, bit), strict=True):
         numbers.write(e, site, operand, numbers.resize(e, value, kind.bits, signed=True), e.enable(site))
+
+
+def _madw(e: Emitter, site: Site) -> None:
+    """Emit a product plus a dword in 64 bits; its upper half goes to the next free register."""
+    operand, target = _target(site, "dst")
+    if not isinstance(operand, General) or target.size != 4:
+        raise Uncompiled
+    operands = [site.inst.get(f"src{i}") for i in range(3)]
+    exec_type = values.execution_type(site.operand_type(s) for s in operands)
+    a, b, c = _sources(e, site, operands, exec_type, 64)
+    total = e.builder.add(e.builder.mul(a, b), c)
+    high = e.builder.lshr(total, splat(I64, 32, site.lanes))
+    for place, value in ((operand, total), (high_half(site, operand), high)):
+        numbers.write(e, site, place, numbers.resize(e, value, 32, signed=False), e.enable(site))
 
 
 def _bfn(e: Emitter, site: Site) -> None:
@@ -298,7 +305,9 @@ MOVES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
     "setp": _setp,
     "addr_add": _addr_add,
     "movs": _movs,
+    "faddr": _faddr,
     "addc": partial(_carry, extra="carry", subtract=False),
     "subb": partial(_carry, extra="borrow", subtract=True),
+    "madw": _madw,
     "bfn": _bfn,
 }

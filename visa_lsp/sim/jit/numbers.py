@@ -8,35 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 from llvmlite import ir
 
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
-from visa_lsp.program.model import General, Immediate, RawOperand
+from visa_lsp.program.model import General, Immediate, Indirect, RawOperand
 from visa_lsp.sim import values
 from visa_lsp.sim.jit.arithmetic import quiet
 from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.rounding import cut
-from visa_lsp.sim.jit.writer import (
-    F16,
-    F32,
-    F64,
-    I8,
-    I16,
-    I32,
-    I64,
-    bytes_of,
-    constants,
-    integer,
-    lanes_of,
-    splat,
-    vector,
-)
+from visa_lsp.sim.jit.writer import F16, F32, F64, I16, I32, I64, bytes_of, constants, integer, lanes_of, splat, vector
 from visa_lsp.sim.lanes import modifier_of, saturates
 from visa_lsp.sim.operands import CE0, CR0, TSC
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from visa_lsp.program.model import Value
     from visa_lsp.sim.jit.emitter import Emitter
     from visa_lsp.sim.jit.writer import Node
@@ -44,9 +33,11 @@ if TYPE_CHECKING:
 
 # The form of a data type in registers; bf is the upper half of a float, because LLVM has no operations for it.
 STORAGE: Final = {
-    ty.UD: I32, ty.D: I32, ty.UW: I16, ty.W: I16, ty.UB: I8, ty.B: I8, ty.BOOL: I8, ty.UQ: I64, ty.Q: I64,
+    ty.UD: I32, ty.D: I32, ty.UW: I16, ty.W: I16, ty.UB: integer(8), ty.B: integer(8), ty.BOOL: integer(8), ty.UQ: I64, ty.Q: I64,
     ty.F: F32, ty.DF: F64, ty.HF: F16, ty.BF: I16,
 }  # fmt: skip
+
+LANES: Final = General | Immediate | Indirect  # operands that have lanes
 
 _FLOATS: Final = {ty.F: F32, ty.DF: F64, ty.HF: F16}
 
@@ -65,6 +56,12 @@ def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> No
         numbers = raw.tolist() if len(raw) == count else raw.tolist() * count
         known = constants(integer(8 * bytes_of(kind)), numbers)
         return e.builder.bitcast(known, vector(kind, count)) if type_.is_float else known
+    if isinstance(operand, Indirect):
+        size = bytes_of(kind)
+        places = e.places(e.registers, _indirect_places(e, site, operand, e.all_on(count)))
+        return e.builder.bitcast(
+            e.gather(vector(integer(8 * size), count), places, e.all_on(count), 1), vector(kind, count)
+        )
     if not isinstance(operand, General):
         raise Uncompiled
     root = site.code.layout.root(operand.var)
@@ -83,6 +80,13 @@ def write(e: Emitter, site: Site, operand: Value, value: Node, bits: Node | None
 
     Raises Uncompiled if there is no compiled form.
     """
+    if isinstance(operand, Indirect):
+        bits = e.some(bits, site)
+        places = e.keep_lanes(e.places(e.registers, _indirect_places(e, site, operand, bits)))
+        values_, kind = e.keep_lanes(value), value.type.element
+        with e.builder.if_then(e.builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
+            e.each_lane(bits, lambda n: e.store_at(e.lane_of(places, n, I64), e.lane_of(values_, n, kind)))
+        return
     if not isinstance(operand, General):
         raise Uncompiled
     if operand.var == 0:
@@ -95,6 +99,35 @@ def write(e: Emitter, site: Site, operand: Value, value: Node, bits: Node | None
     if start < 0:
         raise Uncompiled
     e.store_lanes(start, elements, value, e.lanes(bits, lanes_of(value)))
+
+
+# ---- operands that address variables give: byte numbers of the register file, eight bytes each
+
+
+def read_addresses(e: Emitter, site: Site, cells: Sequence[int]) -> Node:
+    """Return the address elements of lanes. Raises Uncompiled where they are not all there."""
+    low, high = min(cells), max(cells)
+    if low < 0 or high >= sum(max(1, v.num_elements) for v in site.code.kernel.addresses):
+        raise Uncompiled
+    first = e.builder.gep(e.addresses, [ir.Constant(I64, low)], source_etype=I64)
+    whole = e.builder.load(first, typ=vector(I64, high - low + 1), align=8)
+    return e.builder.shuffle_vector(whole, ir.Constant(whole.type, None), constants(I32, [c - low for c in cells]))
+
+
+def _indirect_places(e: Emitter, site: Site, operand: Indirect, bits: Node) -> Node:
+    """Return the byte numbers of the lanes of an operand; the interpreter does the instruction where one in ``bits`` is outside."""
+    lanes, builder = bits.type.width, e.builder
+    cells, offsets = site.indirect_cells(operand, lanes)
+    at = read_addresses(e, site, np.broadcast_to(cells, lanes).tolist())
+    at = builder.add(at, constants(I64, offsets.tolist()))
+    beyond = builder.icmp_unsigned(">", at, splat(I64, site.code.layout.size - operand.type.size, lanes))
+    wrong = builder.icmp_unsigned(
+        "!=", builder.and_(builder.bitcast(beyond, bits.type), bits), ir.Constant(bits.type, 0)
+    )
+    (inside,) = e.blocks("registers")
+    builder.cbranch(wrong, e.outside, inside).set_weights([1, 999])
+    builder.position_at_end(inside)
+    return at
 
 
 # ---- integers

@@ -164,7 +164,7 @@ class _Marking(Observer):
         self._mark(access, READ)
 
     def on_write(self, access: MemoryAccess) -> None:
-        """Test a write against all marks, an atomic not against other atomics."""
+        """Test a write against all marks, and an atomic against all marks except those of other atomics."""
         self._mark(access, ATOMIC if access.kind == "atomic" else WRITTEN)
 
     def _mark(self, access: MemoryAccess, kind: int) -> None:

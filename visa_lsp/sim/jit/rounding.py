@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.jit import arithmetic
 from visa_lsp.sim.jit.emitter import Uncompiled
-from visa_lsp.sim.jit.writer import F32, F64, I64, bytes_of, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.writer import F32, F64, bytes_of, integer, lanes_of, splat, vector
 from visa_lsp.sim.values import Rounding
 
 if TYPE_CHECKING:
@@ -25,12 +25,13 @@ OddWord = Callable[..., "Node"]
 def _odd(e: Emitter, near: Node, error: Node) -> Node:
     """Round a result to odd, given the nearest one; ``error`` has the sign of the missing part, or is 0 or NaN."""
     builder, lanes = e.builder, lanes_of(near)
-    zero = splat(F64, 0.0, lanes)
-    bits = builder.bitcast(near, vector(I64, lanes))
+    kind = integer(8 * bytes_of(near.type.element))
+    zero = splat(near.type.element, 0.0, lanes)
+    bits = builder.bitcast(near, vector(kind, lanes))
     beyond = builder.xor(
-        builder.fcmp_ordered("<", error, zero), builder.icmp_signed("<", bits, splat(I64, 0, lanes))
-    )  # the missing part has the other sign, so that the magnitude is too large
-    one = splat(I64, 1, lanes)
+        builder.fcmp_ordered("<", error, zero), builder.icmp_signed("<", bits, splat(kind, 0, lanes))
+    )  # it lacks something of the other sign: the size is too large
+    one = splat(kind, 1, lanes)
     cut = builder.select(beyond, builder.sub(bits, one), bits)
     odd = builder.bitcast(builder.or_(cut, one), near.type)
     return builder.select(builder.fcmp_ordered("!=", error, zero), odd, near)
@@ -60,7 +61,7 @@ def _root(e: Emitter, a: Node) -> Node:
     return _odd(e, near, e.each("llvm.fma", e.builder.fneg(near), near, a))
 
 
-# The sources are f32 lanes in f64.
+# The sources are f32 lanes in f64; for ``mad`` also lanes of hf in f32.
 ODD: Final[dict[str, OddWord]] = {
     "add": lambda e, a, b: _sum(e, arithmetic.add(e, a, b), a, b),
     "sub": lambda e, a, b: _sum(e, arithmetic.sub(e, a, b), a, e.builder.fneg(b)),

@@ -17,12 +17,14 @@ from visa_lsp.program.model import General, Immediate, RawOperand
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.numbers import scalar
-from visa_lsp.sim.jit.writer import I8, I64, PTR, splat
+from visa_lsp.sim.jit.writer import I8, I32, I64, PTR, splat
+from visa_lsp.sim.lsc_messages import SCRATCH_HEADER
+from visa_lsp.sim.machine import SCRATCH_BYTES
 from visa_lsp.sim.messages import SLM_MASK
-from visa_lsp.sim.registers import FIRST_HANDLE, SLM_SURFACE, STATELESS_SURFACE
+from visa_lsp.sim.registers import FIRST_HANDLE, SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.sim.jit.emitter import Emitter
     from visa_lsp.sim.jit.writer import Node
@@ -77,7 +79,7 @@ class _RangeEntry(NamedTuple):
 
 def surface(e: Emitter, site: Site) -> Found:
     """Return the space of a message's surface field. Raises Uncompiled if it must be looked up."""
-    if isinstance(site.inst.get("surface"), RawOperand):
+    if isinstance(site.inst.get("surface"), RawOperand | General):
         raise Uncompiled
     cell = site.code.layout.surface_base[site.integer("surface")]
     known = e.known_surfaces.get(cell)
@@ -87,16 +89,20 @@ def surface(e: Emitter, site: Site) -> Found:
     return _compare_surfaces(e, e.surface(cell), 0)
 
 
-def _compare_surfaces(e: Emitter, value: Node, lowest: int) -> Found:
-    """Return the bound surface whose number, at least ``lowest``, equals a value. Raises Uncompiled if there are too many."""
-    candidates = [number for number in e.surface_values if number >= lowest]
+def _compare_surfaces(e: Emitter, value: Node, lowest: int, scratch: Sequence[Node] = ()) -> Found:
+    """Return the bound surface whose number, ``lowest`` or above, is a value, or the scratch space for its handles.
+
+    Raises Uncompiled where they are too many.
+    """
+    candidates = [number for number in e.bindings.surfaces if number >= lowest]
     if len(candidates) > _MAX_COMPARED_SURFACES:
         raise Uncompiled
     zero = ir.Constant(I64, 0)
     entry = _RangeEntry(zero, zero, zero, zero, zero, e.address(e.launch, state.SCRAP))
-    for number in candidates:
-        same = e.builder.icmp_unsigned("==", value, ir.Constant(I64, number))
-        pairs = zip(_entry(e, number)[1:], entry[1:], strict=True)
+    entries = [(ir.Constant(I64, number), _entry(e, number)) for number in candidates]
+    for number, found in (*entries, *((handle, _scratch(e)) for handle in scratch)):
+        same = e.builder.icmp_unsigned("==", value, number)
+        pairs = zip(found[1:], entry[1:], strict=True)
         entry = _RangeEntry._make([zero, *(e.builder.select(same, own, other) for own, other in pairs)])
     return Found(lambda at: at, partial(entry.place, e))
 
@@ -105,16 +111,26 @@ def by_value(e: Emitter, value: int) -> Found:
     """Return the space for the value of a surface variable. Raises Uncompiled if there is no compiled form."""
     if value in (SLM_SURFACE, _SLM_INDEX):
         return find_shared(e)
-    if value in e.surface_values:
+    if value in e.bindings.surfaces:
         return Found(lambda at: at, partial(_entry(e, value).place, e))
     if value in (STATELESS_SURFACE, 0xFD):
         return flat(e)
+    if value == SCRATCH_SURFACE and not e.mode.watched:
+        return Found(lambda at: at, partial(_scratch(e).place, e))
     raise Uncompiled
+
+
+def _scratch(e: Emitter) -> _RangeEntry:
+    """Return the thread's scratch space; it has no bytes before the interpreter has made it for the first message."""
+    zero, host = ir.Constant(I64, 0), e.get(e.scratch, I64)
+    made = e.builder.icmp_unsigned("!=", host, zero)
+    size = e.builder.select(made, ir.Constant(I64, SCRATCH_BYTES), zero)
+    return _RangeEntry(zero, size, host, zero, zero, e.address(e.launch, state.SCRAP))
 
 
 def _entry(e: Emitter, value: int) -> _RangeEntry:
     """Return the entry of a surface, loaded at the start of the function."""
-    table, start = e.table(state.SURFACES), state.ENTRY * e.surface_values.index(value)
+    table, start = e.table(state.SURFACES), state.ENTRY * e.bindings.surfaces.index(value)
     words = (e.constant(table, start + 8 * k) for k in range(1, 5))
     return _RangeEntry._make([ir.Constant(I64, 0), *words, e.address(table, start + state.WRITTEN)])
 
@@ -173,8 +189,12 @@ def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
         return flat(e), scalar(e, site, "surface")
     if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
         return by_value(e, operand.bits & 0xFFFFFFFF), None
-    if isinstance(operand, General) and kind in (codes.ADDRTYPE_BSS, codes.ADDRTYPE_SURF):
+    if isinstance(operand, General) and kind in (codes.ADDRTYPE_BSS, codes.ADDRTYPE_SURF, codes.ADDRTYPE_SS):
         # A handle of other memory, such as scratch space, matches no surface, so that the interpreter handles it.
         handle = e.builder.and_(scalar(e, site, "surface"), ir.Constant(I64, 0xFFFFFFFF))
-        return _compare_surfaces(e, handle, FIRST_HANDLE), None
+        scratch: list[Node] = [ir.Constant(I64, SCRATCH_HANDLE)]
+        if kind == codes.ADDRTYPE_SS:
+            header = e.word(e.registers, site.code.layout.offset(SCRATCH_HEADER[0]) + SCRATCH_HEADER[1], I32)
+            scratch.append(e.builder.zext(e.builder.lshr(header, ir.Constant(I32, 4)), I64))
+        return _compare_surfaces(e, handle, FIRST_HANDLE, () if e.mode.watched else scratch), None
     raise Uncompiled

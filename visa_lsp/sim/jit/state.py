@@ -13,7 +13,9 @@ import numpy as np
 from visa_lsp.isa.predefined import FIRST_PREDICATE
 
 if TYPE_CHECKING:
+    from visa_lsp.program.model import State
     from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.operands import Site
     from visa_lsp.sim.registers import Frame
 
 # Byte offsets of the numbers that every block has, each of eight bytes.
@@ -21,6 +23,7 @@ PC: Final = 0
 EMASK: Final = 8
 CALL_MASK: Final = 16
 STEPS: Final = 24
+SCRATCH: Final = 32  # the host's address of the thread's scratch space; 0 before the interpreter has made it
 SLM: Final = 48
 SLM_SIZE: Final = 56
 STATUS: Final = 64  # state of a thread: READY, WAITING, ENDED
@@ -71,14 +74,16 @@ END: Final = 248
 GROUP_IDS: Final = (256, 264, 272)
 REGISTERS_STRIDE: Final = 280
 BLOCKS_STRIDE: Final = 288
-LAUNCH_BYTES: Final = 296
+SYMBOLS: Final = 296  # the address of their addresses
+LAUNCH_BYTES: Final = 304
 
-# The tables of memory have an entry for each surface or buffer: its first address (0 for surfaces), its size, the
-# host's address, the address of its marks, the forbidden accesses, and whether it was written. An empty entry follows
-# the last buffer.
-ENTRY: Final = 48
+# The tables of memory have an entry for each surface or buffer: its first address (0 for surfaces), its size, the host's address,
+# that of its marks, what is forbidden, whether it was written, and as an image its width, height, depth, and pitch in bytes.
+# Behind the last buffer is an empty entry.
+ENTRY: Final = 80
 WRITTEN: Final = 40
-# The forbidden accesses.
+IMAGE: Final = 48
+# What is forbidden.
 READONLY: Final = 1
 WRITEONLY: Final = 2
 
@@ -103,12 +108,18 @@ class StateLayout:
         self.joins = sorted(code.joins)
         self.slots = {pc: number for number, pc in enumerate(self.joins)}
         self.predicates = len(kernel.predicates) + FIRST_PREDICATE
-        self.surfaces = code.layout.surface_cells
+        self._first_sampler = code.layout.surface_cells
+        self.surfaces = code.layout.surface_cells + code.layout.sampler_cells  # and samplers, behind them
         self.predicates_at = _FIRST
         self.waits_at = self.predicates_at + -(-4 * self.predicates // 8) * 8
         self.waiting_at = self.waits_at + -(-4 * len(self.joins) // 8) * 8  # a bit for each join at which lanes wait
         self.surfaces_at = self.waiting_at + 8 * -(-len(self.joins) // 64)
         self.size = -(-(self.surfaces_at + 8 * self.surfaces) // 64) * 64
+
+    def state_cells(self, site: Site, operand: State, count: int) -> range:
+        """Return the numbers of a state operand's values among those of surfaces and samplers."""
+        first = self._first_sampler * operand.sampler + site.state_cell(operand)
+        return range(first, min(first + count, self.surfaces if operand.sampler else self._first_sampler))
 
 
 class StateBlock:
@@ -120,14 +131,10 @@ class StateBlock:
         self.address = int(self.bytes.ctypes.data)
         self.words = self.bytes.view(np.int64)
         self._dwords = self.bytes.view(np.uint32)
-        first = layout.predicates_at // 4
-        self._predicates = self._dwords[first : first + layout.predicates]
-        first = layout.waits_at // 4
-        self._waits = self._dwords[first : first + len(layout.joins)]
-        first = layout.waiting_at // 8
-        self._waiting = self.words.view(np.uint64)[first : first + -(-len(layout.joins) // 64)]
-        first = layout.surfaces_at // 8
-        self._surfaces = self.words[first : first + layout.surfaces]
+        self._predicates = self._dwords[layout.predicates_at // 4 :][: layout.predicates]
+        self._waits = self._dwords[layout.waits_at // 4 :][: len(layout.joins)]
+        self._waiting = self.words.view(np.uint64)[layout.waiting_at // 8 : layout.surfaces_at // 8]
+        self._surfaces = self.words[layout.surfaces_at // 8 :][: layout.surfaces]
 
     def take(self, frame: Frame) -> None:
         """Copy the state from the frame to the block."""
@@ -153,9 +160,12 @@ class StateBlock:
         frame.pc = int(self.words[PC // 8])
         frame.emask = int(self.words[EMASK // 8])
         frame.preds[:] = self._predicates.tolist()
-        frame.surfaces[:] = self._surfaces.tolist()
+        cells = self._surfaces.tolist()
+        frame.surfaces[:], frame.samplers[:] = cells[: len(frame.surfaces)], cells[len(frame.surfaces) :]
 
     def take_masks(self, frame: Frame) -> None:
         """Copy to the block the state that such an instruction may have changed."""
         self._predicates[:] = frame.preds
-        self._surfaces[:] = frame.surfaces
+        self._surfaces[:] = frame.surfaces + frame.samplers
+        scratch = frame.thread.scratch if frame.thread is not None else None
+        self.words[SCRATCH // 8] = 0 if scratch is None else scratch.data.ctypes.data

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.sim.analyses.definedness_proof import registers_read
 from visa_lsp.sim.effects.sync import make_wait
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS
-from visa_lsp.sim.jit.definedness_proof import registers_read
 from visa_lsp.sim.jit.machine import CompiledThread, address
 from visa_lsp.sim.memory import Buffer, allocate_aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
@@ -255,7 +255,7 @@ class GroupRunner:
 
 
 def _find_touched(code: Code, *, write: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return a flag for each byte of the registers: whether an instruction reads it, or with ``write``, writes it."""
+    """Return a flag for each byte of the registers: whether an instruction reads it, or writes it if ``write``."""
     found = np.zeros(code.layout.size, np.bool_)
     for touches in code.touches.values():
         for touch in touches:

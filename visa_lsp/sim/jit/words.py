@@ -185,6 +185,8 @@ def long_body(word: str, exec_type: ty.DataType, count_bits: int, *, wraps: bool
     }
     if wraps or count_bits == 32:
         bodies["shl"] = lambda e, a, n: e.builder.shl(a, count(e, n))
+    if not narrow:
+        bodies |= {"rol": _rotate("llvm.fshl"), "ror": _rotate("llvm.fshr")}
     if narrow:
         bodies["avg"] = lambda e, a, b: e.builder.ashr(e.builder.add(e.builder.add(a, b), like(a, 1)), like(a, 1))
     if word not in bodies:

@@ -184,6 +184,10 @@ class Writer:
         """Return a stored lane by number."""
         return self.builder.load(self.builder.gep(place, [lane], source_etype=kind), typ=kind)
 
+    def store_at(self, place: Node, value: Node) -> None:
+        """Store at an address of the host, a number."""
+        self.builder.store(value, self.builder.inttoptr(place, PTR), align=1)
+
     def each_lane(self, bits: Node, body: Callable[[Node], object]) -> None:
         """Emit a loop that runs ``body`` for each set bit, lowest first; at least one bit must be set."""
         builder, before, kind = self.builder, self.builder.block, bits.type

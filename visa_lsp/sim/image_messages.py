@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.memory import Buffer, Image
+from visa_lsp.sim.memory import Buffer, Image, ImageForm
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import RawOperand
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Coordinates = tuple[Array, Array, Array]
+_LINE: Final = ImageForm("uint32", 1, 1, layered=False, tall=False, deep=False)
 
 
 def lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") -> Fetch:
@@ -41,13 +42,19 @@ def as_image(found: Space | None) -> Image | None:
     return None
 
 
-def axes(image: Image, u: Array, v: Array, r: Array) -> Coordinates:
-    """Return texel x, y, z from the coordinates that the image's shape uses."""
-    zero = np.zeros_like(u)
-    if image.dims == 1:
+def form_of(buffer: Buffer) -> tuple[ImageForm, tuple[int, int, int, int]]:
+    """Return the form of a buffer as an image, and its width, height, depth and pitch: without making one, which would keep it alive."""
+    if isinstance(buffer, Image):
+        return buffer.form, (buffer.width, buffer.height, buffer.depth, buffer.pitch)
+    return _LINE, (buffer.size // 4, 1, 1, buffer.size)
+
+
+def axes(form: ImageForm, u: Any, v: Any, r: Any, zero: Any = 0) -> tuple[Any, Any, Any]:
+    """Return texel x, y, z from the coordinates that an image of a form uses."""
+    if form.dims == 1:
         return u, zero, zero
-    if image.dims == 2:
-        return (u, zero, v) if image.layered and image.height == 1 else (u, v, zero)
+    if form.dims == 2:
+        return (u, zero, v) if form.layered and not form.tall else (u, v, zero)
     return u, v, r
 
 

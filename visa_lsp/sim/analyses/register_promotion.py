@@ -20,7 +20,7 @@ from visa_lsp.flow.solve import solve
 from visa_lsp.isa.model import FlowClass, PredicateUse
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import Predicate
-from visa_lsp.sim.jit.definedness_proof import after
+from visa_lsp.sim.analyses.definedness_proof import after
 from visa_lsp.sim.operands import Site
 
 if TYPE_CHECKING:

@@ -1,0 +1,471 @@
+"""Compiled messages that read and write images. The rules are those of ``sim.effects.images`` and ``sim.effects.sampling``.
+
+A function of the module does a message for the images of one form, and for samplers of one state: which of them surface and
+sampler variables stand for is tested when it runs. Sizes are numbers of the launch's table.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial, reduce
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+from llvmlite import ir
+
+from visa_lsp.isa import lsc_codes as codes
+from visa_lsp.isa import types as ty
+from visa_lsp.program.model import General, Immediate, RawOperand, State
+from visa_lsp.sim.effects import sampling
+from visa_lsp.sim.filtering import filter_texels
+from visa_lsp.sim.image_messages import axes, channels
+from visa_lsp.sim.jit import numbers, state
+from visa_lsp.sim.jit.emitter import Uncompiled
+from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
+from visa_lsp.sim.jit.memory_access import may_leave
+from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
+from visa_lsp.sim.jit.writer import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Node, integer, splat, vector
+from visa_lsp.sim.messages import STATE_BYTES
+from visa_lsp.sim.registers import FIRST_HANDLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from visa_lsp.sim.jit.emitter import Emitter
+    from visa_lsp.sim.memory import ImageForm, Sampler
+    from visa_lsp.sim.operands import Site
+
+_NO_SURFACE: Final = (
+    codes.ADDRTYPE_FLAT,
+    codes.ADDRTYPE_ARG,
+    codes.ADDRTYPE_SS,
+)  # or one that only the interpreter finds
+_MAX_FORMS: Final = 16  # that a surface variable of unknown value is compared with
+_CHANNEL_TYPES: Final = {"u1": ty.UB, "i1": ty.B, "u2": ty.UW, "i2": ty.W, "u4": ty.UD, "i4": ty.D}
+
+
+class _Image:
+    """An image in the function of a message, by its row in the launch's table."""
+
+    def __init__(self, e: Emitter, form: ImageForm, row: Node, lanes: int) -> None:
+        self.e, self.form, self.row, self.lanes = e, form, row, lanes
+        self.size, self.host = e.word(row, 8), e.word(row, 16)
+        words = (e.word(row, state.IMAGE + 8 * k) for k in range(4))
+        self.width, self.height, self.depth, self.pitch = (LaneNumbers(e, e.spread(word, lanes)) for word in words)
+
+    def places(self, x: LaneNumbers, y: LaneNumbers, z: LaneNumbers) -> tuple[Node, Node, Node]:
+        """Return the host's addresses of texels, whether they are inside, and as an integer whether there is memory, too."""
+        e, size = self.e, self.form.texel_bytes
+        inside = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height) & (z >= 0) & (z < self.depth)
+        at = (z * self.height + y) * self.pitch + x * size
+        there = inside & (at + size <= LaneNumbers(e, e.spread(self.size, self.lanes)))
+        host = e.builder.add(at.node, e.spread(self.host, self.lanes))
+        return host, inside.node, e.builder.bitcast(there.node, integer(self.lanes))
+
+    def read(self, x: LaneNumbers, y: LaneNumbers, z: LaneNumbers, outside: int = 0) -> list[Node]:
+        """Return the four channels as f32 or dwords; alpha is ``outside`` there."""
+        e, builder, form, lanes = self.e, self.e.builder, self.form, self.lanes
+        places, inside, there = self.places(x, y, z)
+        size = form.channel_type.itemsize
+        unit = form.texel_bytes if form.texel_bytes in (1, 2, 4, 8) else size
+        found = []
+        for number in range(4):
+            kind = I32 if form.kind == "int" else F32
+            one = splat(kind, int(number == 3), lanes)
+            if number < form.channels:
+                at, skipped = divmod(number * size, unit)
+                if not skipped:
+                    start = builder.add(places, splat(I64, at * unit, lanes))
+                    word = e.gather(vector(integer(8 * unit), lanes), start, there, 1)
+                bits = builder.lshr(word, splat(word.type.element, 8 * skipped, lanes))
+                one = self._number(numbers.resize(e, bits, 8 * size, signed=False))
+            found.append(builder.select(inside, one, splat(kind, int(outside) if number == 3 else 0, lanes)))
+        return found
+
+    def _number(self, bits: Node) -> Node:
+        """Return a channel as f32 or a dword."""
+        builder, form, lanes, size = self.e.builder, self.form, self.lanes, self.form.channel_type.itemsize
+        signed = form.channel_type.kind == "i"
+        if form.kind == "int":
+            return numbers.resize(self.e, bits, 32, signed=signed)
+        if form.kind == "float":
+            own = builder.bitcast(bits, vector(F16 if size == 2 else F32, lanes))
+            return own if size == 4 else builder.fpext(own, vector(F32, lanes))
+        wide = (builder.sitofp if signed else builder.uitofp)(bits, vector(F64, lanes))
+        share = builder.fdiv(wide, splat(F64, self._top, lanes))
+        if signed:
+            low = splat(F64, -1.0, lanes)
+            share = builder.select(builder.fcmp_ordered("<", share, low), low, share)
+        return builder.fptrunc(share, vector(F32, lanes))
+
+    @property
+    def _top(self) -> float:
+        kind = self.form.channel_type
+        return float((1 << 8 * kind.itemsize - (kind.kind == "i")) - 1)
+
+    def write(self, coordinates: Sequence[LaneNumbers], bits: Node, values: dict[int, Node]) -> Node:
+        """Store channels, given as dwords, into the texels of lanes whose bit is on; those outside are dropped."""
+        e, builder, size = self.e, self.e.builder, self.form.channel_type.itemsize
+        places, _, there = self.places(*coordinates)
+        bits, kept = builder.and_(bits, there), e.keep_lanes(places)
+        own = [(e.keep_lanes(self._channel(v)), ir.Constant(I64, n * size)) for n, v in values.items()]
+
+        def put(lane: Node) -> None:
+            at = e.lane_of(kept, lane, I64)
+            for place, offset in own:
+                e.store_at(builder.add(at, offset), e.lane_of(place, lane, integer(8 * size)))
+
+        with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
+            e.each_lane(bits, put)
+            e.put_word(self.row, state.WRITTEN, 1)
+        return ir.Constant(I1, 0)
+
+    def _channel(self, value: Node) -> Node:
+        """Return a channel in the bits that memory has, from a dword."""
+        e, builder, form, lanes = self.e, self.e.builder, self.form, self.lanes
+        kind = form.channel_type
+        own = integer(8 * kind.itemsize)
+        if form.kind == "int":
+            name = f"{kind.kind}{kind.itemsize}"
+            return numbers.from_integers(e, value, _CHANNEL_TYPES[name], sat=True, signed=kind.kind == "i")
+        found = builder.bitcast(value, vector(F32, lanes))
+        if form.kind == "float":
+            narrow = found if kind.itemsize == 4 else builder.fptrunc(found, vector(F16, lanes))
+            return builder.bitcast(narrow, vector(own, lanes))
+        o, wide = LaneOperations(e, lanes), LaneNumbers(e, builder.fpext(found, vector(F64, lanes)))
+        low = -1.0 if kind.kind == "i" else 0.0
+        share = o.choose(o.is_nan(wide), 0.0, o.choose(wide < low, low, o.choose(wide > 1.0, 1.0, wide)))
+        return numbers.resize(e, o.whole(o.nearest(share * self._top)).node, 8 * kind.itemsize, signed=True)
+
+
+# ---- which image, which sampler
+
+
+def _state_value(e: Emitter, site: Site, name: str) -> tuple[Node, int | None]:
+    """Return the value of a surface or sampler field, and the number that it is known to be."""
+    operand = site.inst.get(name)
+    if site.has("addrtype") and site.integer("addrtype", codes.ADDRTYPE_FLAT) in _NO_SURFACE:
+        raise Uncompiled
+    if isinstance(operand, RawOperand):
+        return e.builder.extract_element(raw_lanes(e, site, operand, I64, 1), ir.Constant(I32, 0)), None
+    if isinstance(operand, General | Immediate):
+        behind = site.integer(f"{name}idx") * STATE_BYTES[name]
+        value = e.builder.add(scalar(e, site, name) or ir.Constant(I64, 0), ir.Constant(I64, behind))
+        return value, None if isinstance(operand, General) else operand.bits & 0xFFFFFFFF
+    (cell,) = e.layout.state_cells(site, State(name == "sampler", site.integer(name), 0), 1)
+    return e.surface(cell), e.known_surfaces.get(cell)
+
+
+def _meanings(e: Emitter, site: Site, name: str, meanings: dict[int, Any]) -> tuple[Node, list[tuple[Any, list[int]]]]:
+    """Return the value of a field, and its meanings that differ with the numbers that stand for each."""
+    value, known = _state_value(e, site, name)
+    if name == "sampler":
+        tagged = e.builder.icmp_signed(">=", value, ir.Constant(I64, FIRST_HANDLE))
+        value = e.builder.select(tagged, e.builder.and_(value, ir.Constant(I64, ~sampling.HANDLE_TAGS)), value)
+        known = known & ~sampling.HANDLE_TAGS if known is not None and known >= FIRST_HANDLE else known
+    found: dict[Any, list[int]] = {}
+    for number, meaning in meanings.items():
+        if known is None or number == known:
+            found.setdefault(meaning, []).append(number)
+    return value, list(found.items())
+
+
+@contextmanager
+def _by_form(
+    e: Emitter,
+    site: Site,
+    emit: Callable[[ImageForm, Node, Sampler | None], Node],
+    *,
+    sampled: bool = False,
+    plain: bool = True,
+) -> Iterator[Node]:
+    """Emit a message for each image that its surface may be, ``plain`` buffers, too; give the result. Others are the interpreter's."""
+    builder, bindings = e.builder, e.bindings
+    known = {n: form for n, form in zip(bindings.surfaces, bindings.forms, strict=True) if plain or form.dims > 1}
+    surface, forms = _meanings(e, site, "surface", known)
+    sampler, states = _meanings(e, site, "sampler", dict(bindings.samplers)) if sampled else (None, [(None, [])])
+    if not 0 < len(forms) * len(states) <= _MAX_FORMS:
+        raise Uncompiled
+
+    def one_of(value: Node, several: Sequence[int]) -> Node:
+        found: Node = ir.Constant(I1, not several)
+        for number in several:
+            found = builder.or_(found, builder.icmp_unsigned("==", value, ir.Constant(I64, number)))
+        return found
+
+    with may_leave(e) as outside:
+        results, (done,) = [], e.blocks("image_done")
+        for (form, surfaces), (state_, handles) in product(forms, states):
+            here, other = e.blocks("image", "other_image")
+            builder.cbranch(builder.and_(one_of(surface, surfaces), one_of(sampler, handles)), here, other)
+            builder.position_at_end(here)
+            at: Node = ir.Constant(I64, 0)
+            for number in surfaces:
+                place = ir.Constant(I64, state.ENTRY * bindings.surfaces.index(number))
+                at = builder.select(one_of(surface, [number]), place, at)
+            row = builder.gep(e.table(state.SURFACES), [at], source_etype=I8)
+            results.append((emit(form, row, state_), builder.block))
+            builder.branch(done)
+            builder.position_at_end(other)
+        builder.branch(outside)
+        builder.position_at_end(done)
+        found = builder.phi(results[0][0].type)
+        for pair in results:
+            found.add_incoming(*pair)
+        yield found
+
+
+def _outline_channels(
+    e: Emitter,
+    form: ImageForm,
+    row: Node,
+    name: object,
+    given: Sequence[Node],
+    body: Callable[..., list[Node]],
+    size: int = 4,
+) -> Node:
+    """Return an array of channels in elements of ``size`` bytes, by a function that ``body`` writes."""
+    lanes: int = given[0].type.count
+    kind = vector(integer(8 * size), lanes)
+
+    def write(row: Node, *own: Node) -> Node:
+        found: Node = ir.Constant(ir.ArrayType(kind, 4), ir.Undefined)
+        for number, channel in enumerate(body(_Image(e, form, row, lanes), *own)):
+            value = channel
+            if value.type.element is F32:
+                value = value if size == 4 else e.builder.fptrunc(value, vector(F16, lanes))
+                value = e.builder.bitcast(value, kind)
+            found = e.builder.insert_value(found, numbers.resize(e, value, 8 * size, signed=False), number)
+        return found
+
+    return e.outline(f"{name}_{form}_{given[0].type}_{size}", ir.ArrayType(kind, 4), [row, *given], write)
+
+
+def _put_channels(e: Emitter, site: Site, found: Node, chosen: Sequence[int]) -> None:
+    """Put channels into the registers of the destination, for the lanes that are on."""
+    lanes, operand, size = site.lanes, site.raw("dst"), found.type.element.element.width // 8
+    row = max(lanes * size, site.grf)
+    start = raw_start(site, operand, (len(chosen) - 1) * row + lanes * size)
+    enabled = e.lanes(e.enable(site), lanes)
+    for number, channel in enumerate(chosen if start >= 0 else ()):
+        e.store_lanes(start + number * row, range(lanes), e.builder.extract_value(found, channel), enabled)
+
+
+# ---- messages of the sampler
+
+
+def _coordinates(e: Emitter, site: Site, *, floats: bool, older: bool) -> tuple[list[Node], tuple[int, int, int]]:
+    """Return u, v, r, of loads level and sample, too, and the offsets along the first; zeros for what is not given.
+
+    Raises Uncompiled for what has no compiled form.
+    """
+    if site.has("aoffimmi") and not isinstance(site.inst.get("aoffimmi"), Immediate | int):
+        raise Uncompiled
+    if any(site.integer(n) & 0x100 for n in ("op", "op42", "op64")):
+        raise Uncompiled
+    if older:
+        sampling.set_width(site)
+        known = {n: (site.raw(n), "<f4" if floats else "<i4") for n in ("u", "v", "r")}
+    else:
+        known = sampling.parameter_operands(site, sampling.payload_kind(site, floats=floats))
+    if known.keys() & {"offu", "offv", sampling.OFFSETS, "ref"}:
+        raise Uncompiled
+    kinds = {"<f4": F32, "<f2": F16, "<i4": I32, "<i2": I16}
+    found = []
+    for name in ("u", "v", "r", *(() if floats else ("lod", "si"))):
+        operand, kind = known.get(name, (RawOperand(0, 0), "<f4" if floats else "<i4"))
+        bits = raw_lanes(e, site, operand, integer(8 * int(kind[2])), site.lanes)
+        found.append(e.builder.bitcast(bits, vector(kinds[kind], site.lanes)) if floats else bits)
+    offset = scalar(e, site, "aoffimmi")
+    return found, sampling.texel_offset(0 if offset is None else int(offset.constant))
+
+
+def _result_bytes(site: Site) -> int:
+    kind = site.code.kernel.variable_type(site.raw("dst").var) or ty.F
+    if kind.size not in (2, 4) or kind is ty.BF:
+        raise Uncompiled
+    return kind.size
+
+
+def _sample(e: Emitter, site: Site, *, older: bool) -> None:
+    (given, offset), lanes = _coordinates(e, site, floats=True, older=older), site.lanes
+
+    def body(sampler: Sampler, image: _Image, *own: Node) -> list[Node]:
+        o = LaneOperations(e, lanes)
+        u, v, r = (LaneNumbers(e, e.builder.fpext(one, vector(F64, lanes))) for one in own)
+        sizes = image.width, image.height, image.depth
+
+        def texels(x: LaneNumbers, y: LaneNumbers, z: LaneNumbers) -> list[LaneNumbers]:
+            return [LaneNumbers(e, channel) for channel in image.read(x, y, z)]
+
+        return [c.node for c in filter_texels(o, image.form, sizes, sampler, (u, v, r), offset, texels)]
+
+    def emit(form: ImageForm, row: Node, sampler: Sampler | None) -> Node:
+        if sampler is None or (sampler.filter == "linear" and form.kind == "int"):
+            raise Uncompiled
+        return _outline_channels(
+            e, form, row, ("sample", offset, sampler), given, partial(body, sampler), _result_bytes(site)
+        )
+
+    with _by_form(e, site, emit, sampled=True) as found:
+        _put_channels(e, site, found, channels(site))
+
+
+def _texel_numbers(e: Emitter, form: ImageForm, own: Sequence[Node]) -> tuple[LaneNumbers, LaneNumbers, LaneNumbers]:
+    """Return texel numbers from integer coordinates."""
+    u, v, r = (LaneNumbers(e, numbers.resize(e, one, 64, signed=True)) for one in own)
+    return axes(form, u, v, r, LaneNumbers(e, splat(I64, 0, own[0].type.count)))
+
+
+def _load(e: Emitter, site: Site, *, older: bool) -> None:
+    (given, offset), lanes = _coordinates(e, site, floats=False, older=older), site.lanes
+
+    def body(image: _Image, *own: Node) -> list[Node]:
+        o = LaneOperations(e, lanes)
+        wide = (LaneNumbers(e, numbers.resize(e, one, 64, signed=True)) for one in own[:3])
+        u, v, r = (one + n for one, n in zip(wide, offset, strict=True))
+        for outer in own[3:]:  # there is one level of detail, and one sample
+            other = e.builder.icmp_unsigned("!=", outer, splat(outer.type.element, 0, lanes))
+            u = o.choose(LaneNumbers(e, other), -1, u)
+        return image.read(*_texel_numbers(e, image.form, (u.node, v.node, r.node)))
+
+    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
+        return _outline_channels(e, form, row, ("load", offset), given, body, _result_bytes(site))
+
+    with _by_form(e, site, emit) as found:
+        _put_channels(e, site, found, channels(site))
+
+
+def _resinfo(e: Emitter, site: Site) -> None:
+    level = raw_lanes(e, site, site.raw("lod"), I32, site.lanes)
+
+    def body(image: _Image, level: Node) -> list[Node]:
+        form, none = image.form, splat(I32, 0, site.lanes)
+        own = image.width, image.height if form.dims > 1 else None, image.depth if form.dims > 2 else None
+        if form.dims == 2 and form.layered and not form.tall:
+            own = image.width, image.depth, None
+        first = e.builder.icmp_unsigned("==", level, none)
+        sizes = [none if one is None else numbers.resize(e, one.node, 32, signed=False) for one in own]
+        return [*(e.builder.select(first, size, none) for size in sizes), splat(I32, 1, site.lanes)]
+
+    with _by_form(e, site, lambda form, row, _: _outline_channels(e, form, row, "sizes", [level], body)) as found:
+        _put_channels(e, site, found, channels(site))
+
+
+# ---- typed messages
+
+
+def _emit_texels(
+    e: Emitter, site: Site, given: Sequence[Node], chosen: Sequence[int], data: str, *, write: bool, alpha: int = 0
+) -> None:
+    if e.mode.watched or site.raw(data).var == 0:
+        raise Uncompiled
+    lanes, bits = site.lanes, e.some(e.enable(site), site)
+    values = []
+    if write:
+        row = max(lanes * 4, site.grf)
+        start = raw_start(site, site.raw(data), (len(chosen) - 1) * row + lanes * 4)
+        values = [e.load_lanes(start + k * row, range(lanes), I32) for k in range(len(chosen))]
+
+    def store(form: ImageForm, row: Node, bits: Node, *own: Node) -> Node:
+        kept = {channel: own[3 + k] for k, channel in enumerate(chosen) if channel < form.channels}
+        return _Image(e, form, row, lanes).write(_texel_numbers(e, form, own[:3]), bits, kept)
+
+    def read(image: _Image, *own: Node) -> list[Node]:
+        return image.read(*_texel_numbers(e, image.form, own), alpha)
+
+    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
+        size = ir.Constant(I64, form.texel_bytes)
+        e.add_to(e.writes if write else e.reads, e.builder.mul(e.count_of(bits), size))
+        if not write:
+            return _outline_channels(e, form, row, ("typed", alpha), given, read)
+        name = f"{('write', chosen)}_{form}_{given[0].type}"
+        return e.outline(name, I1, [row, bits, *given, *values], partial(store, form))
+
+    with _by_form(e, site, emit) as found:
+        if not write:
+            _put_channels(e, site, found, chosen)
+
+
+def _emit_texel_message(e: Emitter, site: Site, *, write: bool) -> None:
+    given = [raw_lanes(e, site, site.raw(n), I32, site.lanes) for n in ("u", "v", "r")]
+    _emit_texels(e, site, given, channels(site), "src" if write else "dst", write=write, alpha=not write)
+
+
+def _emit_lsc_texels(e: Emitter, site: Site, *, write: bool) -> None:
+    kind = integer(8 * codes.ADDRSIZE_BYTES.get(site.integer("addrsize"), 4))
+    given = []
+    for name in ("u", "v", "r"):
+        wide = numbers.resize(e, raw_lanes(e, site, site.raw(name), kind, site.lanes), 64, signed=True)
+        given.append(e.builder.add(wide, splat(I64, site.integer(f"{name}off"), site.lanes)))
+    mask = site.integer("chmask")
+    _emit_texels(e, site, given, [c for c in range(4) if mask >> c & 1] or [0], "src1" if write else "dst", write=write)
+
+
+# ---- blocks of bytes, for the thread
+
+
+def _block(e: Emitter, site: Site, data: str, names: Sequence[str], *, write: bool, edge: bool = False) -> None:
+    """Move a rectangle of bytes; outside of the image reads give those at its ``edge`` or zero, and writes are dropped."""
+    width, height, b = site.integer("width"), site.integer("height"), e.builder
+    pitch, zero, one = max(4, 1 << (width - 1).bit_length()), ir.Constant(I64, 0), ir.Constant(I64, 1)
+    size = (height - 1) * pitch + width
+    start = raw_start(site, site.raw(data), size)
+    if e.mode.watched or start < 0 or site.inst.get("pred") is not None:
+        raise Uncompiled
+    cells, given = e.at(start, size), (b.trunc(scalar(e, site, name) or zero, I32) for name in names)
+    moved = (ir.Constant(I64, site.integer(name)) for name in ("immx", "immy"))
+    x, y = (b.add(b.sext(at, I64), by) for at, by in zip(given, moved, strict=True))
+
+    def clamp(at: Node, count: Node, least: Node, most: Node) -> Node:
+        found = b.select(b.icmp_signed(">=", at, count), most, at)
+        return b.select(b.icmp_signed("<", at, zero), least, found)
+
+    def emit(form: ImageForm, image: Node, _: Sampler | None) -> Node:
+        texel, places = form.texel_bytes, (8, 16, *range(state.IMAGE, state.ENTRY, 8))
+        if texel & texel - 1:
+            raise Uncompiled
+        room, host, texels, lines, _depth, line = (e.word(image, at) for at in places)
+        row_bytes, host = b.mul(texels, ir.Constant(I64, texel)), b.inttoptr(host, PTR)
+
+        def byte(row: Node, column: Node) -> None:
+            at_x, at_y = b.add(x, column), b.add(y, row)
+            if edge:
+                within = b.and_(at_x, ir.Constant(I64, texel - 1))
+                last = b.add(b.sub(row_bytes, ir.Constant(I64, texel)), within)
+                at_x, at_y = clamp(at_x, row_bytes, within, last), clamp(at_y, lines, zero, b.sub(lines, one))
+            at = b.add(b.mul(at_y, line), at_x)
+            inside = (b.icmp_unsigned("<", *pair) for pair in ((at_x, row_bytes), (at_y, lines), (at, room)))
+            cell = b.gep(cells, [b.add(b.mul(row, ir.Constant(I64, pitch)), column)], source_etype=I8)
+            memory = b.gep(host, [at], source_etype=I8)
+            if not write:
+                b.store(ir.Constant(I8, 0), cell)
+            with b.if_then(reduce(b.and_, inside)):
+                source, to = (cell, memory) if write else (memory, cell)
+                b.store(b.load(source, typ=I8), to)
+                e.add_to(e.writes if write else e.reads, one)
+                if write:
+                    e.put_word(image, state.WRITTEN, one)
+
+        e.loop(zero, ir.Constant(I64, height), lambda row: e.loop(zero, ir.Constant(I64, width), partial(byte, row)))
+        return zero
+
+    with _by_form(e, site, emit, plain=False):
+        pass
+
+
+IMAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
+    "sample": partial(_sample, older=True),
+    "sample_3d": partial(_sample, older=False),
+    "load": partial(_load, older=True),
+    "load_3d": partial(_load, older=False),
+    "resinfo": _resinfo,
+    "gather4_typed": partial(_emit_texel_message, write=False),
+    "scatter4_typed": partial(_emit_texel_message, write=True),
+    "lsc_typed_load": partial(_emit_lsc_texels, write=False),
+    "lsc_typed_store": partial(_emit_lsc_texels, write=True),
+    "media_ld": partial(_block, data="dst", names=("x", "y"), write=False, edge=True),
+    "media_st": partial(_block, data="src", names=("x", "y"), write=True),
+    "lsc_typed_load_block2d": partial(_block, data="dst", names=("src0", "src1"), write=False),
+    "lsc_typed_store_block2d": partial(_block, data="data", names=("src0", "src1"), write=True),
+}
