@@ -393,6 +393,15 @@ def test_a_masked_index_needs_a_buffer_of_as_many_elements():
     assert [(one.answer, one.assumptions[-1]) for one in found][1] == ("proved", "y has at least 1024 bytes")
 
 
+def test_a_barrier_behind_one_that_some_miss_is_proved_if_all_come_to_that():
+    guarded = (
+        "    cmp.lt (M1, 16) P1 lid(0,0)<1;1,0> 0x10:d\n    (!P1) goto (M1, 16) out\n" + BARRIER + "out:\n" + BARRIER
+    )
+    first, second = answers(guarded, properties=("divergence",))
+    assert (first.answer != "proved", second.answer) == (True, "proved")
+    assert second.assumptions[-1] == f"all work items of a group come to the barrier of line {first.line}"
+
+
 def test_a_guard_that_is_off_by_one_is_no_proof_by_larger_buffers():
     code = (
         "    cmp.le (M1, 16) P1 gid(0,0)<1;1,0> n(0,0)<0;1,0>\n    (!P1) goto (M1, 16) out\n"

@@ -46,6 +46,7 @@ FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples 
 MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
 TILE: Final = 16  # work items along an axis of a tile, because compilers and programmers use multiples of it
+_MET: Final = "all work items of a group come to the barrier of line {}"
 _STAYS: Final = "accesses of shared local memory stay in their arrays (see the answers for bounds)"
 _STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their work item"
 _ITEM: Final = SymbolicItem(1, 0)
@@ -189,8 +190,13 @@ class Prover:
         if "race" in properties:
             found += [r for group in self.groups for r in self._each(group, "race", self._race)]
         if "divergence" in properties:
-            found += [
+            met = [
                 self._in_time("divergence", one.line, partial(self._divergence, one)) for one in self.walker.meetings
+            ]
+            # Work items that miss one barrier are behind the others at the next one.
+            missed = [_MET.format(one.line) for one in met if one.answer != PROVED]
+            found += [
+                replace(one, assumptions=(*one.assumptions, *missed)) if one.answer == PROVED else one for one in met
             ]
         if "uninitialised" in properties:
             found += self._definedness()
@@ -614,7 +620,7 @@ class Prover:
             return []
         if self._missed is None:
             self._missed = [
-                f"all work items of a group come to the barrier of line {meeting.line}"
+                _MET.format(meeting.line)
                 for meeting in self.walker.meetings
                 if self._divergence(meeting, search=False).answer != PROVED
             ]
