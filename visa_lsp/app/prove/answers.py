@@ -13,8 +13,20 @@ import z3
 
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
-from visa_lsp.app.prove.spaces import BUFFER, IMAGE, NO_POINTER, PRIVATE, SHARED, UNKNOWN, VARIABLE, memory_of
-from visa_lsp.app.prove.terms import TRUE, Level, Sum, at_most, atoms_of, both, equal, negation, number
+from visa_lsp.app.prove.spaces import (
+    BUFFER,
+    IMAGE,
+    NO_POINTER,
+    PRIVATE,
+    SHARED,
+    UNKNOWN,
+    VARIABLE,
+    ItemAccess,
+    LoadedElement,
+    Space,
+    memory_of,
+)
+from visa_lsp.app.prove.terms import TRUE, Atom, Claim, Level, Sum, at_most, atoms_of, both, equal, negation, number
 from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
@@ -23,8 +35,6 @@ from visa_lsp.isa.predefined import FIRST_VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.prove.spaces import ItemAccess, LoadedElement, Space
-    from visa_lsp.app.prove.terms import Atom, Claim
     from visa_lsp.app.prove.walk import Meeting, Walker
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")

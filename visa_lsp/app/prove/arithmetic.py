@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.prove.terms import ZERO, Level, at_most, number
+from visa_lsp.app.prove.terms import ZERO, Level, Sum, SumPool, at_most, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.app.prove.terms import Sum, SumPool
     from visa_lsp.isa.lane import Expr
     from visa_lsp.isa.types import DataType
 

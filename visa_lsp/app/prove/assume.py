@@ -10,15 +10,13 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.prove.payload import AXES, size_of
-from visa_lsp.app.prove.terms import at_most, both, either, equal, less, negation, number
+from visa_lsp.app.prove.payload import AXES, LaunchSymbols, size_of
+from visa_lsp.app.prove.terms import Claim, Sum, at_most, both, either, equal, less, negation, number
 from visa_lsp.program.elements import cl_element, element_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.app.prove.payload import LaunchSymbols
-    from visa_lsp.app.prove.terms import Claim, Sum
     from visa_lsp.program.payload import KernelInfo
 
 MAX_CHARS: Final = 400

@@ -7,11 +7,9 @@ without any fence orders shared local memory, as in the races that the simulator
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Final
 
 SHARED_MEMORY: Final = 0
 GLOBAL_MEMORY: Final = 1

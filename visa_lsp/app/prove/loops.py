@@ -12,8 +12,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.fences import join_orders
-from visa_lsp.app.prove.registers import Cell, LanePlace, limits
-from visa_lsp.app.prove.terms import FALSE, TRUE, Level, Sum, at_most, atoms_of, both, either, equal, negation, number
+from visa_lsp.app.prove.registers import Cell, ItemRegisters, LanePlace, limits
+from visa_lsp.app.prove.terms import (
+    FALSE,
+    TRUE,
+    Atom,
+    Claim,
+    Level,
+    Sum,
+    at_most,
+    atoms_of,
+    both,
+    either,
+    equal,
+    negation,
+    number,
+)
 from visa_lsp.app.prove.walk import FENCES, MAX_ROUNDS, Walker, Way, places_in
 from visa_lsp.isa.lane import effect_of
 from visa_lsp.isa.model import Trait
@@ -21,8 +35,6 @@ from visa_lsp.isa.model import Trait
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.app.prove.registers import ItemRegisters
-    from visa_lsp.app.prove.terms import Atom, Claim
     from visa_lsp.app.read.model import Repeat
 
 BOUNDED_ROUNDS: Final = 4  # of a loop without a proof; its body is walked as often for each loop around it

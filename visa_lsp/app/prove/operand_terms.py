@@ -9,25 +9,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic
-from visa_lsp.app.prove.registers import LanePlace, limits
-from visa_lsp.app.prove.terms import Level, at_most, either, negation, number
-from visa_lsp.app.read.model import Calc, Choose, Lanes
-from visa_lsp.flow.storage import storage_of
+from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
+from visa_lsp.app.prove.terms import Claim, Level, Sum, SumPool, at_most, either, negation, number
+from visa_lsp.app.read.model import Calc, Choose, Expr, Lanes
+from visa_lsp.flow.storage import Storage, storage_of
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
-from visa_lsp.program.model import AddressOf, Combine, General, Immediate, Indirect
+from visa_lsp.program.model import AddressOf, Combine, General, Immediate, Indirect, Kernel, Predicate, RawOperand
 from visa_lsp.sim.lanes import words_of
 from visa_lsp.sim.values import execution_type, extend_type, immediate, unpack_type
 
 if TYPE_CHECKING:
-    from visa_lsp.app.prove.registers import ItemRegisters
-    from visa_lsp.app.prove.terms import Claim, Sum, SumPool
-    from visa_lsp.app.read.model import Expr
-    from visa_lsp.flow.storage import Storage
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType, ExecControl
-    from visa_lsp.program.model import Kernel, Predicate, RawOperand
 
 MAX_ELEMENTS: Final = 8  # of an instruction that is followed element by element
 

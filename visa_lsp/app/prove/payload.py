@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
 from visa_lsp.app.prove.terms import Claim, Level, Sum, SumPool, at_most, less, number
-from visa_lsp.flow.storage import storage_of
+from visa_lsp.flow.storage import Storage, storage_of
 from visa_lsp.sim.launch.layout import Geometry, LaunchLayout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from visa_lsp.flow.storage import Storage
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo, PayloadArgument

@@ -9,7 +9,6 @@ is that of the register, or a symbol without restrictions.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from visa_lsp.app.prove.terms import (
     FALSE,
@@ -18,6 +17,7 @@ from visa_lsp.app.prove.terms import (
     Claim,
     Level,
     Sum,
+    SumPool,
     at_most,
     atoms_of,
     both,
@@ -25,9 +25,6 @@ from visa_lsp.app.prove.terms import (
     less,
     negation,
 )
-
-if TYPE_CHECKING:
-    from visa_lsp.app.prove.terms import SumPool
 
 
 @dataclass(frozen=True, slots=True)

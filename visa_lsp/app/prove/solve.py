@@ -8,18 +8,14 @@ most products linear. The time of each question and the memory of Z3 are limited
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import z3
 
-from visa_lsp.app.prove.terms import Level, Sum, atoms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from visa_lsp.app.prove.terms import Atom, Claim, SumPool
+from visa_lsp.app.prove.terms import Atom, Claim, Level, Sum, SumPool, atoms_of
 
 MAX_MEMORY_MB: Final = 1500
 MAX_PRODUCT_PAIRS: Final = 400

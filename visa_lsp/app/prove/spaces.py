@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY
-from visa_lsp.app.prove.terms import FALSE, TRUE, Sum, atoms_of, both, negation
+from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, Stretches
+from visa_lsp.app.prove.terms import FALSE, TRUE, Atom, Claim, Sum, SumPool, atoms_of, both, negation
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.program.model import Immediate
 from visa_lsp.sim.messages import SLM_MASK
@@ -18,10 +18,8 @@ from visa_lsp.sim.messages import SLM_MASK
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from visa_lsp.app.prove.fences import Stretches
     from visa_lsp.app.prove.payload import LaunchSymbols
     from visa_lsp.app.prove.registers import ItemRegisters
-    from visa_lsp.app.prove.terms import Atom, Claim, SumPool
     from visa_lsp.app.read.model import MemoryPlace
     from visa_lsp.program.payload import KernelInfo
 

@@ -8,13 +8,11 @@ items share its value; the level of a term is the highest of its atoms.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from math import gcd
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
 
 UNLIMITED: Final = 1 << 70  # beyond any value of a register
 MAX_MASK_RUNS: Final = 3  # of ones in the constant of an ``and``

@@ -19,10 +19,20 @@ from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, FenceOrder, 
 from visa_lsp.app.prove.operand_terms import MAX_ELEMENTS, LaneOperands
 from visa_lsp.app.prove.payload import initial_registers, symbols_of
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
-from visa_lsp.app.prove.spaces import IMAGE, UNKNOWN, ItemAccess, LoadedElement, MemoryMap, join_accesses, memory_of
+from visa_lsp.app.prove.spaces import (
+    IMAGE,
+    UNKNOWN,
+    ItemAccess,
+    LoadedElement,
+    MemoryMap,
+    Space,
+    join_accesses,
+    memory_of,
+)
 from visa_lsp.app.prove.terms import (
     FALSE,
     TRUE,
+    Atom,
     Claim,
     Level,
     Sum,
@@ -36,6 +46,7 @@ from visa_lsp.app.prove.terms import (
     number,
 )
 from visa_lsp.app.read.model import (
+    BranchTest,
     Break,
     Calc,
     Compare,
@@ -47,9 +58,11 @@ from visa_lsp.app.read.model import (
     Lanes,
     MemoryPlace,
     NamedCall,
+    Reading,
     Repeat,
     Return,
     Set,
+    Statement,
     Transfer,
 )
 from visa_lsp.app.read.structure import reading_of
@@ -59,18 +72,26 @@ from visa_lsp.isa.lane import effect_of
 from visa_lsp.isa.model import FlowClass, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import Combine, General, Immediate, Indirect, Predicate, PredicateOperand, RawOperand, State
+from visa_lsp.program.model import (
+    Combine,
+    General,
+    Immediate,
+    Indirect,
+    Inst,
+    Kernel,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+    State,
+    Value,
+)
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.values import execution_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.prove.spaces import Space
-    from visa_lsp.app.prove.terms import Atom
-    from visa_lsp.app.read.model import BranchTest, Reading, Statement
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Inst, Kernel, Value
     from visa_lsp.program.payload import KernelInfo
 
 MAX_CALL_DEPTH: Final = 8

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from msgspec import structs
 
@@ -18,12 +19,7 @@ from visa_lsp.flow.storage import storage_of
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.program import regions
-from visa_lsp.program.model import Combine, General, Indirect, Predicate, PredicateOperand, RawOperand
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from visa_lsp.program.model import Inst, Kernel
+from visa_lsp.program.model import Combine, General, Indirect, Inst, Kernel, Predicate, PredicateOperand, RawOperand
 
 Bits = dict[int, int]  # variable key -> bits
 _CONTROL: Final = variable_key(Space.GENERAL, 14)  # rounding and denormals

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from visa_lsp.app.read.model import (
     Both,
+    BranchTest,
     Break,
     Calc,
     Choose,
@@ -26,38 +27,36 @@ from visa_lsp.app.read.model import (
     JumpLabel,
     Lanes,
     NamedCall,
+    Reading,
     Repeat,
     Return,
+    Routine,
     Set,
+    Statement,
     Transfer,
 )
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import Combine, PredicateOperand
+from visa_lsp.program.model import Combine, Kernel, Predicate, PredicateOperand, RawOperand, Value
 from visa_lsp.sim import messages
 from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.effects.moves import chosen, same_bits, store_relation
 from visa_lsp.sim.faults import FaultKind, KernelFault
-from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
+from visa_lsp.sim.interp import END, SWITCH, WAIT, Code, Thread
 from visa_lsp.sim.lanes import lane_plan, predicate_logic
 from visa_lsp.sim.lsc_messages import open_fixed_surface, open_model
 from visa_lsp.sim.machine import Machine
-from visa_lsp.sim.operands import Op, Site, predicate_bits
-from visa_lsp.sim.registers import SLM_SURFACE
+from visa_lsp.sim.operands import Enable, Fetch, Op, Site, predicate_bits
+from visa_lsp.sim.registers import SLM_SURFACE, Frame
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.app.read.model import BranchTest, Reading, Routine, Statement
     from visa_lsp.isa.types import DataType, ExecControl
-    from visa_lsp.program.model import Kernel, Predicate, RawOperand, Value
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.group import ThreadGroup, Wait
-    from visa_lsp.sim.interp import Code
     from visa_lsp.sim.observers.hooks import Observer
-    from visa_lsp.sim.operands import Enable, Fetch
-    from visa_lsp.sim.registers import Frame
 
     Array = np.ndarray[Any, np.dtype[Any]]
 

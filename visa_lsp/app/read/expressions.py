@@ -14,8 +14,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from visa_lsp.app.read.lower import CARRIES, RELATIONS
-from visa_lsp.app.read.model import Both, Calc, Choose, Compare, Lanes, Set
-from visa_lsp.app.read.names import C_TYPES
+from visa_lsp.app.read.model import Both, BranchTest, Calc, Choose, Compare, Expr, Lanes, Set
+from visa_lsp.app.read.names import C_TYPES, ReadingNames
+from visa_lsp.isa import lane
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
@@ -27,6 +28,7 @@ from visa_lsp.program.model import (
     General,
     Immediate,
     Indirect,
+    Predicate,
     PredicateOperand,
     RawOperand,
     State,
@@ -36,11 +38,7 @@ from visa_lsp.sim.values import execution_type, immediate, unpack_type
 from visa_lsp.sim.words import RING
 
 if TYPE_CHECKING:
-    from visa_lsp.app.read.model import BranchTest, Expr
-    from visa_lsp.app.read.names import ReadingNames
-    from visa_lsp.isa import lane
     from visa_lsp.isa.types import DataType, ExecControl
-    from visa_lsp.program.model import Predicate
 
 # The lane words with an operator in C, and its rank; every other word is a function of the same name.
 _OPERATORS: Final = {

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.app.read.accesses import access_of
-from visa_lsp.app.read.model import Calc, Choose, Compare, NamedCall, Set, Transfer
+from visa_lsp.app.read.model import Calc, Choose, Compare, Expr, NamedCall, Set, Transfer
 from visa_lsp.isa import lane
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import General, Immediate, Indirect, Predicate, PredicateOperand
-
-if TYPE_CHECKING:
-    from visa_lsp.app.read.model import Expr
-    from visa_lsp.isa.types import DataType
-    from visa_lsp.program.model import Inst, Kernel, Value
-
+from visa_lsp.isa.types import DataType, ExecControl
+from visa_lsp.program.model import General, Immediate, Indirect, Inst, Kernel, Predicate, PredicateOperand, Value
 
 # By effect: the field of the second result, the exact sum, and the number of the bit that is the second result.
 CARRIES: Final = {"addc": ("carry", lane.S0 + lane.S1, 32), "subb": ("borrow", lane.S0 - lane.S1, 63)}

@@ -20,7 +20,7 @@ from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.app.ze_info import find_ze_info
 from visa_lsp.companions import Beside
 from visa_lsp.isa.model import FlowClass
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import Platform, platform_named
 from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of
 from visa_lsp.program.text_form import module_text
 from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
@@ -28,7 +28,6 @@ from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo
 

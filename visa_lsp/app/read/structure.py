@@ -29,22 +29,18 @@ from visa_lsp.app.read.model import (
     Repeat,
     Return,
     Routine,
+    Statement,
 )
-from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.graph import Block, Graph, graph_of
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.solve import closure
-from visa_lsp.flow.structured_words import structure_of
+from visa_lsp.flow.structured_words import Structure, structure_of
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import Predicate
+from visa_lsp.program.model import Inst, Kernel, Predicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from visa_lsp.app.read.model import Statement
-    from visa_lsp.flow.graph import Block, Graph
-    from visa_lsp.flow.structured_words import Structure
-    from visa_lsp.program.model import Inst, Kernel
 
     Code = tuple[Statement, ...]
 

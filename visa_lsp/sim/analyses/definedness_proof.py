@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa.model import FlowClass
-from visa_lsp.program.model import Combine, Predicate
+from visa_lsp.program.model import Combine, Kernel, Predicate
 from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, plan_of
 from visa_lsp.sim.observers.shadow import RegisterShadow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Lane, effect_of
 from visa_lsp.isa.model import FlowClass
-from visa_lsp.program.model import General, Immediate
+from visa_lsp.program.model import General, Immediate, Inst
 from visa_lsp.sim.operands import CR0, Site
 from visa_lsp.sim.values import Rounding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from visa_lsp.program.model import Inst
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 

@@ -21,13 +21,12 @@ from visa_lsp.isa.model import FlowClass, PredicateUse
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import Predicate
 from visa_lsp.sim.analyses.definedness_proof import after
-from visa_lsp.sim.operands import Site
+from visa_lsp.sim.operands import Site, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.operands import Touch
 
 _FOLLOWED: Final = frozenset({
     FlowClass.NEXT, FlowClass.NOTE, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.GOTO, FlowClass.JUMP, FlowClass.RETURN,

@@ -14,13 +14,12 @@ import numpy as np
 from llvmlite import ir
 
 from visa_lsp.sim.jit import native
-from visa_lsp.sim.jit.writer import F32, F64, I32, bytes_of, constants, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.writer import F32, F64, I32, Node, bytes_of, constants, integer, lanes_of, splat, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.sim.jit.emitter import Emitter
-    from visa_lsp.sim.jit.writer import Node
 
 # Attributes of a function that neither touches memory nor unwinds: LLVM may delete dead stores before it.
 _PURE: Final = ("nounwind", "readnone")

@@ -11,12 +11,11 @@ from llvmlite import ir
 
 from visa_lsp.sim.jit import native
 from visa_lsp.sim.jit.body import BEGIN, BodyPlan
-from visa_lsp.sim.jit.code_cache import PLAIN, RunMode
+from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, ObjectStore, RunMode, Stopwatch
 
 if TYPE_CHECKING:
     from visa_lsp.sim.analyses.modes import ModePlan
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.code_cache import Bindings, ObjectStore, Stopwatch
 
 
 class CompiledBody:

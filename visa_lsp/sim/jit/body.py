@@ -14,13 +14,13 @@ from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane, effect_of
 from visa_lsp.isa.model import Trait
-from visa_lsp.program.model import Combine, General, Indirect, Predicate, PredicateOperand, State
-from visa_lsp.sim.analyses.modes import branches, changes_modes
+from visa_lsp.program.model import Combine, General, Indirect, Inst, Predicate, PredicateOperand, State
+from visa_lsp.sim.analyses.modes import ModePlan, branches, changes_modes
 from visa_lsp.sim.analyses.register_promotion import Held, find_held
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import check_instrumentation, state
-from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, RunMode
+from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, Bindings, RunMode
 from visa_lsp.sim.jit.emitter import Emitter, Local, Uncompiled
 from visa_lsp.sim.jit.images import IMAGES
 from visa_lsp.sim.jit.lanes import emit_lane
@@ -28,7 +28,7 @@ from visa_lsp.sim.jit.memory_access import may_leave
 from visa_lsp.sim.jit.messages import MESSAGES
 from visa_lsp.sim.jit.moves import MOVES
 from visa_lsp.sim.jit.state import StateLayout
-from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, integer
+from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, Node, integer
 from visa_lsp.sim.observers.definedness_plan import InstructionKind, kind_of
 from visa_lsp.sim.operands import CR0, Site, make_no_op
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
@@ -36,11 +36,7 @@ from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFA
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.program.model import Inst
-    from visa_lsp.sim.analyses.modes import ModePlan
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.code_cache import Bindings
-    from visa_lsp.sim.jit.writer import Node
 
 # Effects that move lanes or make the thread wait, without a compiled form: compiled code is left for the interpreter.
 # After an effect of the first set, the thread may continue anywhere.

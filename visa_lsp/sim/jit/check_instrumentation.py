@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Final
 from llvmlite import ir
 
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.writer import I1, I32, I64, PTR, lanes_of, splat, vector
+from visa_lsp.sim.jit.writer import I1, I32, I64, PTR, Node, lanes_of, splat, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from visa_lsp.sim.jit.emitter import Emitter
     from visa_lsp.sim.jit.spaces import SpacePlace
-    from visa_lsp.sim.jit.writer import Node
 
 SEVERAL: Final = 0xFFFFFFFF  # mark of a dword that several groups have read or used atomically
 WRITTEN, READ, ATOMIC = range(3)  # the three marks

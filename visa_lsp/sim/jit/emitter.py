@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from llvmlite import ir
 
-from visa_lsp.program.model import Combine, Predicate
+from visa_lsp.program.model import Combine, Predicate, Value
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.writer import I1, I32, I64, PTR, Node, Writer, bytes_of, constants, integer, type_of_bytes, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.program.model import Value
     from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.jit.body import BodyPlan
     from visa_lsp.sim.operands import Site

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making, RunMode, is_large
-from visa_lsp.sim.jit.machine import WARM, Hot, Sample
+from visa_lsp.sim.jit.machine import WARM, CompiledMachine, Hot, Sample
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.access_qualifiers import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
-from visa_lsp.sim.observers.hooks import AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker
+from visa_lsp.sim.observers.hooks import AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker, Observer
 from visa_lsp.sim.observers.races import RaceChecker
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.dispatch import Dispatch, RunResult
-    from visa_lsp.sim.jit.machine import CompiledMachine
-    from visa_lsp.sim.observers.hooks import Observer
 
 _ALONE: Final = "groups ran one after another, not on several threads: "
 _BY_INTERPRETER: Final = "the interpreter ran the launch: "

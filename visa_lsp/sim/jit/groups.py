@@ -15,13 +15,12 @@ from llvmlite import ir
 from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.body import BEGIN
-from visa_lsp.sim.jit.writer import I1, I8, I16, I32, I64, PTR, Writer
+from visa_lsp.sim.jit.writer import I1, I8, I16, I32, I64, PTR, Node, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.sim.jit.bodies import CompiledBody
-    from visa_lsp.sim.jit.writer import Node
 
 
 class GroupField(NamedTuple):

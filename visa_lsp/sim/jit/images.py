@@ -20,7 +20,7 @@ from visa_lsp.sim.effects import sampling
 from visa_lsp.sim.filtering import filter_texels
 from visa_lsp.sim.image_messages import axes, channels
 from visa_lsp.sim.jit import numbers, state
-from visa_lsp.sim.jit.emitter import Uncompiled
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
 from visa_lsp.sim.jit.memory_access import may_leave
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
@@ -31,7 +31,6 @@ from visa_lsp.sim.registers import FIRST_HANDLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.sim.jit.emitter import Emitter
     from visa_lsp.sim.memory import ImageForm, Sampler
     from visa_lsp.sim.operands import Site
 

@@ -10,15 +10,13 @@ from llvmlite import ir
 
 from visa_lsp.sim.jit.arithmetic import add, in_double, mul, quiet
 from visa_lsp.sim.jit.check_instrumentation import any_of
-from visa_lsp.sim.jit.writer import F32, F64, I64, bytes_of, lanes_of, splat, vector
-from visa_lsp.sim.lane_formulas import FORMULAS, QUARTERS
+from visa_lsp.sim.jit.writer import F32, F64, I64, Node, bytes_of, lanes_of, splat, vector
+from visa_lsp.sim.lane_formulas import FORMULAS, QUARTERS, Operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from visa_lsp.sim.jit.emitter import Emitter
-    from visa_lsp.sim.jit.writer import Node
-    from visa_lsp.sim.lane_formulas import Operations
 
 
 def body_of(word: str) -> Callable[..., Node]:

@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import PredicateOperand
+from visa_lsp.program.model import PredicateOperand, Value
 from visa_lsp.sim import exact, values
 from visa_lsp.sim import words as meanings
 from visa_lsp.sim.jit import check_instrumentation, numbers, words
-from visa_lsp.sim.jit.emitter import Uncompiled
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.rounding import ODD, round_directed
-from visa_lsp.sim.jit.writer import integer, lanes_of, splat
+from visa_lsp.sim.jit.writer import Node, integer, lanes_of, splat
 from visa_lsp.sim.lanes import compose, modifier_of, saturates, source_count, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
-    from visa_lsp.sim.jit.emitter import Emitter
-    from visa_lsp.sim.jit.writer import Node
     from visa_lsp.sim.operands import Site
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
-from visa_lsp.sim.jit.code_cache import RunMode
+from visa_lsp.sim.jit.code_cache import Making, RunMode
 from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.jit.replay import Replay
 from visa_lsp.sim.jit.side_by_side import run_side_by_side
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.contents import Contents
     from visa_lsp.sim.dispatch import Dispatch, RunResult
-    from visa_lsp.sim.jit.code_cache import Making
     from visa_lsp.sim.observers.hooks import Observer
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from visa_lsp.sim.analyses.definedness_proof import proves_definedness
 from visa_lsp.sim.analyses.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.effects.control_flow import resume
-from visa_lsp.sim.group import ThreadGroup
+from visa_lsp.sim.group import ThreadGroup, Wait
 from visa_lsp.sim.image_messages import form_of
-from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Thread
+from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Code, Thread
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, Making, RunMode, is_large
 from visa_lsp.sim.machine import Machine
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
-    from visa_lsp.sim.group import Wait
-    from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.bodies import CompiledBody
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.registers import Frame

@@ -12,7 +12,7 @@ from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import numbers, spaces, state
 from visa_lsp.sim.jit.atomics import emit_atomic
-from visa_lsp.sim.jit.emitter import Uncompiled
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.memory_access import elements_of, move_block, transfer, wide
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
 from visa_lsp.sim.jit.writer import I1, I32, I64, Node, integer, splat, vector
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.program.model import RawOperand
-    from visa_lsp.sim.jit.emitter import Emitter
     from visa_lsp.sim.operands import Site
 
 # ---- messages with a surface, and stateless ones of the same form

@@ -11,23 +11,20 @@ from llvmlite import ir
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand, State
+from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand, State, Value
 from visa_lsp.sim import values
 from visa_lsp.sim.effects.moves import same_bits
 from visa_lsp.sim.effects.wide import high_half
 from visa_lsp.sim.jit import numbers, state
-from visa_lsp.sim.jit.emitter import Uncompiled
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.lanes import emit_lane, set_predicate
 from visa_lsp.sim.jit.numbers import LANES, STORAGE
-from visa_lsp.sim.jit.writer import I16, I32, I64, integer, splat, vector
+from visa_lsp.sim.jit.writer import I16, I32, I64, Node, integer, splat, vector
 from visa_lsp.sim.lanes import modifier_of, saturates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Value
-    from visa_lsp.sim.jit.emitter import Emitter
-    from visa_lsp.sim.jit.writer import Node
     from visa_lsp.sim.operands import Site
 
 _RELATIONS: Final = ("==", "!=", ">", ">=", "<", "<=")

@@ -6,7 +6,8 @@ needs to be exact; if these are more than 64, there is no compiled form.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from llvmlite import ir
@@ -14,22 +15,28 @@ from llvmlite import ir
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
-from visa_lsp.program.model import General, Immediate, Indirect, RawOperand
+from visa_lsp.program.model import General, Immediate, Indirect, RawOperand, Value
 from visa_lsp.sim import values
 from visa_lsp.sim.jit.arithmetic import quiet
-from visa_lsp.sim.jit.emitter import Uncompiled
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.rounding import cut
-from visa_lsp.sim.jit.writer import F16, F32, F64, I16, I32, I64, bytes_of, constants, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.writer import (
+    F16,
+    F32,
+    F64,
+    I16,
+    I32,
+    I64,
+    Node,
+    bytes_of,
+    constants,
+    integer,
+    lanes_of,
+    splat,
+    vector,
+)
 from visa_lsp.sim.lanes import modifier_of, saturates
-from visa_lsp.sim.operands import CE0, CR0, TSC
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.program.model import Value
-    from visa_lsp.sim.jit.emitter import Emitter
-    from visa_lsp.sim.jit.writer import Node
-    from visa_lsp.sim.operands import Site
+from visa_lsp.sim.operands import CE0, CR0, TSC, Site
 
 # The form of a data type in registers; bf is the upper half of a float, because LLVM has no operations for it.
 STORAGE: Final = {

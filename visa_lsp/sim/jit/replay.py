@@ -19,16 +19,14 @@ from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.check_instrumentation import AGAINST, ATOMIC, READ, WRITTEN
-from visa_lsp.sim.jit.whole import GroupQueue, Suspicion
-from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.observers.races import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.sim.jit.machine import CompiledMachine
-    from visa_lsp.sim.jit.whole import GroupRunner
-    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 MAX_BUFFER_BYTES: Final = 1 << 28  # of all buffers: marks take three times as much, and a checkpoint as much as both
 # Bytes that checkpoints may copy for each instruction of each thread of a launch: a quarter of the time of interpreting

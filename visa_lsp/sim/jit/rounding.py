@@ -8,16 +8,12 @@ sign of its remainder. NaNs of remainders are ignored; those of results follow `
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.sim.jit import arithmetic
-from visa_lsp.sim.jit.emitter import Uncompiled
-from visa_lsp.sim.jit.writer import F32, F64, bytes_of, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
+from visa_lsp.sim.jit.writer import F32, F64, Node, bytes_of, integer, lanes_of, splat, vector
 from visa_lsp.sim.values import Rounding
-
-if TYPE_CHECKING:
-    from visa_lsp.sim.jit.emitter import Emitter
-    from visa_lsp.sim.jit.writer import Node
 
 OddWord = Callable[..., "Node"]
 

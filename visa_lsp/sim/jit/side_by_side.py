@@ -8,20 +8,16 @@ atomics of different groups may differ.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from operator import add
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from visa_lsp.sim.dispatch import RunResult
+from visa_lsp.sim.dispatch import Dispatch, RunResult
 from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
 from visa_lsp.sim.machine import fault_key
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from visa_lsp.sim.dispatch import Dispatch
 
 MAX_RUNNERS: Final = 256
 _POLL: Final = 0.05  # seconds between checks of the runners, when Ctrl+C takes effect

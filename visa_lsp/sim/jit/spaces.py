@@ -15,9 +15,9 @@ from llvmlite import ir
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.program.model import General, Immediate, RawOperand
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.emitter import Uncompiled
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.numbers import scalar
-from visa_lsp.sim.jit.writer import I8, I32, I64, PTR, splat
+from visa_lsp.sim.jit.writer import I8, I32, I64, PTR, Node, splat
 from visa_lsp.sim.lsc_messages import SCRATCH_HEADER
 from visa_lsp.sim.machine import SCRATCH_BYTES
 from visa_lsp.sim.messages import SLM_MASK
@@ -26,8 +26,6 @@ from visa_lsp.sim.registers import FIRST_HANDLE, SCRATCH_HANDLE, SCRATCH_SURFACE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.sim.jit.emitter import Emitter
-    from visa_lsp.sim.jit.writer import Node
     from visa_lsp.sim.operands import Site
 
 _SLM_INDEX = 0xFE

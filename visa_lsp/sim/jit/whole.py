@@ -13,7 +13,7 @@ from visa_lsp.sim.effects.sync import make_wait
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS
-from visa_lsp.sim.jit.machine import CompiledThread, address
+from visa_lsp.sim.jit.machine import CompiledMachine, CompiledThread, address
 from visa_lsp.sim.memory import Buffer, allocate_aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.observers.shadow import RegisterShadow
@@ -22,7 +22,6 @@ from visa_lsp.sim.operands import CR0
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.groups import GroupField
-    from visa_lsp.sim.jit.machine import CompiledMachine
 
 # numbers of threads between barriers: marks have 32 bits, and one call needs far fewer than the remaining numbers
 _MAX_THREAD_NUMBERS: Final = 1 << 30

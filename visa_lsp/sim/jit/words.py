@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Final
 from llvmlite import ir
 
 from visa_lsp.sim.jit.arithmetic import add, div, fma, in_double, mul, sqrt, sub
-from visa_lsp.sim.jit.emitter import Uncompiled
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.lane_formulas import body_of
-from visa_lsp.sim.jit.writer import F64, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.writer import F64, Node, integer, lanes_of, splat, vector
 from visa_lsp.sim.lane_formulas import FORMULAS
 
 if TYPE_CHECKING:
     from visa_lsp.isa import types as ty
-    from visa_lsp.sim.jit.emitter import Emitter
-    from visa_lsp.sim.jit.writer import Node
 
 Body = Callable[..., "Node"]
 

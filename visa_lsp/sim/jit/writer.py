@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from llvmlite import ir
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 Node = Any  # a value of llvmlite, which has no types
 
