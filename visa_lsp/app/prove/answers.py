@@ -667,7 +667,7 @@ class Prover:
             result = self._meet(a, b, unfenced, lines, search=False)
             if result.answer != PROVED:
                 memory = "shared local memory" if a.space[0] == SHARED else "global memory"
-                why = f"only a barrier without a fence of {memory} before it separates it from line {b.line}"
+                why = f"a barrier between it and line {b.line} may have no fence of {memory} before it"
                 return replace(result, reason=why)
             needs.update(dict.fromkeys(result.assumptions))
         return Result("race", a.line, PROVED, tuple(needs))
