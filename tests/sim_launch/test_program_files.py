@@ -193,7 +193,7 @@ def test_recorded_messages_stand_in_both_reports(command, capsys):
     lines = capsys.readouterr().out.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("  message: "))
     assert lines[at] == (
-        "  message: raw_sends is recorded only, a message written by hand means what its descriptor says to the hardware; "
+        "  message: raw_sends is recorded only, the descriptor of a message written by hand is not decoded; "
         "sent 1 time, first by main: group (0, 0, 0), thread 0, instruction 3, line 18"
     )
     assert lines[at + 1].startswith("    main.visaasm:18: raw_sends.")

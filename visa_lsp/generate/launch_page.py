@@ -18,7 +18,7 @@ _HEAD: Final = """# Launch files
 Made from the table of keys by `python -m visa_lsp.generate`; do not edit.
 
 `NAME.launch.yaml` says how a kernel is run and what is expected of it: `visa-lsp run NAME.visaasm`, or the launch file itself.
-File names are relative to the launch file. A key that is not known is an error.
+File names are relative to the launch file. An unknown key is an error.
 
 ```yaml
 file: average.visaasm
@@ -31,13 +31,13 @@ expect:
   - {arg: 0, npy: average.npy, rtol: 1.0e-6}
 ```
 
-`visa-lsp check NAME.launch.yaml` tells all that is wrong in one: by itself, in the files that it names, and against the kernel
-as far as its ze_info tells the arguments. The language server tells the same while it is typed, with completion of keys, words,
-files and arguments, hover, links and fixes ([editors](editors/README.md)); the rules are [V800 to V822](rules/README.md).
-[launch.schema.json](launch.schema.json) is the same as a JSON schema, for editors that know YAML but not this server: begin the
-file with `# yaml-language-server: $schema=PATH/launch.schema.json`. It knows neither files nor kernels.
+`visa-lsp check NAME.launch.yaml` reports all mistakes of a launch file: in its text, in the files that it names, and in the
+arguments, as far as the kernel's ze_info has them. The language server reports the same while you type, with completion of keys,
+words, files and arguments, hover, links and fixes ([editors](editors/README.md)); the rules are [V800 to V822](rules/README.md).
+[launch.schema.json](launch.schema.json) describes the keys as a JSON schema, for editors with YAML but without this server: begin
+the file with `# yaml-language-server: $schema=PATH/launch.schema.json`. A schema checks neither files nor kernels.
 
-What memory and checks mean is in [running.md](running.md), what a sweep is for in [sweeps.md](sweeps.md).
+[running.md](running.md) explains memory and checks, [sweeps.md](sweeps.md) sweeps.
 """
 _TITLES: Final = {
     ROOT: "The file", "Argument": "An argument", "Buffer": "A buffer", "Image": "An image", "Sampler": "A sampler",

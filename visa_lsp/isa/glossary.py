@@ -86,7 +86,7 @@ GROUPS: Final[dict[str, tuple[Term, ...]]] = {
         Term("rule", "A check that reports findings of one kind, with a code and a name: `V101 undeclared-name`.", see=("finding",)),
         Term("fix", "An edit that removes the cause of a finding.", also=("quick fix", "code action"), see=("finding",)),
         Term("fault", "A mistake of a kernel in a run, with the place, and the other access if there is one. A note reports less and fails no run.", also=("run-time error",), see=("launch file",)),
-        Term("item-races", "The check for races between work items of one thread. The hardware orders them, so it is off by default; a compiler with another SIMD width need not. `--checks all,item-races` turns it on.", see=("data-race", "SIMD width")),
+        Term("item-races", "The check for races between work items of one thread. The hardware orders them, so it is off by default; with another SIMD width they may be in different threads. `--checks all,item-races` turns it on.", see=("data-race", "SIMD width")),
         Term("interp", "The engine that executes one instruction after another and shows each of them. Slower than `jit` in long runs.", also=("interpreter",), see=("jit",)),
         Term("jit", "The engine that compiles a kernel to native code of the host before it runs. `--engine auto` chooses between the two.", also=("compiled engine",), see=("interp",)),
         Term("spill", "A store of registers to scratch in a kernel that needs more registers than there are; the load back is a fill. Both cost time.", also=("fill", "spilling"), see=("scratch", "register")),

@@ -337,7 +337,7 @@ class FlowClass(Enum):
     FUNCTION_CALL = "to a function and back"
     RETURN = "back to the caller of a subroutine, or the end"
     FUNCTION_RETURN = "back to the caller of a function"
-    LABEL = "to the next instruction, and others come here"
+    LABEL = "to the next instruction; other instructions jump here"
     SUBROUTINE = "into a subroutine that begins here"
     NOTE = "nowhere: it marks a place or a variable and computes nothing"
     # The structured words of the appendix.

@@ -151,7 +151,7 @@ PLATFORMS: Final[tuple[Platform, ...]] = (
     ),
     Platform(
         "PTL", 300, 64, None, ("ptl", "ptl-h", "ptl-u", "wcl", "nvl-s", "nvl-u", "nvl-h", "nvl-hx", "nvl-ul"),
-        "Panther Lake and Nova Lake but for NVL-P, Xe3", _XE3, products=(1300, 1340), families=("xe3", "xe3-lpg"),
+        "Panther Lake, and Nova Lake except NVL-P; Xe3", _XE3, products=(1300, 1340), families=("xe3", "xe3-lpg"),
         versions=((30,),),
     ),
     Platform(

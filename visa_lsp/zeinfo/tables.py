@@ -24,12 +24,12 @@ _CONTAINER: Final = SchemaTable(
     "The whole document.",
     (
         A("version", "str", "Version of ze_info that the document follows, quoted: '1.14'.", required=True),
-        A("kernels", "Kernel[]", "What the runtime needs to know of each kernel.", required=True),
+        A("kernels", "Kernel[]", "A description of each kernel for the runtime.", required=True),
         A("functions", "Function[]", "Functions that can be called from outside.", since=(1, 13)),
         A("global_host_access_table", "HostAccess[]", "Host names of global variables.", since=(1, 12)),
         A("kernels_misc_info", "KernelMiscInfo[]", "Facts that no launch needs: names and types of arguments.", since=(1, 19)),
-        A("kernels_cost_info", "KernelCostInfo[]", "Estimates of what loops cost (experimental).", since=(1, 47)),
-        A("l1_cache_policy", "<l1_cache_policy>", "How the level 1 cache treats data.", since=(1, 69)),
+        A("kernels_cost_info", "KernelCostInfo[]", "Estimated costs of loops (experimental).", since=(1, 47)),
+        A("l1_cache_policy", "<l1_cache_policy>", "Policy of the level 1 cache.", since=(1, 69)),
     ),
 )  # fmt: skip
 _KERNEL: Final = SchemaTable(
@@ -37,15 +37,15 @@ _KERNEL: Final = SchemaTable(
     "One kernel as the runtime launches it.",
     (
         A("name", "str", "Name of the kernel.", required=True),
-        A("user_attributes", "UserAttribute", "What the source says in the kernel's attributes.", since=(1, 18)),
-        A("execution_env", "ExecutionEnv", "What the kernel needs of the machine.", required=True),
+        A("user_attributes", "UserAttribute", "Attributes of the kernel in the source.", since=(1, 18)),
+        A("execution_env", "ExecutionEnv", "Demands of the kernel on the machine.", required=True),
         A("payload_arguments", "PayloadArgument[]", "Arguments that all threads of a group share."),
         A("per_thread_payload_arguments", "PerThreadPayloadArgument[]", "Arguments that each thread has for itself."),
-        A("binding_table_indices", "BindingTableIndex[]", "Which surface is which argument."),
+        A("binding_table_indices", "BindingTableIndex[]", "The argument behind each surface."),
         A("per_thread_memory_buffers", "PerThreadMemoryBuffer[]", "Memory that each thread needs."),
         A("inline_samplers", "InlineSampler[]", "Samplers written in the source.", since=(1, 20)),
         A("experimental_properties", "ExperimentalProperties", "Facts for early evaluation.", since=(1, 1)),
-        A("debug_env", "DebugEnv", "What a debugger needs.", since=(1, 7)),
+        A("debug_env", "DebugEnv", "Facts for a debugger.", since=(1, 7)),
     ),
     unique="name",
 )
@@ -54,17 +54,17 @@ _FUNCTION: Final = SchemaTable(
     "One function that can be called from outside.",
     (
         A("name", "str", "Name of the function.", required=True),
-        A("execution_env", "ExecutionEnv", "What the function needs of the machine.", required=True),
+        A("execution_env", "ExecutionEnv", "Demands of the function on the machine.", required=True),
     ),
     unique="name",
 )
 _USER: Final = SchemaTable(
     "UserAttribute",
-    "Attributes that the source gives the kernel.",
+    "Attributes of the kernel in the source.",
     (
         A("intel_reqd_sub_group_size", "int32", "Sub-group size that the source requires.", default="0", since=(1, 18)),
         A("intel_reqd_workgroup_walk_order", "int32x3", "Order of dimensions that the source requires.", default="[0, 0, 0]", since=(1, 18)),
-        A("invalid_kernel", "str", "Why the kernel cannot be used.", since=(1, 18)),
+        A("invalid_kernel", "str", "The reason why the kernel cannot be used.", since=(1, 18)),
         A("reqd_work_group_size", "int32x3", "Group size that the source requires.", default="[0, 0, 0]", since=(1, 18)),
         A("vec_type_hint", "str", "Vector type that the source suggests.", since=(1, 18)),
         A("work_group_size_hint", "int32x3", "Group size that the source suggests.", default="[0, 0, 0]", since=(1, 18)),
@@ -79,9 +79,9 @@ def _flag(name: str, doc: str, since: tuple[int, int] = (1, 0)) -> A:
 
 _ENV: Final = SchemaTable(
     "ExecutionEnv",
-    "What the kernel or function needs of the machine.",
+    "Demands of the kernel or function on the machine.",
     (
-        A("actual_kernel_start_offset", "int32", "Where the code starts in its section.", removed=(1, 6)),
+        A("actual_kernel_start_offset", "int32", "Offset of the code in its section.", removed=(1, 6)),
         A("barrier_count", "int32", "Number of barriers that the code uses.", default="0"),
         _flag("disable_mid_thread_preemption", "A thread may not be interrupted in the middle."),
         A("grf_count", "int32", "Registers of a thread: 128, or 256 where large register files exist.", required=True),
@@ -95,14 +95,14 @@ _ENV: Final = SchemaTable(
         _flag("has_stack_calls", "The program calls functions through the stack (fcall)."),
         _flag("require_disable_eufusion", "Fusion of execution units must be off.", (1, 11)),
         A("inline_data_payload_size", "int32", "Bytes of the cross-thread payload that come in the dispatch itself.", default="0", since=(1, 8)),
-        A("offset_to_skip_per_thread_data_load", "int32", "Where the code starts when the hardware has loaded the per-thread data.", default="0"),
-        A("offset_to_skip_set_ffid_gp", "int32", "Where the code starts when the fixed function id needs no setting.", default="0"),
+        A("offset_to_skip_per_thread_data_load", "int32", "Offset at which the code starts if the hardware has loaded the per-thread data.", default="0"),
+        A("offset_to_skip_set_ffid_gp", "int32", "Offset at which the code starts if the fixed function id needs no setting.", default="0"),
         A("required_sub_group_size", "int32", "Sub-group size that the source requires.", default="0"),
         A("required_work_group_size", "int32x3", "Group size that the source requires, such as [256, 2, 1].", default="[0, 0, 0]"),
         A("simd_size", "int32", "Lanes of a thread: 1, 8, 16 or 32.", required=True),
         A("slm_size", "int32", "Bytes of shared local memory.", default="0"),
         _flag("subgroup_independent_forward_progress", "Sub-groups of a group may run independently."),
-        A("thread_scheduling_mode", "<thread_scheduling_mode>", "How threads should take turns.", since=(1, 10)),
+        A("thread_scheduling_mode", "<thread_scheduling_mode>", "The order in which threads take turns.", since=(1, 10)),
         A("work_group_walk_order_dimensions", "int32x3", f"Order in which lanes walk the dimensions: {_WALK}.", default="[0, 1, 2]"),
         A("indirect_stateless_count", "int32", "Number of indirect accesses by address.", default="0", since=(1, 21)),
         A("eu_thread_count", "int32", "Threads of an execution unit; follows from grf_count if absent.", default="0", since=(1, 24)),
@@ -114,27 +114,27 @@ _ENV: Final = SchemaTable(
         A("quantum_walk_order", "int32", "Walk order of a quantum.", default="0", since=(1, 49)),
         A("quantum_partition_dimension", "int32", "Dimension along which quanta are split.", default="0", since=(1, 49)),
         _flag("generate_local_id", "The hardware makes the local ids.", (1, 50)),
-        _flag("has_lsc_stores_with_non_default_l1_cache_controls", "Stores ask for other level 1 caching than the default.", (1, 52)),
+        _flag("has_lsc_stores_with_non_default_l1_cache_controls", "Stores request a level 1 caching other than the default.", (1, 52)),
         _flag("require_iab", "The runtime must provide the block of implicit arguments.", (1, 54)),
         _flag("has_printf_calls", "The code itself prints.", (1, 59)),
         _flag("has_indirect_calls", "The code calls through pointers.", (1, 59)),
         _flag("require_assert_buffer", "The code itself uses the assert buffer.", (1, 61)),
         _flag("require_sync_buffer", "The code itself uses the sync buffer.", (1, 61)),
         _flag("has_bindless_image_read", "The code reads bindless images.", (1, 67)),
-        A("slm_alloc_mode", "int32", "Who places SLM arguments: 0 the compiler, 1 the runtime.", default="0", since=(1, 73)),
+        A("slm_alloc_mode", "int32", "The compiler (0) or the runtime (1) places SLM arguments.", default="0", since=(1, 73)),
     ),
 )  # fmt: skip
 _PAYLOAD: Final = SchemaTable(
     "PayloadArgument",
     "One argument of the cross-thread payload.",
     (
-        A("arg_type", "<argument_type>", "What the argument is.", required=True),
+        A("arg_type", "<argument_type>", "Kind of the argument.", required=True),
         A("offset", "int32", "Its first byte, counted from the start of the cross-thread payload.", required=True),
-        A("size", "int32", "Its bytes; 0 if it takes no room.", required=True),
+        A("size", "int32", "Its size in bytes; 0 if it takes no room.", required=True),
         A("arg_index", "int32", "Number of the kernel argument that it is or belongs to.", default="-1", when=_OF_ARGUMENT),
-        A("addrmode", "<memory_addressing_mode>", "How the code reaches the memory.", when=_POINTER + ",const_base,global_base,inline_sampler"),
-        A("addrspace", "<address_space>", "Which memory it is.", when=_POINTER + ",inline_sampler"),
-        A("access_type", "<access_type>", "What the code does with it.", when=_POINTER),
+        A("addrmode", "<memory_addressing_mode>", "The way in which the code addresses the memory.", when=_POINTER + ",const_base,global_base,inline_sampler"),
+        A("addrspace", "<address_space>", "Kind of the memory.", when=_POINTER + ",inline_sampler"),
+        A("access_type", "<access_type>", "Accesses of the code to the memory.", when=_POINTER),
         A("sampler_index", "int32", "Number of the sampler.", default="-1", since=(1, 4), when=_POINTER + " & addrspace=sampler | arg_type=inline_sampler"),
         A("source_offset", "int32", "Offset of this part in an aggregate passed by value.", default="-1", since=(1, 9), when="arg_type=arg_byvalue"),
         A("slm_alignment", "int32", "Alignment of the shared local memory in bytes.", default="0", since=(1, 14), when=_POINTER + " & addrmode=slm & addrspace=local"),
@@ -150,9 +150,9 @@ _PER_THREAD: Final = SchemaTable(
     "PerThreadPayloadArgument",
     "One argument of the per-thread payload.",
     (
-        A("arg_type", "<argument_type>", "What the argument is: local_id or packed_local_ids.", required=True),
+        A("arg_type", "<argument_type>", "Kind of the argument: local_id or packed_local_ids.", required=True),
         A("offset", "int32", "Its first byte, counted from the start of the per-thread payload.", required=True),
-        A("size", "int32", "Its bytes.", required=True),
+        A("size", "int32", "Its size in bytes.", required=True),
     ),
 )
 _BINDING: Final = SchemaTable(
@@ -168,14 +168,14 @@ _BUFFER: Final = SchemaTable(
     "PerThreadMemoryBuffer",
     "Memory that each thread needs.",
     (
-        A("type", "<allocation_type>", "Where the memory is.", required=True),
-        A("usage", "<memory_usage>", "What the memory is for.", required=True),
+        A("type", "<allocation_type>", "Place of the memory.", required=True),
+        A("usage", "<memory_usage>", "Use of the memory.", required=True),
         A("size", "int32", "Bytes of the buffer.", required=True),
         A("slot", "int32", "Number of the scratch buffer.", default="0", when="type=scratch"),
         A(
             "is_simt_thread",
             "bool",
-            "Every lane has a buffer, not every hardware thread.",
+            "Each lane has a buffer of its own, not only each hardware thread.",
             default="false",
             when="type=global",
         ),
@@ -186,8 +186,8 @@ _SAMPLER: Final = SchemaTable(
     "A sampler written in the source.",
     (
         A("sampler_index", "int32", "Number of the sampler.", required=True, since=(1, 20)),
-        A("addrmode", "<sampler_desc_addrmode>", "What lies outside the image.", required=True, since=(1, 20)),
-        A("filtermode", "<sampler_desc_filtermode>", "How texels become a value.", required=True, since=(1, 20)),
+        A("addrmode", "<sampler_desc_addrmode>", "Value outside the image.", required=True, since=(1, 20)),
+        A("filtermode", "<sampler_desc_filtermode>", "Method that combines texels.", required=True, since=(1, 20)),
         A("normalized", "bool", "Coordinates go from 0 to 1.", default="false", since=(1, 20)),
     ),
     unique="sampler_index",
@@ -195,7 +195,7 @@ _SAMPLER: Final = SchemaTable(
 
 
 def _trace(name: str, what: str) -> A:
-    doc = f"Whether the code has a {what} that does not come from a kernel argument: 1 yes, 0 no, -1 not told."
+    doc = f"Whether the code has a {what} that does not come from a kernel argument: 1 yes, 0 no, -1 unknown."
     return A(name, "int32", doc, default="-1", since=(1, 1))
 
 
@@ -210,7 +210,7 @@ _EXPERIMENTAL: Final = SchemaTable(
 )
 _DEBUG: Final = SchemaTable(
     "DebugEnv",
-    "What a debugger needs.",
+    "Facts for a debugger.",
     (
         A("sip_surface_bti", "int32", "Binding table index of the system routine's surface.", default="-1", since=(1, 7)),
         A("sip_surface_offset", "int32", "Offset of the system routine's surface.", default="-1", since=(1, 7)),
@@ -236,7 +236,7 @@ _MISC: Final = SchemaTable(
 )
 _ARG: Final = SchemaTable(
     "ArgInfo",
-    "What the source says of an argument.",
+    "An argument as the source declares it.",
     (
         A("index", "int32", "Number of the argument.", required=True, since=(1, 19)),
         A("name", "str", "Name of the argument.", since=(1, 19)),
@@ -256,12 +256,12 @@ def _costs(type_: str, *rows: tuple[str, str]) -> tuple[A, ...]:
 _COST: Final = (
     SchemaTable(
         "KernelCostInfo",
-        "What the loops of a kernel cost, as an estimate.",
+        "Estimated costs of the loops of a kernel.",
         (
             A("name", "str", "Name of the kernel.", required=True, since=(1, 47)),
             A("kcm_args_sym", "CostSymbol[]", "Arguments that the estimate depends on.", since=(1, 47)),
-            A("kcm_loop_count_exps", "CostCount[]", "How often each loop runs.", required=True, since=(1, 47)),
-            A("Kcm_loop_costs", "CostLoop[]", "What one run of each loop costs.", required=True, since=(1, 47)),
+            A("kcm_loop_count_exps", "CostCount[]", "Number of runs of each loop.", required=True, since=(1, 47)),
+            A("Kcm_loop_costs", "CostLoop[]", "Costs of one run of each loop.", required=True, since=(1, 47)),
         ),
         unique="name",
     ),
@@ -276,7 +276,7 @@ _COST: Final = (
     ),
     SchemaTable(
         "CostCount",
-        "How often a loop runs: factor * symbol + C.",
+        "Number of runs of a loop: factor * symbol + C.",
         (
             *_costs("float", ("factor", "Factor of the symbol."), ("C", "Constant term.")),
             *_costs("int32", ("argsym_index", "Number of the symbol.")),
@@ -284,7 +284,7 @@ _COST: Final = (
     ),
     SchemaTable(
         "CostLoop",
-        "What one run of a loop costs.",
+        "Costs of one run of a loop.",
         _costs("int32", ("cycle", "Cycles."), ("bytes_loaded", "Bytes loaded."), ("bytes_stored", "Bytes stored."),
                ("num_loops", "Loops directly inside.")),
     ),

@@ -169,8 +169,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         saturation=Saturation(frozenset(), verified=frozenset()),
         meaning=Effect("add3o"), predicate_use=PredicateUse.RECEIVES,
         summary="Add three integers and report overflow.",
-        detail="Adds three integers lane by lane. The predicate in front is a result here: its bits tell in which"
-        " lanes the sum did not fit the destination's type.",
+        detail="Adds three integers lane by lane. The predicate in front is a result here: its bits are set in the"
+        " lanes where the sum did not fit the destination's type.",
         pitfalls=(
             "The predicate is written, not read, although it has the place of other instructions' guards.",
             "The 2022 finalizer crashes on this instruction.",
@@ -238,7 +238,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     lane_row(
         "dp4a", 0x82, "arith", _DWORDS, 3, Lane(word("dp4a", S0, S1, S2)),
         "Dot product of four bytes, accumulated.",
-        "Sees each dword of src1 and src2 as four bytes, adds the four byte products and src0. Whether the bytes of a"
+        "Takes each dword of src1 and src2 as four bytes; adds the four byte products and src0. Whether the bytes of a"
         " source are signed follows from its type: d or ud.",
         platforms=since("TGLLP"),
         seed=None,
@@ -376,14 +376,14 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Takes lanes in pairs: the even lane gets |a0 - b0| + |a1 - b1| over the bytes of both lanes, the odd lane is"
         " undefined.",
         slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES)), exec_sizes=(2, 4, 8, 16, 32),
-        pitfalls=("The destination is a word with stride 2 in seed 003's reading.",),
+        pitfalls=("Seed 003 describes the destination as words with stride 2.",),
         platforms=until("ICLLP"), dialects=EVERY,
         verified=_SAD, narrow_immediates=True,
     ),
     lane_row(
         "sad2add", 0x6A, "arith", INT, 3, Effect("sad2add"),
         "Sum of absolute differences of two bytes, accumulated.",
-        "As `sad2`, and adds src2 of the even lane. The odd lane is undefined.",
+        "Like `sad2`, and adds src2 of the even lane. The odd lane is undefined.",
         slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES), src(2, _WORDS)), exec_sizes=(2, 4, 8, 16, 32),
         platforms=until("ICLLP"), seed=None,
         verified=_SAD | {"src2": _WORDS | {V, UV}}, narrow_immediates=True,

@@ -48,7 +48,7 @@ _COORDS: Final = (
 _EIGHT: Final = "a typed message has 8 lanes at most here"
 _NARROW_TYPED: Final = (Refusal(_EIGHT, until("TGLLP"), stops=True, lanes=frozenset({16})),)
 _NARROW_ATOMICS: Final = (Refusal(_EIGHT, until("ARL"), stops=True, lanes=frozenset({16, 32})), *NO_WIDE_LANES)
-_RAW_SEND: Final = Unmodelled("a message written by hand means what its descriptor says to the hardware")
+_RAW_SEND: Final = Unmodelled("the descriptor of a message written by hand is not decoded")
 
 
 def _oword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str, *pitfalls: str) -> Instruction:

@@ -73,7 +73,7 @@ def _lifetime(word: str, bit: int, what: str) -> Instruction:
         flow=FlowClass.NOTE,
         summary=f"A variable's lifetime {what} here.",
         detail=f"Tells the register allocator that the life of a variable {what} here. It computes nothing; the class of the"
-        " variable stands in the record.",
+        " variable is in the record.",
         pitfalls=("Using the variable or an alias of it outside its lifetime is undefined.",),
         seed=None,
     )  # fmt: skip
@@ -100,7 +100,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " together; the execution mask does not change.",
         pitfalls=(
             "Use it in uniform control flow only: it takes along lanes that wait at another label.",
-            "The execution size should be 1; the finalizer does not complain about others.",
+            "The execution size should be 1; the finalizer accepts other sizes.",
         ),
     ),
     Instruction(

@@ -44,8 +44,8 @@ _TGM: Final = Modifier("sfid", lsc_codes.TYPED_SFID, doc="memory: tgm, typed glo
 _ANY: Final = Modifier("sfid", lsc_codes.SFID, doc="memory: ugm, ugml, tgm or slm")
 CACHES: Final = (
     Modifier("l1", lsc_codes.CACHE, optional=True, doc="L1 cache"),
-    Modifier("l3", lsc_codes.CACHE, optional=True, doc="L3 cache; L2 where three words are given"),
-    Modifier("l2", lsc_codes.CACHE, optional=True, doc="L3 cache, where three words are given (text 4.2)"),
+    Modifier("l3", lsc_codes.CACHE, optional=True, doc="L3 cache; L2 if there are three words"),
+    Modifier("l2", lsc_codes.CACHE, optional=True, doc="L3 cache, if there are three words (text 4.2)"),
 )
 
 _DST: Final = Slot("dst", Shape.LSC_DATA, Role.WRITE, grf_aligned=True, doc="registers that receive the data")
@@ -284,7 +284,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     _make_untyped(
         "store_uncompressed", (_ADDRESS, _SRC), Effect("lsc_store"),
         "Write elements to memory uncompressed.",
-        "Like `lsc_store`, and the cache lines that are written are kept uncompressed.",
+        "Like `lsc_store`, but the written cache lines are kept uncompressed.",
     ),
     _make_untyped(
         "ccs_update", (_ADDRESS, _SRC), Unmodelled("memory compression is not modelled"),
@@ -347,7 +347,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     _make_typed(
         "store_uncompressed", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store"),
         "Write pixels of an image uncompressed.",
-        "Like `lsc_store_quad`, and the lines that are written are kept uncompressed.",
+        "Like `lsc_store_quad`, but the written cache lines are kept uncompressed.",
         refusals=_UNTYPED_ONLY,
     ),
     _make_typed(

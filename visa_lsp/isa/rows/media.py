@@ -117,7 +117,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "vme_idm", 0x57, "uni:r idm:r surface:s out:r",
         (SURFACE, _UNI, raw_any("idm", Role.READ, "distortion mesh input"), _OUT),
         "Return the distortion of every position of a search window.",
-        "Like an integer search, and returns the whole mesh of distortions instead of the best positions.",
+        "Like an integer search, but returns the whole mesh of distortions instead of the best positions.",
         dialects=_NO_TEXT, platforms=since("SKL"), pitfalls=(_NO_TEXT_PITFALL,),
     ),
     _va("convolve_2d", 1, f"sampler:m surface:s {_AT} properties:b dst:r", "Convolve an image.", "Filters a block of pixels with the kernel in the sampler's state."),

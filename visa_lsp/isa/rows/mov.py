@@ -118,9 +118,9 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         meaning=Effect("movs"),
         summary="Copy a surface or sampler handle.",
-        detail="Moves state between surface or sampler variables of one class, or between one of them and an integer that"
-        " then is its binding table index or handle. `movs (M1_NM, 1) %bss(0) V(0,0)<0;1,0>` sets the bindless surface.",
-        pitfalls=("At least one side has to be a surface or a sampler, and if both are they have to be of one class.",),
+        detail="Moves state between surface or sampler variables of one class, or between one of them and an integer,"
+        " its binding table index or handle. `movs (M1_NM, 1) %bss(0) V(0,0)<0;1,0>` sets the bindless surface.",
+        pitfalls=("At least one side has to be a surface or a sampler; if both are, they have to be of one class.",),
         traits=Trait.MOVES_STATE,
     ),
     lane_row(
@@ -130,7 +130,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " written: here the predicate chooses, it does not guard.",
         pitfalls=(
             "Without a predicate every lane takes src0.",
-            "Seed 003 wants one type for all three operands; the finalizer does not complain about others.",
+            "Seed 003 requires one type for all three operands; the finalizer accepts different types.",
         ),
         predicate_use=PredicateUse.CHOOSES,
         dialects=EVERY, chooses=True, brain=MIXED_BF,
@@ -177,7 +177,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "The integer types stand for these formats; `mov` between variables declared bf8, hf8 or tf32 does the same.",
             "`.sat` exists from PTL on.",
             "The source is a register without modifier; there is no immediate.",
-            "From Xe2 on tf32 (ud) is not a source; read it as f, which it is.",
+            "From Xe2 on tf32 (ud) is not a source; read it as f, because its bits are those of an f.",
         ),
         seed=None,
     ),
@@ -205,7 +205,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " the result the eight-bit float with four exponent bits (hf8, written b).",
         pitfalls=(
             "It has to be unmasked (M1_NM), without predicate and source modifiers.",
-            "src1 is ub or uw; the type of src0, which older tools want there, is taken as well.",
+            "src1 is ub or uw; the type of src0, which older tools require there, is accepted too.",
             "`.sat` exists from PTL on.",
         ),
         seed=None,

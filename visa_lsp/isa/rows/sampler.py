@@ -310,7 +310,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         half_parameters=_words("si, mcs0, mcs1, mcs2, mcs3, u, v, r, lod"),
     ),
     *_load("load_mcs", 29, "u, v, r, lod", "from its multisample control surface", "load_mcs"),
-    *_load("load_l", 27, "lod, u, v, r", "at a given level of detail, which stands first", **_NEW),
+    *_load("load_l", 27, "lod, u, v, r", "at the level of detail in the first parameter", **_NEW),
     *_sample4("sample4", 8, "u, v, r, ai", "at level 0"),
     *_sample4("sample4_c", 16, "ref, u, v, r, ai", "and compare each with a reference value"),
     *_sample4("sample4_po", 17, "u, v, offu, offv, r", "with texel offsets per lane"),

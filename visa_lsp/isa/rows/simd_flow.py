@@ -47,7 +47,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " the taken lanes jump and the others wait behind the `goto`. With size 1 all lanes go or stay together.",
         pitfalls=(
             "Without a predicate all active lanes are taken.",
-            "Divergent lanes meet again only at the label that they wait for: code in between must lead there.",
+            "Divergent lanes meet again only at the label at which they wait; the code in between must lead there.",
             "Instructions without mask (_NM) run for switched-off lanes too.",
         ),
         seed=None,
@@ -67,7 +67,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     _make_structured(
         "endif", 0x62, "End of a conditional block",
         "Restores the lanes that were active before the innermost `if`.",
-        modern="put a label here: the lanes that wait for it become active at it.",
+        modern="put a label here; lanes that wait at it become active there.",
         guarded=False,
     ),
     _make_structured(

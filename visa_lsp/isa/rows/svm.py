@@ -29,7 +29,7 @@ _COUNT: Final = Modifier("n", BLOCKS, doc="blocks per lane")
 # Bit 7 of the size byte. In text 4.2 a block without a word is unaligned; text 4.1 has no word, and its blocks are aligned.
 _ALIGNED: Final = Modifier(
     "alignment", {"unaligned": 1, "aligned": 0}, optional=True, heard=("n", 0x80), newest=1,
-    doc="whether the address is a multiple of 16 (text 4.2, where a block is unaligned if no word is there)",
+    doc="whether the address is a multiple of 16 (text 4.2; without a word the block is unaligned)",
 )  # fmt: skip
 
 
@@ -51,8 +51,8 @@ def _make_scattered(mnemonic: str, sub: int, summary: str, detail: str) -> Instr
         (_ADDRESS, _STORED if store else _LOADED), (_BLOCK, _COUNT), Effect(mnemonic), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16, 32), refusals=NO_WIDE_LANES,
         pitfalls=(
-            "1-byte blocks of a lane lie side by side in its dword (qword for eight); of larger ones the first of all lanes comes first.",
-            "There is no 2-byte block: `.1.2` reads two bytes. The tools take `.2` for `.1`, with a message.",
+            "1-byte blocks of a lane lie side by side in its dword (eight in a qword); of larger blocks, the first block of each lane comes first.",
+            "There is no 2-byte block: `.1.2` reads two bytes. The tools read `.2` as `.1`, with a message.",
         ),
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from visa_lsp.isa.rows.shapes import IM, INT, NEWEST_ONLY, G, I
 if TYPE_CHECKING:
     from visa_lsp.isa.rows._keywords import More
 
-_DIVERGENT: Final = "In divergent control flow it is undefined: every thread of the group has to arrive, once."
+_DIVERGENT: Final = "In divergent control flow it is undefined: every thread of the group has to arrive exactly once."
 _GROUPS: Final = "Only thread groups have barriers."
 
 _FENCE_LETTERS: Final = Modifier(
@@ -58,14 +58,14 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Wait for all threads of the group.",
         detail="Holds the thread until every thread of its group has come to a barrier. Accesses to shared local memory before it are"
         " visible to the group after it.",
-        pitfalls=(_DIVERGENT, _GROUPS, "Global memory needs a fence besides."),
+        pitfalls=(_DIVERGENT, _GROUPS, "Accesses to global memory also need a fence."),
         traits=Trait.BARRIER,
     ),
     _sync(
         "sbarrier.signal", 0x7C, "signal:b=1", "sbarrier_signal",
         "Announce arrival at the barrier.",
         detail="First half of a split barrier: signals the group that this thread has arrived, and continues at once.",
-        pitfalls=("Each signal needs its wait before the next signal.", _GROUPS),
+        pitfalls=("After each signal the thread must wait before it signals again.", _GROUPS),
     ),
     _sync(
         "sbarrier.wait", 0x7C, "signal:b=0", "sbarrier_wait",
