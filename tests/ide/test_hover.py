@@ -32,7 +32,7 @@ def check_hover(source: str, *expected: str, declarations: str = DECLARATIONS) -
         ("mov (M1, 8) ^%r0(0,0)<1> A(0,0)<1;1,0>", "%r0", ["payload header", "8 × ud, 32 bytes", "`V7`", "not writable"]),
         ("mov (M1, 8) ^V7(0,0)<1> A(0,0)<1;1,0>", "V7", ["payload header"]),
         ("mov (M1, 8) A(0,0)<1> ^B(0,0)<1;1,0>", "B", ["alias of `A` at byte 0", "aliased by `W`", "no writes, 1 read"]),
-        ("mov (M1, 8) A(0,0)<1> ^W(0,0)<1;1,0>", "W", ["in all byte 32 of `A`", "bytes 32 to 47 of `A`"]),
+        ("mov (M1, 8) A(0,0)<1> ^W(0,0)<1;1,0>", "W", ["that is byte 32 of `A`", "bytes 32 to 47 of `A`"]),
         ("mov (M1, 1) A(0,0)<1> ^X(0,0)<0;1,0>", "X", ["payload bytes 32 to 35", "in the payload: bytes 32 to 35"]),
         ("(^P1) goto (M1, 16) L", "P1", ["predicate variable, 16 bits"]),
         ("mov (M1, 8) A(0,0)<1> A(1,0)<^8;8,1>", "<8;8,1>", ["rows of 8", "reads bytes 32 to 63 of `A`", "row 1"]),
@@ -118,13 +118,13 @@ def test_accesses_are_counted_by_the_name_and_by_every_alias(name: str, own: str
     assert f"by this name: {own.format(*lines)}  \n" in result.markdown, result.markdown
     every = "4 writes (line {0}, {1}, {2}, {3}), 2 reads (line {2}, {3})".format(*lines)
     by = "`A` written 1×, read 1×, `B` written 2×, `W` written 1×, read 1×"
-    assert f"by every name for bytes of `A`: {every} — {by}" in result.markdown, result.markdown
+    assert f"by all names for bytes of `A`: {every} — {by}" in result.markdown, result.markdown
 
 
 def test_a_name_without_aliases_is_counted_once():
     analysis, offset = marked("mov (M1, 1) X(0,0)<1> ^X(0,0)<0;1,0>")
     result = hover(analysis, offset)
-    assert "by every name" not in result.markdown
+    assert "by all names" not in result.markdown
     assert "by this name" not in result.markdown
 
 
@@ -136,7 +136,7 @@ def test_accesses_by_too_many_aliases_are_said_to_be_cut():
     text = f'.version 4.1\n.kernel "k"\n.decl V70 v_type=G type=d num_elts=8 align=GRF\n{aliases}{uses}{own}'
     result = hover(Analysis.of(text), text.index("V70"))
     assert "by this name: 3 writes" in result.markdown
-    assert re.search(r"by every name for bytes of `V70`: \d+ writes .*; more further down — ", result.markdown)
+    assert re.search(r"by all names for bytes of `V70`: \d+ writes .*; more further down — ", result.markdown)
 
 
 @pytest.mark.parametrize(("operand", "does"), [("A(^0,0)<1>", "writes"), ("A(0,0)<1> A(0,0)<^1;1,0>", "reads")])

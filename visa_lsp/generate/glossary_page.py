@@ -13,7 +13,7 @@ FILE: Final = "docs/glossary.md"
 _HEAD: Final = """# Glossary
 
 Made from `visa_lsp/isa/glossary.py` by `python -m visa_lsp.generate`; do not edit. `visa-lsp explain 'WORD'` prints an entry.
-One word stands for one thing, in hover, `explain`, messages and documents; what others call it stands behind *elsewhere*.
+Hover, `explain`, messages and documents use one word for one thing; *Elsewhere* lists its other names.
 """
 
 

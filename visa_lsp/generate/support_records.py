@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _RECORDS: Final = """## Records
 
-What stands behind the opcode byte in an object of version 4.1, in this order, without padding: `name:kind`, kinds as
+The fields after the opcode byte in an object of version 4.1, in this order, without padding: `name:kind`, kinds as
 [format.md](format.md#instruction-records) lists them. `=n` is a value that is always the same, `=n/m` one that is fixed in
 the bits of the mask `m` only, `=*` the value in parentheses behind the mnemonic, by which instructions of one opcode differ.
 
@@ -25,8 +25,8 @@ the bits of the mask `m` only, `=*` the value in parentheses behind the mnemonic
 
 _WORDS: Final = """## Words after the mnemonic
 
-Of text 4.1 and of the seed. Each stands for a value of the field, or for the bits of it that the mask in parentheses names. `sat` is not a
-field but modifier 4 of the destination.
+The words of text 4.1 and of the seed. Each gives the value of a field, or of the bits of it that the mask in parentheses names. `sat` is
+not a field but modifier 4 of the destination.
 
 | field | words | mnemonics |
 | --- | --- | --- |"""

@@ -26,10 +26,10 @@ Generated from the instruction table by `python -m visa_lsp.generate`; do not ed
 * **dialects**: `seed` is the specification's appendix, `4.1` the text with an object format, `4.2` what compilers print today.
 * **parsed**: the text is read, named and explained. **encoded**, **decoded**: it has a form in an object of version 4.1.
 * **4.2 of 2026**: the platforms for which the finalizer of August 2026 compiles the instruction, in the dialect that compilers
-  choose there: Efficient64b from CRI on. What it refuses of them, and what it takes
-  of the newest messages on older platforms because it does not look, is not in the column; the refusals are below the table.
-* **simulated**: `yes`; or `recorded`, with the reason below the table: the report of a run tells what was sent, the
-  destination is zero, and the kernel goes on.
+  choose there: Efficient64b from CRI on. The column does not show the forms that it refuses there (they are below the
+  table), nor the newest messages that it accepts on older platforms without a check.
+* **simulated**: `yes`; or `recorded`, with the reason below the table: the report of a run lists what was sent, the
+  destination is zero, and the kernel continues.
 """
 
 

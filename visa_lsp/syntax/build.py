@@ -242,7 +242,7 @@ def _body(node: Node) -> tree.BodyDirective:
         quoted = inner.name == "string"
         name = tree.Word(unquote(inner.text) if quoted else inner.text, node_span(inner), quoted)
         if directive.text == ".funcdecl" and not quoted:
-            example = f'the name behind `.funcdecl` stands in quotes: `.funcdecl "{inner.text}"`'
+            example = f'the name after `.funcdecl` must be in quotes: `.funcdecl "{inner.text}"`'
             errors.append(tree.SyntaxProblem(example, node_span(inner)))
     return tree.BodyDirective(directive, name, node_span(node), tuple(errors))
 

@@ -79,7 +79,7 @@ def evaluate(node: Expr, size_of: Callable[[str], int | None], builtin: Callable
         case SizeOf(name=name):
             size = size_of(name.text)
             if size is None:
-                raise ExpressionError(f"%sizeof knows no variable or type `{name.text}`", node)
+                raise ExpressionError(f"unknown variable or type `{name.text}` in `%sizeof`", node)
             return size
         case Builtin(name=name):
             known = builtin(name.text)

@@ -113,7 +113,7 @@ class Parser:
         # No tool allows a scope around these, and other modules search for them at the start of lines.
         span = (braces.opens or braces.closes)[0]
         problem = tree.SyntaxProblem(
-            f"a scope cannot hold `{code.split(maxsplit=1)[0]}`, nor end or begin on its line", span
+            f"`{code.split(maxsplit=1)[0]}` cannot be inside of a scope or on a line with its braces", span
         )
         if braces.opens:
             return tree.Unknown(code.strip(), statement.span, (problem,))
@@ -231,7 +231,7 @@ class Parser:
                 return self._in_scope(*found, self.full)
         if _measure_nesting(code) > _MAX_NESTING:
             return _refuse_line(
-                code, f"this is nested deeper than {_MAX_NESTING}; parentheses count, and signs before signs"
+                code, f"this is nested deeper than {_MAX_NESTING}; parentheses and repeated signs count"
             )
         # Imported here, because most lines of a process are in the cache.
         from visa_lsp.syntax import nodes

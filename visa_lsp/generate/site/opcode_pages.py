@@ -106,7 +106,7 @@ def _example(root: Path, mnemonic: str) -> Iterator[str]:
     if seen is None:
         yield "The corpus of the project has no line of it."
         return
-    yield f"As it stands in `{seen.path}`, a text that the tests check from end to end:"
+    yield f"From `{seen.path}`, a text that the tests check from end to end:"
     yield f"```visa\n{seen.line}\n```"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _COMMANDS: Final = """# Commands
 
-What `visa-lsp COMMAND --help` prints, of every command. What the commands are for is told in [checking](../check.md), [running](../running.md),
+The output of `visa-lsp COMMAND --help` for every command. These guides explain the commands: [checking](../check.md), [running](../running.md),
 [machine code](../machine-code.md), [comparing](../compare.md), [ze_info](../zeinfo.md), [objects](../objects.md) and [debugging](../debugging.md).
 """
 _SETTINGS: Final = """# Settings

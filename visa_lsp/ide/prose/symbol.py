@@ -80,7 +80,7 @@ def _alias_chain(symbol: Symbol) -> str:
     text = "alias of " + ", alias of ".join(steps)
     base, offset = symbol.base()
     if len(steps) > 1:
-        text += f"; in all byte {offset} of {code(base.name)}"
+        text += f"; that is byte {offset} of {code(base.name)}"
     if base.kind is SymbolKind.GENERAL and offset + symbol.byte_size > base.byte_size:
         text += f" (**longer than {code(base.name)}**, which has {base.byte_size} bytes)"
     return text
@@ -102,7 +102,7 @@ def _accesses(analysis: Analysis, body: Body, symbol: Symbol) -> list[str]:
     whole = _uses([r for member in members for r in member.references], cut=cut)
     used = [f"{code(m.name)} {counts}" for m in members if (counts := _brief(m.references))]
     by = ", ".join(used[:_MAX_LINES]) + (f" and {len(used) - _MAX_LINES} more" if len(used) > _MAX_LINES else "")
-    return [own, f"by every name for bytes of {code(members[0].name)}: {whole}" + (f" — {by}" if by else "")]
+    return [own, f"by all names for bytes of {code(members[0].name)}: {whole}" + (f" — {by}" if by else "")]
 
 
 def _uses(references: Iterable[Reference], *, cut: bool = False) -> str:
