@@ -52,7 +52,7 @@ def check_hover(source: str, *expected: str, declarations: str = DECLARATIONS) -
         (".decl Y v_type=G type=ud num_elts=8 align=^GRF", "GRF", ["multiple of 32 bytes"]),
         (".decl Y v_type=G type=ud num_elts=8 attrs={^Output}", "Output", ["stays live"]),
         (".kernel_attr ^SimdSize=16", "SimdSize", ["SIMD width"]),
-        ('.kernel_attr Target="^cm"', '"cm"', ["Which software"]),
+        ('.kernel_attr Target="^cm"', '"cm"', ["The software"]),
         ("goto (M1, 1) ^L\nL:\nret (M1, 1)", "L", ["1 incoming branch", "defined in line 12"]),
         ("goto (M1, 1) L\n^L:\nret (M1, 1)", "L", ["`goto (M1, 1) L`"]),
         ("goto (M1, 1) ^NOWHERE", "NOWHERE", ["**not defined**"]),

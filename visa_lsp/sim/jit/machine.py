@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.registers import Frame
 
-WARM: Final = 300  # interpreting an instruction this many times takes as long as compiling it
+WARM: Final = 600  # interpreting an instruction this many times takes as long as compiling it
 COLD: Final = 256  # instructions to interpret between two decisions whether to compile
 SAMPLE_STEPS: Final = 5_000  # steps to interpret, or one group, before the steps of a launch are estimated
 _FORBIDDEN: Final = {"readonly": state.READONLY, "writeonly": state.WRITEONLY}
