@@ -169,9 +169,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ),
         unmodified=ALL,
         summary="Convert between narrow floats and wider ones.",
-        detail="Converts hf to an eight-bit float and back: the one with five exponent bits (bf8) is written ub, the one with"
-        " four (hf8), which exists from PTL on, b. Also converts between f and tf32, which is written ud. Rounding is to"
-        " nearest even.",
+        detail="Converts between hf and an eight-bit float: type ub is bf8 (five exponent bits), type b is hf8 (four, from PTL"
+        " on). Also converts between f and tf32, which is written ud. Rounding is to nearest even.",
         pitfalls=(
             "Conversion to eight bits has to be unmasked (M1_NM).",
             "The integer types stand for these formats; `mov` between variables declared bf8, hf8 or tf32 does the same.",
