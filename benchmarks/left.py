@@ -121,7 +121,7 @@ _SHARING: Final = """.version 4.1
 
 
 def print_slm() -> None:
-    """Print the peak memory of a process that runs 10,000 groups, each of which has 16 MiB of shared local memory."""
+    """Print the peak memory of a process that runs 10,000 groups with 16 MiB of shared local memory each."""
     rows: list[list[object]] = []
     for name in ("jit", "interp"):
         command = [sys.executable, "-m", "benchmarks.left", name]

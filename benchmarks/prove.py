@@ -101,9 +101,9 @@ _SIZES = {"local_size": "local_size", "num_groups": "groups", "global_size": "gl
 
 @dataclass(frozen=True)
 class Header:
-    """What the header of a test says: its verdict, the kind of fault, and the options that change what is checked.
+    """The header of a test: its verdict, the kind of fault, and the options that change the checks.
 
-    ``warp``: so many work items run in step.
+    ``warp`` is the number of work items that run in step.
     """
 
     verdict: str
@@ -114,7 +114,7 @@ class Header:
 
 
 def read_header(source: str) -> Header:
-    """Return what the header of a test says; the verdict is none where it is of certain arrays alone, or of GPUVerify's own errors."""
+    """Return the header of a test; the verdict is ``none`` if it is about some arrays only, or about GPUVerify's own errors."""
     lines = source.splitlines()
     options = next((line for line in lines[:3] if line.startswith("//--")), "")
     head = "\n".join(line for line in lines[1:12] if line.startswith("//") and line != options).lower()

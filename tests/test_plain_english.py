@@ -148,6 +148,11 @@ def _texts_of(path: str, source: str) -> Iterator[Text]:
                 yield Text(path, start + 1, owner, text.partition('"""')[0].strip())
             owner = ""
             continue
+        if line.count('"""') % 2:  # a value of several lines, which is no docstring
+            while at < len(lines) and '"""' not in lines[at]:
+                at += 1
+            at += 1
+            continue
         match = _DEFINITION.match(line)
         if match is not None:
             is_function = match[1] == "def"

@@ -45,7 +45,7 @@ _STRAYS: Final = 0.3  # of all programs
 _TRIED: Final = 80  # random lines, a quarter of them right
 
 
-def _summed(size: int, row: str) -> str:
+def _add_to_sum(size: int, row: str) -> str:
     """Add a row of dwords to the sum."""
     return f"mad (M1_NM, {size}) V56(0,0)<1> V56(0,0)<1;1,0> 0x21:uw {row}<1;1,0>"
 
@@ -193,10 +193,10 @@ class _Writer(Kernels):
         yield "mov (M1_NM, 32) V56(0,0)<1> 0x0:ud"
         for number in range(1, 4):
             yield f"(P{number}) sel (M1_NM, {self.lanes}) V57(0,0)<1> 0x1:ud 0x0:ud"
-            yield _summed(self.lanes, "V57(0,0)")
+            yield _add_to_sum(self.lanes, "V57(0,0)")
         for number in range(_BASES):
             for at in range(0, _BYTES, 128):
-                yield _summed(32, f"bits{number}({at // 32},0)")
+                yield _add_to_sum(32, f"bits{number}({at // 32},0)")
         self.stored_bytes = -(-self.stored_bytes // 128) * 128
         yield f"div (M1_NM, 1) V55(0,0)<1> V50(0,0)<0;1,0> {self.lanes // 8:#x}:ud"
         yield f"add (M1_NM, 1) V55(0,0)<1> V55(0,0)<0;1,0> {self.stored_bytes // 16:#x}:ud"

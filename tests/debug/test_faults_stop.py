@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from debugging import LAUNCH, TEXT, opened
+from debugging import LAUNCH, TEXT, open_debugger
 
 from visa_lsp.cli.main import main
 from visa_lsp.debug.goals import Goal
@@ -48,7 +48,7 @@ def test_the_first_stop_is_at_the_first_fault_and_the_end_is_that_of_the_run(pro
     program.write_text(TEXT.replace(old, new, 1))
     status, fault = first_fault(program, capsys)
     assert (status, fault["kind"]) == (1, kind)
-    launched, _ = opened(program)
+    launched, _ = open_debugger(program)
     debugger = launched.debugger
     debugger.filters = set(FILTERS)
     stop = debugger.go(Goal())
@@ -68,7 +68,7 @@ def test_the_first_stop_is_at_the_first_fault_and_the_end_is_that_of_the_run(pro
 
 def test_a_fault_is_stopped_at_again_when_the_run_comes_from_its_past(program):
     program.write_text(TEXT.replace("out 0x0:ud", "out 0x20:ud"))
-    debugger = opened(program)[0].debugger
+    debugger = open_debugger(program)[0].debugger
     debugger.filters = {"bounds"}
     first = debugger.go(Goal())
     time = debugger.time
@@ -90,7 +90,7 @@ def test_a_finding_of_the_end_takes_the_run_back_to_where_it_belongs(program, ca
         .replace("out 0x0:ud there.0 value.0\n    ret", "%slm 0x0:ud there.0 value.0\n    ret")
     )
     _, fault = first_fault(program, capsys)
-    debugger = opened(program)[0].debugger
+    debugger = open_debugger(program)[0].debugger
     debugger.filters = {"access"}
     stop = debugger.go(Goal())
     assert (stop.reason, debugger.place(stop.thread).pc) == ("exception", fault["instruction"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from debugging import opened
+from debugging import open_debugger
 from test_faulty_kernels import BUDGET, KERNELS, compiled, pytestmark  # noqa: F401 - why it is skipped
 from tiers import one_of_each
 
@@ -29,7 +29,7 @@ def test_the_first_stop_stands_on_the_first_fault(name, tmp_path, capsys):
     status = main(["run", str(launch), "--engine", "interp", "--format", "json"])
     told = json.loads(capsys.readouterr().out)
     fault = (told["faults"] or told["findings"])[0]
-    launched, _ = opened(launch)
+    launched, _ = open_debugger(launch)
     debugger = launched.debugger
     debugger.filters = set(FILTERS)
     stop = debugger.go(Goal())

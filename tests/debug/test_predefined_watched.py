@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from debugging import LAUNCH, TEXT, opened
+from debugging import LAUNCH, TEXT, open_debugger
 
 from visa_lsp.cli.main import main
 from visa_lsp.debug.breakpoints import Wish
@@ -23,7 +23,7 @@ def program(tmp_path):
 
 @pytest.mark.parametrize(("access", "at"), [("write", PLACE), ("read", PLACE), ("change", PLACE + 1)])
 def test_a_watch_on_the_control_register_stops_at_who_touches_it_on_both_ways(program, access, at):
-    debugger = opened(program)[0].debugger
+    debugger = open_debugger(program)[0].debugger
     cells = debugger.cells(debugger.stack(debugger.stepper.current)[0])
     debugger.watch(cells.cells("%cr0").element(0), cells, access, Wish())
     debugger.apply()

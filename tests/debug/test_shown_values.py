@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from debugging import EXAMPLES, LAUNCH, TEXT, opened
+from debugging import EXAMPLES, LAUNCH, TEXT, open_debugger
 from each_case import check_each
 
 from visa_lsp.debug.cells import TYPES, format_number, text_of, texts_of
@@ -24,7 +24,7 @@ def test_many_values_are_shown_as_each_of_them():
 
 
 def test_a_scope_shows_at_every_stop_what_expressions_give():
-    debugger = opened(EXAMPLES / "saxpy.visaasm")[0].debugger
+    debugger = open_debugger(EXAMPLES / "saxpy.visaasm")[0].debugger
     changed = set()
     for _ in range(24):
         thread = debugger.stepper.current
@@ -49,7 +49,7 @@ def test_a_predicate_of_one_lane_is_shown_as_its_lanes_wherever_it_is_shown(tmp_
     (tmp_path / "shift.launch.yaml").write_text(LAUNCH)
     path = tmp_path / "shift.visaasm"
     path.write_text(TEXT.replace(".decl there", ".decl P2 v_type=P num_elts=1\n.decl there"))
-    debugger = opened(path)[0].debugger
+    debugger = open_debugger(path)[0].debugger
     at = debugger.stack(debugger.stepper.current)[0]
     cells = debugger.cells(at)
     rows = {row.name: row for row in rows_of(debugger, at, "Predicates")}

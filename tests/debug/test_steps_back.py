@@ -1,7 +1,7 @@
 """The way back leads over the stops of the way forward, through threads and groups, to the instruction where the run was entered."""
 
 import pytest
-from debugging import LAUNCH, TEXT, opened
+from debugging import LAUNCH, TEXT, open_debugger
 
 from visa_lsp.debug.goals import Goal, StepGoal, key_of
 
@@ -26,7 +26,7 @@ def back(debugger, **how):
 
 
 def test_steps_back_stand_where_the_steps_forward_stood(program):
-    debugger = opened(program)[0].debugger
+    debugger = open_debugger(program)[0].debugger
     stop = debugger.enter()
     stops = []
     while stop.thread is not None:
@@ -42,7 +42,7 @@ def test_steps_back_stand_where_the_steps_forward_stood(program):
 
 
 def test_before_the_first_instruction_of_a_group_stands_the_return_of_the_group_before(program):
-    debugger = opened(program)[0].debugger
+    debugger = open_debugger(program)[0].debugger
     stop = debugger.enter()
     while stop.thread.group.id != (1, 0, 0):
         stop = debugger.go(StepGoal(stop.thread))
@@ -52,7 +52,7 @@ def test_before_the_first_instruction_of_a_group_stands_the_return_of_the_group_
 
 
 def test_the_start_is_the_instruction_where_the_run_was_entered(program):
-    debugger = opened(program)[0].debugger
+    debugger = open_debugger(program)[0].debugger
     entry = standing(debugger, debugger.enter())
     for steps in (0, 1, 7):
         for _ in range(steps):
@@ -64,7 +64,7 @@ def test_the_start_is_the_instruction_where_the_run_was_entered(program):
 @pytest.mark.parametrize("steps", [0, 3])
 @pytest.mark.parametrize("goal", [lambda _: Goal(), lambda thread: StepGoal(thread, over=True, breaks=False)])
 def test_the_way_back_of_a_chosen_thread_ends_at_its_own_first_instruction(program, steps, goal):
-    debugger = opened(program, thread="group 1,0,0 thread 1")[0].debugger
+    debugger = open_debugger(program, thread="group 1,0,0 thread 1")[0].debugger
     stop = debugger.enter()
     entry = standing(debugger, stop)
     assert entry[0] == ((1, 0, 0), 1)

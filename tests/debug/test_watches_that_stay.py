@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debugging import EXAMPLES, opened
+from debugging import EXAMPLES, open_debugger
 
 from visa_lsp.debug.breakpoints import Wish
 from visa_lsp.debug.goals import StepGoal
@@ -10,7 +10,7 @@ from visa_lsp.debug.goals import StepGoal
 
 def places(watched):
     """Where saxpy stands behind each of its first steps."""
-    debugger = opened(EXAMPLES / "saxpy.visaasm")[0].debugger
+    debugger = open_debugger(EXAMPLES / "saxpy.visaasm")[0].debugger
     thread = debugger.stepper.current
     if watched:
         cells = debugger.cells(debugger.stack(thread)[0])

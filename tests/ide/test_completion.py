@@ -1,14 +1,14 @@
 from time import process_time
 
 import pytest
-from cursor import DECLARATIONS, marked
+from cursor import DECLARATIONS, analyse_at_cursor
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.completion import ItemKind, complete, documentation
 
 
 def labels(source: str) -> list[str]:
-    analysis, offset = marked(source)
+    analysis, offset = analyse_at_cursor(source)
     return [item.label for item in complete(analysis, offset)]
 
 
@@ -66,14 +66,14 @@ def test_variables_of_the_right_type_come_first():
 
 
 def test_the_choice_replaces_what_is_written():
-    analysis, offset = marked("mov (M1, 8) A(0,0)<1> %r^")
+    analysis, offset = analyse_at_cursor("mov (M1, 8) A(0,0)<1> %r^")
     item = next(i for i in complete(analysis, offset) if i.label == "%r0")
     assert analysis.document.slice(item.span) == "%r"
     assert item.insert == "%r0(${1:0},${2:0})<${3:1;1,0}>"
 
 
 def test_snippet_of_an_instruction_has_all_its_operands():
-    analysis, offset = marked("mad^")
+    analysis, offset = analyse_at_cursor("mad^")
     item = next(i for i in complete(analysis, offset) if i.label == "mad")
     assert item.insert == "mad (${1:M1}, ${2:16}) ${3:dst} ${4:src0} ${5:src1} ${6:src2}"
     assert "Multiply, then add" in documentation(analysis, ItemKind.MNEMONIC, "mad", 3)

@@ -1,12 +1,12 @@
 import pytest
-from cursor import marked
+from cursor import analyse_at_cursor
 
 from visa_lsp.ide.features.definition import definition, type_definition
 
 
 def check(find, source: str) -> str | None:
     """Return the line that an answer points at, with the name between brackets."""
-    analysis, offset = marked(source)
+    analysis, offset = analyse_at_cursor(source)
     found = find(analysis, offset)
     if found is None:
         return None

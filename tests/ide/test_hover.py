@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from cursor import DECLARATIONS, marked
+from cursor import DECLARATIONS, analyse_at_cursor
 from each_case import each_of
 
 from visa_lsp.analysis.analysis import Analysis
@@ -11,7 +11,7 @@ from visa_lsp.isa.table import TABLE
 
 
 def check_hover(source: str, *expected: str, declarations: str = DECLARATIONS) -> str:
-    analysis, offset = marked(source, declarations)
+    analysis, offset = analyse_at_cursor(source, declarations)
     result = hover(analysis, offset)
     assert result is not None, source
     for piece in expected:
@@ -73,7 +73,7 @@ def test_hover_of_a_kernel_name_counts_its_parts():
     "source", ["// a ^comment", "mov  ^  (M1, 8)", "/* mov ^ */", "^", "bo^gus (M1, 8)", "mov (M1, 8) ^NONE(0,0)<1>"]
 )
 def test_hover_says_nothing_where_nothing_is_known(source):
-    analysis, offset = marked(source)
+    analysis, offset = analyse_at_cursor(source)
     assert hover(analysis, offset) is None
 
 
@@ -122,7 +122,7 @@ def test_accesses_are_counted_by_the_name_and_by_every_alias(name: str, own: str
 
 
 def test_a_name_without_aliases_is_counted_once():
-    analysis, offset = marked("mov (M1, 1) X(0,0)<1> ^X(0,0)<0;1,0>")
+    analysis, offset = analyse_at_cursor("mov (M1, 1) X(0,0)<1> ^X(0,0)<0;1,0>")
     result = hover(analysis, offset)
     assert "by all names" not in result.markdown
     assert "by this name" not in result.markdown
@@ -141,7 +141,7 @@ def test_accesses_by_too_many_aliases_are_said_to_be_cut():
 
 @pytest.mark.parametrize(("operand", "does"), [("A(^0,0)<1>", "writes"), ("A(0,0)<1> A(0,0)<^1;1,0>", "reads")])
 def test_the_picture_of_a_region_says_what_its_marks_mean(operand: str, does: str):
-    analysis, offset = marked(f"mov (M1, 8) {operand}")
+    analysis, offset = analyse_at_cursor(f"mov (M1, 8) {operand}")
     result = hover(analysis, offset)
     picture, _, legend = result.markdown.rpartition("```\n\n")
     assert "row 0" in picture
@@ -221,7 +221,7 @@ LIVES = "mov (M1, 8) A(0,0)<1> 1:d\nmov (M1, 8) Y(0,0)<1> 2:d\nadd (M1, 8) A(0,0
 
 def test_a_declaration_tells_where_its_variable_is_live():
     declared = ".decl ^Y v_type=G type=d num_elts=8 align=GRF\n"
-    analysis, offset = marked(declared + LIVES)
+    analysis, offset = analyse_at_cursor(declared + LIVES)
     result = hover(analysis, offset)
     line = analysis.document.text.split("\n").index("mov (M1, 8) Y(0,0)<1> 2:d") + 1
     assert result is not None
@@ -230,14 +230,14 @@ def test_a_declaration_tells_where_its_variable_is_live():
 
 @pytest.mark.parametrize("more", ["\nmov (M1, 8) NOWHERE(0,0)<1> 1:d", "\n" * 1_000], ids=["errors", "long"])
 def test_where_a_variable_is_live_is_not_told_of_broken_and_long_texts(more):
-    analysis, offset = marked(".decl ^Y v_type=G type=d num_elts=8 align=GRF\n" + LIVES + more)
+    analysis, offset = analyse_at_cursor(".decl ^Y v_type=G type=d num_elts=8 align=GRF\n" + LIVES + more)
     result = hover(analysis, offset)
     assert result is not None
     assert "live in" not in result.markdown
 
 
 def test_a_variable_that_is_never_live_says_nothing_of_it():
-    analysis, offset = marked(".decl ^Y v_type=G type=d num_elts=8\nret (M1, 1)")
+    analysis, offset = analyse_at_cursor(".decl ^Y v_type=G type=d num_elts=8\nret (M1, 1)")
     result = hover(analysis, offset)
     assert result is not None
     assert "live in" not in result.markdown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from corpus import files, read
-from cursor import DECLARATIONS, marked
+from cursor import DECLARATIONS, analyse_at_cursor
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
@@ -17,7 +17,7 @@ from visa_lsp.syntax import tree
 
 def typed(line: str) -> str:
     """Return a line with its hints in square brackets."""
-    analysis, offset = marked("^" + line + "\nL:\n")
+    analysis, offset = analyse_at_cursor("^" + line + "\nL:\n")
     at = analysis.document.position(offset)[0]
     for hint in reversed(inlay_hints(analysis, at, at, (HintKind.TYPE,))):
         line = f"{line[: hint.column]}‹{hint.text}›{line[hint.column :]}"

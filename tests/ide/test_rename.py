@@ -1,5 +1,5 @@
 import pytest
-from cursor import apply_edits, marked
+from cursor import analyse_at_cursor, apply_edits
 
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.sema.lower import assemble
@@ -15,7 +15,7 @@ from visa_lsp.sema.lower import assemble
     ],
 )  # fmt: skip
 def test_rename_keeps_the_program(source, name, expected):
-    analysis, offset = marked(source)
+    analysis, offset = analyse_at_cursor(source)
     before = analysis.document.text
     after = apply_edits(before, rename(analysis, offset, name))
     for piece in expected:
@@ -40,15 +40,15 @@ def test_rename_keeps_the_program(source, name, expected):
     ],
 )
 def test_rename_refuses(source, name, reason):
-    analysis, offset = marked(source)
+    analysis, offset = analyse_at_cursor(source)
     with pytest.raises(RenameRefused, match=reason):
         rename(analysis, offset, name)
 
 
 def test_prepare_gives_the_name():
-    analysis, offset = marked("mov (M1, 8) B^(0,0)<1> A(0,0)<1;1,0>")
+    analysis, offset = analyse_at_cursor("mov (M1, 8) B^(0,0)<1> A(0,0)<1;1,0>")
     found = prepare_rename(analysis, offset)
     assert found is not None
     assert "B" == found[1] == analysis.document.slice(found[0])
-    analysis, offset = marked("mov (M1, 8) %r0^(0,0)<1> A(0,0)<1;1,0>")
+    analysis, offset = analyse_at_cursor("mov (M1, 8) %r0^(0,0)<1> A(0,0)<1;1,0>")
     assert prepare_rename(analysis, offset) is None

@@ -1,5 +1,5 @@
 import pytest
-from cursor import marked
+from cursor import analyse_at_cursor
 
 from visa_lsp.ide.features.signature import signature_help
 
@@ -16,7 +16,7 @@ from visa_lsp.ide.features.signature import signature_help
     ],
 )
 def test_the_operand_at_the_cursor_is_marked(source, name):
-    found = signature_help(*marked(source))
+    found = signature_help(*analyse_at_cursor(source))
     assert found is not None
     assert found.parameter is not None
     signature = found.signatures[found.active]
@@ -26,10 +26,10 @@ def test_the_operand_at_the_cursor_is_marked(source, name):
 
 @pytest.mark.parametrize("source", ["^", "// mad (M1, 8) ^", ".decl ^", "bogus (M1, 8) ^", "mad.^"])
 def test_no_signature_outside_instructions(source):
-    assert signature_help(*marked(source)) is None
+    assert signature_help(*analyse_at_cursor(source)) is None
 
 
 def test_behind_the_last_operand_nothing_is_marked():
-    found = signature_help(*marked("not (M1, 8) A(0,0)<1> A(0,0)<1;1,0> ^"))
+    found = signature_help(*analyse_at_cursor("not (M1, 8) A(0,0)<1> A(0,0)<1;1,0> ^"))
     assert found is not None
     assert found.parameter is None

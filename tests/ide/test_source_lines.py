@@ -2,7 +2,7 @@
 
 import pytest
 from corpus import place
-from cursor import marked
+from cursor import analyse_at_cursor
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features import source_lines
@@ -49,7 +49,7 @@ LOC 7
     ],
 )
 def test_an_instruction_leads_to_the_line_that_holds_there(source, expected):
-    analysis, offset = marked(source)
+    analysis, offset = analyse_at_cursor(source)
     found = source_of(analysis, offset)
     if expected is None:
         assert found is None
@@ -101,11 +101,11 @@ def test_an_edit_reads_only_its_chunk_again(monkeypatch):
 
 def test_hover_of_a_mark_tells_the_line():
     for source in (BODY.replace("LOC", "L^OC"), BODY.replace("LOC", ".l^oc")):
-        analysis, offset = marked(source)
+        analysis, offset = analyse_at_cursor(source)
         result = hover(analysis, offset)
         assert result.markdown.endswith("Line 7 of `src/a.cl`")
         assert result.source == SourceLine("src/a.cl", 7)
-    analysis, offset = marked(BODY.replace("mov", "m^ov"))
+    analysis, offset = analyse_at_cursor(BODY.replace("mov", "m^ov"))
     assert hover(analysis, offset).source is None
 
 

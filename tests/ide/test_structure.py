@@ -1,5 +1,5 @@
 import pytest
-from cursor import DECLARATIONS, marked
+from cursor import DECLARATIONS, analyse_at_cursor
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.folding import folding_ranges
@@ -55,7 +55,7 @@ def test_what_is_written_by_hand_is_not_folded_away():
 
 
 def test_tokens_tell_what_names_mean():
-    analysis, _ = marked("(P1) mov.sat (M1, 8) A(0,0)<1> X(0,0)<0;1,0>^\n")
+    analysis, _ = analyse_at_cursor("(P1) mov.sat (M1, 8) A(0,0)<1> X(0,0)<0;1,0>^\n")
     tokens = list(semantic_tokens(analysis, 10, 10))
     text = analysis.document.line_text(10)
     shown = [(text[t.span.start : t.span.end], t.type, t.modifiers) for t in tokens]
@@ -78,7 +78,7 @@ def test_tokens_are_in_order_and_do_not_overlap():
 
 
 def test_indirect_operands_in_a_group_have_tokens():
-    analysis, _ = marked("foo (M1, 8) (r[AD(0),16]<8;8,1>:d, A(0,0)<1;1,0>)^\n")
+    analysis, _ = analyse_at_cursor("foo (M1, 8) (r[AD(0),16]<8;8,1>:d, A(0,0)<1;1,0>)^\n")
     text = analysis.document.line_text(10)
     shown = [(text[t.span.start : t.span.end], t.type, t.modifiers) for t in semantic_tokens(analysis, 10, 10)]
     assert ("AD", "variable", ("address",)) in shown

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cursor import marked
+from cursor import analyse_at_cursor
 from each_case import each_of
 from prose import sentences
 
@@ -60,7 +60,7 @@ def test_links_of_the_page_lead_to_its_headings():
 @pytest.mark.parametrize(("letter", "name"), [("G", "general variable"), ("A", "address variable"), ("P", "predicate")])
 def test_hover_says_what_the_glossary_says(letter, name):
     term = term_called(name)
-    analysis, offset = marked(f".decl C v_type=^{letter} num_elts=1")
+    analysis, offset = analyse_at_cursor(f".decl C v_type=^{letter} num_elts=1")
     assert term is not None
     assert hover(analysis, offset).markdown.endswith(term.doc)
 
@@ -70,14 +70,14 @@ def test_hover_falls_back_on_the_glossary_where_the_numbers_are_none():
         ("mov (M1, ^7) A(0,0)<1> A(0,0)<1;1,0>", "execution size"),
         ("mov (M1, 8) A(0,0)<1> A(0,0)<^8;0,1>", "region"),
     ):
-        analysis, offset = marked(source)
+        analysis, offset = analyse_at_cursor(source)
         shown = hover(analysis, offset)
         assert shown is not None
         assert shown.markdown.startswith(meaning(name)), shown.markdown
 
 
 def test_hover_and_explain_have_the_same_headings_and_lines():
-    analysis, offset = marked("^mad (M1, 8) A(0,0)<1> A(0,0)<1;1,0> A(0,0)<1;1,0> A(0,0)<1;1,0>")
+    analysis, offset = analyse_at_cursor("^mad (M1, 8) A(0,0)<1> A(0,0)<1;1,0> A(0,0)<1;1,0> A(0,0)<1;1,0>")
     shown = hover(analysis, offset).markdown
     page_of = explain_text("mad") or ""
     for heading in ("Operands", "Modifiers", "Take care"):

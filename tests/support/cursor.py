@@ -18,7 +18,7 @@ DECLARATIONS = """\
 """
 
 
-def marked(source: str, declarations: str = DECLARATIONS) -> tuple[Analysis, int]:
+def analyse_at_cursor(source: str, declarations: str = DECLARATIONS) -> tuple[Analysis, int]:
     """Return the analysis of a source behind the usual declarations, and the offset of its cursor."""
     text = declarations + source
     offset = text.index("^")

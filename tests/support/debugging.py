@@ -56,7 +56,7 @@ twice:
 """
 
 
-def opened(program, **arguments):
+def open_debugger(program, **arguments):
     """Return the debugger of a launch request, and its console output."""
     said: list[str] = []
     launched = open_launch({"program": str(program), **arguments}, said.append)

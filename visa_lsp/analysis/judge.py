@@ -219,7 +219,7 @@ def _names_at(body: Body, setup: Setup, place: Place) -> frozenset[str]:
 
 
 def _add_coupled_lines(body: Body, setup: Setup, places: set[Place], rechecked: set[Dependency]) -> set[Place]:
-    """Return the other lines that findings of lines depend on; for a missing name only as many as a message counts."""
+    """Return the other lines that findings of lines depend on; for a missing name, at most the number that a message counts."""
     wanted = rechecked.union(*[body.names.find_coupled(_names_at(body, setup, place)) for place in places])
     unknown = {name for name in names_among(wanted) if body.names.tokens[name] == UNKNOWN}
     found: set[Place] = set()

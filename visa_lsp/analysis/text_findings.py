@@ -27,7 +27,7 @@ from visa_lsp.analysis.verdicts import verdicts_of
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
-from visa_lsp.checks.support.limits import BODIES, MAX_BODIES, REPEATED, SUSPECTS, unchecked
+from visa_lsp.checks.support.limits import BODIES, MAX_BODIES, REPEATED, SUSPECTS, report_unchecked
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import NOTHING, facts_in
@@ -162,7 +162,7 @@ class TextFindings:
         if self._end is not None:
             lines.append(document.line_of(self._end))
         for line in lines:
-            yield unchecked(line, document.line_start(line))
+            yield report_unchecked(line, document.line_start(line))
 
 
 def update_body(body: Body, setup: Setup) -> None:

@@ -33,8 +33,8 @@ Generated from the instruction table by `python -m visa_lsp.generate`; do not ed
 """
 
 
-def simulated(row: Instruction, effects: Collection[str]) -> str | None:
-    """None if the simulator runs an instruction, else why it only records it."""
+def explain_unsimulated(row: Instruction, effects: Collection[str]) -> str | None:
+    """Return the reason why the simulator only records an instruction; None if it runs it."""
     match row.meaning:
         case Lane():
             return None
@@ -139,7 +139,7 @@ def _lines(effects: Collection[str], table: InstructionTable) -> Iterator[str]:
     yield "| mnemonic | opcode | dialects | platforms | 4.2 of 2026 | parsed | encoded | decoded | simulated |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for row in rows:
-        reason = simulated(row, effects)
+        reason = explain_unsimulated(row, effects)
         if reason is not None:
             reasons.setdefault(reason, {})[row.mnemonic] = None
         lines[_row(row, reason)] = None

@@ -46,7 +46,7 @@ Authority: none; the limit is visa-lsp's own.
 )
 
 
-def unchecked(line: int, start: int) -> Diagnostic:
+def report_unchecked(line: int, start: int) -> Diagnostic:
     """Return the finding that the text is not checked from a line on; ``start`` is the line's offset."""
     message = f"too many lines may have findings; those from line {line + 1} on are not checked"
     return Diagnostic(UNCHECKED, Span(start, start), message)

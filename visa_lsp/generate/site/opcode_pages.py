@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.explain import instruction_text
 from visa_lsp.generate.site.forms import OpcodeForm, find_in_texts, forms
 from visa_lsp.generate.support_records import record_of
-from visa_lsp.generate.support_table import simulated
+from visa_lsp.generate.support_table import explain_unsimulated
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sim.effects import EFFECTS
 
@@ -93,7 +93,7 @@ def _format_encoding(row: Instruction) -> str:
 
 
 def _simulation(row: Instruction) -> str:
-    reason = simulated(row, EFFECTS)
+    reason = explain_unsimulated(row, EFFECTS)
     return "`visa-lsp run` carries it out." if reason is None else f"`visa-lsp run` records it only: {reason}."
 
 
