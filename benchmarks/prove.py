@@ -175,7 +175,7 @@ def prove_text(
     kept = list(assume)
     while True:
         given = tuple(one.removeprefix("?") for one in kept)
-        options = ProofOptions(("race", "bounds", "divergence"), given, seconds, item_races=item_races)
+        options = ProofOptions(PROPERTIES, given, seconds, item_races=item_races)
         try:
             return list(prove_data(str(path), path, text, options).results)
         except UserError as error:

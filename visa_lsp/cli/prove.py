@@ -15,9 +15,9 @@ from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
+from visa_lsp.app.prove import PROPERTIES
 from visa_lsp.app.prove.document import (
     DEFAULT_SECONDS,
-    PROPERTIES,
     ProofOptions,
     ProvedFile,
     check_properties,

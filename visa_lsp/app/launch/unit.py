@@ -67,6 +67,14 @@ class OpenedLaunch:
             return runner.ready_data(self.data, self.launch, self.options)
         return runner.ready(self.made.module, self.launch, self.options, self.made.notes, self.made.sources)
 
+    def run(self) -> RunReport:
+        """Run the launch; the report names the assumptions of a generated one. Raises as ``run_job``."""
+        from visa_lsp.app.launch import runner
+
+        with self.errors_named():
+            report = runner.run_ready(self.ready())
+        return report if self.made is None else report.with_assumed(self.made.proposal.assumed)
+
     def errors_named(self) -> AbstractContextManager[None]:
         """Let a LaunchError name the key of a generated launch, because that has no file."""
         if self.made is None or self.launch.path is None:
@@ -154,12 +162,7 @@ def run_job(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
 
     Raises LaunchError, TextProblems and UserError for mistakes of the user.
     """
-    from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.init import launch_text
 
     opened = open_job(job)
-    with opened.errors_named():
-        report = runner.run_ready(opened.ready())
-    if opened.made is None:
-        return opened.launch, report, ""
-    return opened.launch, report.with_assumed(opened.made.proposal.assumed), launch_text(opened.made.proposal)
+    return opened.launch, opened.run(), launch_text(opened.made.proposal) if opened.made is not None else ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import z3
 
+from visa_lsp.app.prove import PROPERTIES
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
 from visa_lsp.app.prove.spaces import (
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.prove.walk import Meeting, Walker
 
-PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
 PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0

@@ -18,6 +18,7 @@ from msgspec import Struct, structs
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
+from visa_lsp.app.prove import PROPERTIES
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from visa_lsp.companions import Beside
     from visa_lsp.program.model import Kernel, Module
 
-PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
 DEFAULT_SECONDS: Final = 60.0
 GRACE_SECONDS: Final = 15.0  # additional seconds, for loading and for runs of counterexamples
 MEMORY_BYTES: Final = 3 << 30

@@ -14,6 +14,7 @@ from visa_lsp.app.inputs import read_bytes
 from visa_lsp.app.prove.document import DEFAULT_SECONDS, ProofOptions, check_properties, prove_data
 from visa_lsp.app.prove.report import as_text, results_json
 from visa_lsp.app.suggestions import seconds_of
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ def prove(
             check_properties(options.get("properties", "").split(",")), tuple(assume), seconds, options.get("kernel"),
             options.get("platform"),
         )  # fmt: skip
-        data = read_bytes(path or "") if text is None else text.encode("utf-8", "surrogateescape")
+        data = read_bytes(path or "") if text is None else encode_text(text)
         found = prove_data(
             name, Path(path) if path else None, data, given, opened=opened, is_wanted=lambda: not stop.asked
         )

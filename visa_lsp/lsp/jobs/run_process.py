@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.job_process import answer_jobs
 from visa_lsp.lsp.jobs.command_answers import finder_of, findings, launch_template, stats
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.report import RunReport
@@ -55,7 +56,6 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         return {"ok": False, "error": NEEDS_NUMPY}
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.unit import LaunchJob, open_job
-    from visa_lsp.text import encode_text
 
     source = Path(path) if path else None
     launch = Path(options["launch"]) if options.get("launch") else source and _launch_beside(source)
@@ -92,8 +92,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         more["source"] = str(opened.options.path) if source or text is None else None
         if opened.made is not None:
             more["launchText"] = opened.made.proposal.written.text
-        with opened.errors_named():
-            report = runner.run_ready(opened.ready())
+        report = opened.run()
     except runner.TextProblems as problems:
         mine = problems.path in (None, run.path, opened and opened.options.path)
         found = findings(problems.text, problems.diagnostics) if mine else []
@@ -101,8 +100,6 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         return {"ok": False, "error": said, "diagnostics": found, **more}
     except (UserError, runner.LaunchError, OSError, ValueError) as error:
         return {"ok": False, "error": str(error), **more}
-    if opened.made is not None:
-        report = report.with_assumed(opened.made.proposal.assumed)
     return {**_report(report, options.get("head", _HEAD), whole=options.get("data") == "base64"), **more}
 
 
@@ -120,7 +117,7 @@ def _explain_value(job: LaunchJob, asked: dict[str, Any]) -> Result:
     reference = None
     if against := asked.get("against"):
         other = Path(against["path"])
-        data = against["text"].encode() if "text" in against else runner.read_bytes(other)
+        data = encode_text(against["text"]) if "text" in against else runner.read_bytes(other)
         reference = ComparedProgram(str(other), other, data)
     question = WhyQuestion(asked.get("value"), asked.get("fault"), asked.get("most", SHOWN_NODES))
     return {"ok": True, **as_json(answer(question, job, reference))}

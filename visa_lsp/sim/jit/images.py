@@ -34,12 +34,9 @@ if TYPE_CHECKING:
     from visa_lsp.sim.memory import ImageForm, Sampler
     from visa_lsp.sim.operands import Site
 
-_NO_SURFACE: Final = (
-    codes.ADDRTYPE_FLAT,
-    codes.ADDRTYPE_ARG,
-    codes.ADDRTYPE_SS,
-)  # or one that only the interpreter finds
-_MAX_FORMS: Final = 16  # that a surface variable of unknown value is compared with
+# Addresses without a surface, or with one that only the interpreter finds.
+_NO_SURFACE: Final = (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG, codes.ADDRTYPE_SS)
+_MAX_FORMS: Final = 16  # pairs of an image's form and a sampler's state to compare unknown values with
 _CHANNEL_TYPES: Final = {"u1": ty.UB, "i1": ty.B, "u2": ty.UW, "i2": ty.W, "u4": ty.UD, "i4": ty.D}
 
 

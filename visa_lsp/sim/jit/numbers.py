@@ -24,6 +24,7 @@ from visa_lsp.sim.jit.writer import (
     F16,
     F32,
     F64,
+    I8,
     I16,
     I32,
     I64,
@@ -40,7 +41,7 @@ from visa_lsp.sim.operands import CE0, CR0, TSC, Site
 
 # The form of a data type in registers; bf is the upper half of a float, because LLVM has no operations for it.
 STORAGE: Final = {
-    ty.UD: I32, ty.D: I32, ty.UW: I16, ty.W: I16, ty.UB: integer(8), ty.B: integer(8), ty.BOOL: integer(8), ty.UQ: I64, ty.Q: I64,
+    ty.UD: I32, ty.D: I32, ty.UW: I16, ty.W: I16, ty.UB: I8, ty.B: I8, ty.BOOL: I8, ty.UQ: I64, ty.Q: I64,
     ty.F: F32, ty.DF: F64, ty.HF: F16, ty.BF: I16,
 }  # fmt: skip
 
