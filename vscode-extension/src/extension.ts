@@ -40,6 +40,7 @@ import type { Entry } from './views/whytree.ts';
 import { ZebinEditor } from './views/zebin.ts';
 import { welcomeOnce } from './welcome.ts';
 import { plain } from './plain.ts';
+import { isTrustedFor } from './trusted.ts';
 
 /** What tests of the extension may look at. */
 export interface Api {
@@ -126,8 +127,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
 
   /** A block in another language runs as a kernel of its own: its operands are buffers, which the form can change. */
   async function runBlock(host: vscode.Uri, block?: number): Promise<unknown> {
-    if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: nothing is run in an untrusted workspace.');
+    if (!isTrustedFor('run')) {
       return undefined;
     }
     const { uri, quick } = await blocks.kernel(host, block);
@@ -135,8 +135,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   }
 
   async function assemble(uri: vscode.Uri): Promise<unknown> {
-    if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: nothing is written in an untrusted workspace.');
+    if (!isTrustedFor('written')) {
       return undefined;
     }
     const answer = await current.call<{ ok: boolean; path?: string; bytes?: number; error?: string }>('visa.assemble', {

@@ -5,6 +5,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { LAUNCH_SUFFIX } from '../run/launch.ts';
 import { plain } from '../plain.ts';
+import { isTrustedFor } from '../trusted.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import { DEBUG_TYPE } from './model.ts';
 
@@ -51,8 +52,7 @@ export class Debugging implements vscode.DebugConfigurationProvider, vscode.Debu
 
   /** F5 without a launch.json has nothing in it: the file in front is meant. Undefined, with a message, where there is none. */
   resolveDebugConfiguration(_: vscode.WorkspaceFolder | undefined, given: vscode.DebugConfiguration): vscode.DebugConfiguration | undefined {
-    if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: nothing is debugged in an untrusted workspace.');
+    if (!isTrustedFor('debugged')) {
       return undefined;
     }
     if (given['program']) {

@@ -4,6 +4,7 @@ import { access } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
+import { isTrustedFor } from '../trusted.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import type { HeatLines } from '../performance/heat.ts';
 import type { InlineValues } from '../views/inline.ts';
@@ -33,7 +34,7 @@ export class Runner {
 
   /** Runs a text or a launch file; gives the report, undefined where nothing was run. A text without launch file is run with proposals. */
   async run(uri: vscode.Uri, launch?: string, profile?: 'lanes'): Promise<Report | undefined> {
-    if (!trusted()) {
+    if (!isTrustedFor('run')) {
       return undefined;
     }
     if (uri.path.endsWith(LAUNCH_SUFFIX)) {
@@ -71,14 +72,14 @@ export class Runner {
 
   /** Opens the form, whether there is a launch file or not. */
   async ask(uri: vscode.Uri): Promise<void> {
-    if (trusted()) {
+    if (isTrustedFor('run')) {
       await this.form.show(uri.path.endsWith(LAUNCH_SUFFIX) ? await sourceOf(uri) : uri);
     }
   }
 
   /** Runs what a form says. */
   async quick(uri: vscode.Uri, quick: Quick): Promise<Report | undefined> {
-    return trusted() ? this.perform({ uri, quick }) : undefined;
+    return isTrustedFor('run') ? this.perform({ uri, quick }) : undefined;
   }
 
   private async perform(job: Job): Promise<Report | undefined> {
@@ -130,13 +131,6 @@ function versions(): Map<string, number> {
 function sameText(uri: vscode.Uri, before: Map<string, number>): boolean {
   const version = versions().get(uri.toString());
   return version === undefined || (before.get(uri.toString()) ?? version) === version;
-}
-
-function trusted(): boolean {
-  if (!vscode.workspace.isTrusted) {
-    void vscode.window.showWarningMessage('vISA: nothing is run in an untrusted workspace.');
-  }
-  return vscode.workspace.isTrusted;
 }
 
 async function siblingOf(uri: vscode.Uri): Promise<string | undefined> {

@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
-import type { Server } from '../server/client.ts';
+import { isTrustedFor } from '../trusted.ts';
+import { messageOf as wordsOf, type Server } from '../server/client.ts';
 import type { Pages } from '../views/pages.ts';
 import { lineOf } from './marks.ts';
 import { launchName, messageOf, summaryOf, withProgram, type Proof, type ProofAnswer } from './proof.ts';
@@ -38,8 +39,7 @@ export class Prover implements vscode.Disposable {
 
   /** Proves a text or an object under the assumptions that were given for it, and shows what is not proved. */
   async prove(uri: vscode.Uri): Promise<ProofAnswer | undefined> {
-    if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: nothing is run in an untrusted workspace.');
+    if (!isTrustedFor('run')) {
       return undefined;
     }
     const key = uri.toString();
@@ -104,7 +104,7 @@ export class Prover implements vscode.Disposable {
       await work();
     } catch (error) {
       if (!(error instanceof vscode.CancellationError)) {
-        void vscode.window.showErrorMessage(plain(`vISA: ${error instanceof Error ? error.message : error}`));
+        void vscode.window.showErrorMessage(plain(`vISA: ${wordsOf(error)}`));
       }
     }
   }

@@ -4,6 +4,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
+import { isTrustedFor } from '../trusted.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import { kernelsIn } from './kernels.ts';
 import { PAGE_SCHEME, type Pages } from './pages.ts';
@@ -96,8 +97,7 @@ export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposabl
       void vscode.window.showWarningMessage('vISA: open an OpenCL source first.');
       return undefined;
     }
-    if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: nothing is compiled in an untrusted workspace.');
+    if (!isTrustedFor('compiled')) {
       return undefined;
     }
     try {

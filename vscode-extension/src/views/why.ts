@@ -3,6 +3,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
+import { isTrustedFor } from '../trusted.ts';
 import type { Server } from '../server/client.ts';
 import { openAt } from './webview.ts';
 import { below, detailOf, rootsOf, titleOf, tooltipOf, type Entry, type WhyAnswer } from './whytree.ts';
@@ -51,8 +52,7 @@ export class WhyView implements vscode.TreeDataProvider<Entry>, vscode.Disposabl
 
   /** Show what made a value. */
   async show(uri: vscode.Uri, question: WhyQuestion): Promise<WhyAnswer | undefined> {
-    if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: nothing is run in an untrusted workspace.');
+    if (!isTrustedFor('run')) {
       return undefined;
     }
     const options = { location: vscode.ProgressLocation.Notification, title: `vISA: explaining a value of ${path.basename(uri.path)}`, cancellable: true };
