@@ -26,7 +26,7 @@ from benchmarks.measure import PEER, percentile, table
 from visa_lsp.app.stats.figures import figures_of
 from visa_lsp.flow.register_use import registers_of
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sema.lower import assemble, program_of
+from visa_lsp.sema.lower import program_of, resolve_text
 from visa_lsp.syntax.document import Document
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def spills(text: str, platform: str) -> Spilled | None:
     """Return the finalizer's spills of a text with few registers, and our estimate; None where it spills nothing."""
     _, printed = _finalize(text, platform, ("-ratrace", "-TotalGRFNum", str(_FEW_ROWS)))
     spilled = {name for found in _SPILLED.findall(printed) for name in found.split()}
-    chosen, module = platform_named(platform), assemble(text, platform).module
+    chosen, module = platform_named(platform), resolve_text(text, platform).module
     if not spilled or chosen is None or module is None:
         return None
     found = figures_of(module.bodies[0], chosen.grf_bytes, "", lives=True)
@@ -141,7 +141,7 @@ def texts(corpora: Iterable[Path] = CORPORA) -> list[tuple[Path, str]]:
 
 def ours(text: str, platform: str) -> list[int] | None:
     """Return our GRF rows for each instruction of a text of one kernel; None where there is no program."""
-    chosen, module = platform_named(platform), assemble(text, platform).module
+    chosen, module = platform_named(platform), resolve_text(text, platform).module
     if module is None or chosen is None or len(module.bodies) != 1:
         return None
     return registers_of(module.bodies[0], chosen.grf_bytes).grf_rows

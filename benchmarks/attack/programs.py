@@ -18,7 +18,7 @@ from benchmarks.attack.program_texts import ASTRAY, program
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_module
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim import machine as sim_machine
 from visa_lsp.sim.jit import engine, machine, native, replay
 
@@ -63,7 +63,7 @@ class Programs(Target):
 
     def attempt(self, case: Any, draw: random.Random) -> str:
         """Run it."""
-        made = assemble(case.text, case.platform)
+        made = resolve_text(case.text, case.platform)
         if made.module is None:
             return "refused"
         launch = replace(parse_launch(case.launch, Path("k.launch.yaml")), platform=case.platform)

@@ -5,7 +5,7 @@ import pytest
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.codec.encode import encode
 from visa_lsp.diagnostics import Severity
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 TEXT = """.version 4.1
 .kernel "k"
@@ -23,7 +23,7 @@ def test_older_messages_of_32_lanes_are_stored_as_8(line):
     wide, narrow = (TEXT.format(line=line.format(n)) for n in (32, 8))
     found = Analysis.of(wide, "TGLLP").diagnostics
     assert [(d.code, d.severity) for d in found] == [("V209", Severity.WARNING)]
-    texts = [assemble(text, "TGLLP") for text in (wide, narrow)]
+    texts = [resolve_text(text, "TGLLP") for text in (wide, narrow)]
     assert encode(texts[0].module) == encode(texts[1].module)
 
 

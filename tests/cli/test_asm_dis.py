@@ -13,7 +13,7 @@ from visa_lsp.cli.main import main
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.program.model import GenBinary
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 TEXT = """.version 4.1
 .kernel "k"
@@ -49,7 +49,7 @@ def test_asm_writes_the_object_beside_the_text_and_dis_prints_it(run, tmp_path):
     (tmp_path / "k.visaasm").write_text(TEXT)
     assert run("asm", "k.visaasm", "--platform", "TGLLP")[0] == 0
     data = (tmp_path / "k.isa").read_bytes()
-    assert data == encode(assemble(TEXT, "TGLLP").module)
+    assert data == encode(resolve_text(TEXT, "TGLLP").module)
     status, out, err = run("dis", "k.isa")
     assert (status, err) == (0, "")
     assert b"    add (M1, 16) V32(0,0)<1> V32(0,0)<1;1,0> 0x7:d" in out
@@ -129,7 +129,7 @@ def test_what_cannot_be_read_or_written_is_status_2(run, tmp_path, words, conten
 
 
 def test_the_summary_lists_what_is_in_a_fat_object(run, tmp_path):
-    module = assemble(TEXT, "TGLLP").module
+    module = resolve_text(TEXT, "TGLLP").module
     fat = replace(module, kernels=(replace(module.kernels[0], gen_binaries=(GenBinary(12, b"\x01" * 96),)),))
     (tmp_path / "fat.isa").write_bytes(encode(fat))
     assert decode(encode(fat)).kernels[0].gen_binaries[0].data == b"\x01" * 96

@@ -18,11 +18,11 @@ from visa_lsp.cli.main import main
 from visa_lsp.cli.outputs import write_output
 from visa_lsp.codec.encode import encode
 from visa_lsp.safe_io import MAX_TEXT_BYTES, MIB
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TEXT = (EXAMPLES / "saxpy.visaasm").read_text()
-OBJECT = encode(assemble(TEXT).module)
+OBJECT = encode(resolve_text(TEXT).module)
 HUGE = 20 << 30
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, FIFOs and devices of POSIX systems")

@@ -15,7 +15,7 @@ import pytest
 from visa_lsp.cli.main import main
 from visa_lsp.codec.encode import encode
 from visa_lsp.lsp.jobs.command_answers import stats as figures
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ def test_json_has_the_figures_of_a_kernel(stats):
 
 
 def test_an_object_has_the_figures_and_lines_of_the_text_that_dis_prints(stats, tmp_path, capfd):
-    (tmp_path / "k.isa").write_bytes(encode(assemble(TEXT).module))
+    (tmp_path / "k.isa").write_bytes(encode(resolve_text(TEXT).module))
     assert main(["dis", "k.isa", "-o", "again.visaasm"]) == 0
     of_object, of_text = (kernels(stats(name, "--format", "json"))[0] for name in ("k.isa", "again.visaasm"))
     assert of_object | {"path": ""} == of_text | {"path": ""}

@@ -28,7 +28,7 @@ from visa_lsp.program.model import (
     Variable,
 )
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 OLD = (3, 8)
 HEAD = """.version 4.1
@@ -42,7 +42,7 @@ HEAD = """.version 4.1
 
 
 def module_of(line: str) -> Module:
-    module = assemble(HEAD + line + "\n", "PVCXT").module
+    module = resolve_text(HEAD + line + "\n", "PVCXT").module
     assert module is not None
     return module
 
@@ -212,9 +212,9 @@ def test_an_attribute_is_shown_as_what_it_is(name: str, data: bytes, shown: str,
 
 def test_a_mask_of_any_message_comes_back() -> None:
     text = HEAD + LOAD.replace("V32:d32", "V32:d32.xyzw") + "\n"
-    module = assemble(text, "PVCXT").module
+    module = resolve_text(text, "PVCXT").module
     assert module is not None
-    again = assemble(module_text(decode(encode(module))), "PVCXT").module
+    again = resolve_text(module_text(decode(encode(module))), "PVCXT").module
     assert again is not None
     assert encode(again) == encode(module)
 
@@ -242,7 +242,7 @@ def test_an_address_behind_every_row_shows_no_size(col: int, size: int) -> None:
 )
 def test_what_is_absent_has_no_name_of_another(line: str, field: str, value: object, shown: str) -> None:
     head = HEAD + ".decl V90 v_type=G type=ud num_elts=32 align=GRF\n.decl P90 v_type=P num_elts=16\n"
-    module = assemble(head + line + "\n", "PVCXT").module
+    module = resolve_text(head + line + "\n", "PVCXT").module
     assert module is not None
     data = encode(module)
     one = module.kernels[0].instructions[0]

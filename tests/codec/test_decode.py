@@ -28,7 +28,7 @@ from visa_lsp.program.model import (
     Variable,
 )
 from visa_lsp.program.operand_text import modifiers
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 VERSIONS = [(3, 0), (3, 1), (3, 3), (3, 4), (3, 5), (3, 6), (3, 7), (3, 8), (4, 0), (4, 1)]
 
@@ -202,7 +202,7 @@ STORE = """.version 4.1
 
 @pytest.mark.parametrize("name", ["dst", "src2"])
 def test_a_register_that_no_text_can_show_is_an_error(name: str) -> None:
-    module = assemble(STORE, "DG2").module
+    module = resolve_text(STORE, "DG2").module
     assert module is not None
     (store,) = module.kernels[0].instructions
     assert read(write(store)) == (store,)

@@ -24,7 +24,7 @@ from visa_lsp.program.model import (
     StateVariable,
     Variable,
 )
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 
 def test_the_header_of_one_kernel() -> None:
@@ -176,7 +176,7 @@ def test_an_operand_of_the_wrong_kind_is_named() -> None:
 @pytest.mark.parametrize("letter", ["S", "T", "A"])
 def test_a_state_of_no_elements_is_written_as_it_stands(letter: str) -> None:
     text = f'.version 4.1\n.kernel "k"\n.decl X9 v_type={letter} num_elts=0\n    ret (M1, 1)\n'
-    made = assemble(text).module
+    made = resolve_text(text).module
     assert made is not None
     kernel = decode(encode(made)).kernels[0]
     states = {"S": kernel.samplers, "T": kernel.surfaces, "A": kernel.addresses}[letter]

@@ -9,7 +9,7 @@ from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sema.lower import assemble, program_of
+from visa_lsp.sema.lower import program_of, resolve_text
 from visa_lsp.syntax.document import Document
 
 HEAD = """.version 4.1
@@ -38,7 +38,7 @@ RAW = "raw_sendsc.1.0.1 (M1, 8) 0x0:ud 0x0:ud V32.0 %null.0 V33.0"
 )
 @pytest.mark.parametrize("comments", [True, False])
 def test_text_and_object_say_the_same(line: str, values: dict[str, int], comment: str, comments: bool) -> None:
-    made = assemble(HEAD + f"    {line}\n", "DG2")
+    made = resolve_text(HEAD + f"    {line}\n", "DG2")
     assert made.module is not None, made.bound.problems
     (kernel,) = made.module.kernels
     one = kernel.instructions[-1]

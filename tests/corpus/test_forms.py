@@ -9,7 +9,7 @@ from corpus import HAS_MORE, Form, at_least, code_of_lines, forms, frame_form
 
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.encode import encode
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 _XE_HP = ("XeHP_SDV", "DG2")
 
@@ -57,7 +57,7 @@ def test_the_bytes_of_every_accepted_form_are_those_of_the_finalizer():
         if not form.code or form.status not in (0, -11):  # a tool that crashes has written its object before
             continue
         text, lines = frame_form(form.text, form.root)
-        result = assemble(text, form.platform)
+        result = resolve_text(text, form.platform)
         code = None
         if result.module is not None:
             code = code_of_lines(encode(result.module), result.module.bodies[0], lines)

@@ -15,7 +15,7 @@ from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.operand_text import instruction
 from visa_lsp.program.text_form import names_of
 from visa_lsp.sema.bind import bind
-from visa_lsp.sema.lower import HARMLESS, assemble, lower
+from visa_lsp.sema.lower import HARMLESS, lower, resolve_text
 from visa_lsp.syntax.document import Document
 
 LINES = [(name, line) for name, lines in (PRODUCTIONS | MESSAGES).items() for line in lines]
@@ -56,7 +56,7 @@ def _understood(line: str):
     text = f"{FRAME}{line}\n    mov (M1, 1) VU(0,0)<1> 0x1:ud\n"
     if line.startswith((".kernel k2", ".global")):
         text = f"{FRAME}    ret (M1, 1)\n{line}\n    ret (M1, 1)\n"
-    result = assemble(text, "CRI")
+    result = resolve_text(text, "CRI")
     if line.startswith(".parameter"):  # the lexer of text 4.2 has no such word
         assert [p.kind for p in result.bound.problems] == ["unread-input"]
         return

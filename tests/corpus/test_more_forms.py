@@ -12,7 +12,7 @@ from finalizer import finalizer
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.codec.encode import encode
 from visa_lsp.diagnostics import Severity
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +79,7 @@ def test_the_verdict_is_that_of_the_finalizer(platform: str, line: str, rejected
     text, _ = frame_form(line)
     assert rejected == any(d.severity is Severity.ERROR for d in Analysis.of(text, platform).diagnostics)
     if not rejected:
-        assert assemble(text, platform).module is not None
+        assert resolve_text(text, platform).module is not None
     if shutil.which("GenX_IR"):
         (tmp_path / "x.visaasm").write_text(text, encoding="utf-8")
         done = finalizer(tmp_path, "x.visaasm", platform, "-outputCisaBinaryName", "x.isa")
@@ -107,7 +107,7 @@ def test_lanes_without_a_pitch_lie_side_by_side(shape: str, pitch: int) -> None:
     given, _ = frame_form(f"lsc_load_strided.ugm (M1, {size}) VU:{shape} flat[VUQ,{pitch}]:a64")
     codes = []
     for text in (plain, given):
-        module = assemble(text, "DG2").module
+        module = resolve_text(text, "DG2").module
         assert module is not None
         codes.append(code_of_lines(encode(module), module.bodies[0], lines))
     assert codes[0] == codes[1]
@@ -129,7 +129,7 @@ ATTRIBUTES = {
 
 @pytest.mark.parametrize(("written", "size_and_value"), ATTRIBUTES.items())
 def test_kernel_attributes_are_written_as_the_finalizer_writes_them(written: str, size_and_value: str) -> None:
-    module = assemble(f'.version 4.1\n.kernel "k"\n.kernel_attr {written}\n    ret (M1, 1)\n', "TGLLP").module
+    module = resolve_text(f'.version 4.1\n.kernel "k"\n.kernel_attr {written}\n    ret (M1, 1)\n', "TGLLP").module
     assert module is not None
     attribute = module.kernels[0].attributes[0]
     assert (bytes([attribute.size]) + attribute.data).hex() == size_and_value
@@ -149,7 +149,7 @@ def test_matrix_operands_are_aligned_to_registers() -> None:
     ret (M1, 1)
 """
     for platform, size, codes in (("DG2", 8, [7, 7, 2, 5]), ("PVCXT", 16, [8, 8, 2, 5])):
-        module = assemble(text.format(size=size), platform).module
+        module = resolve_text(text.format(size=size), platform).module
         assert module is not None
         assert [variable.align for variable in module.kernels[0].variables] == codes
 
@@ -159,7 +159,7 @@ def test_logic_on_predicates_loses_its_own_predicate() -> None:
     plain, _ = frame_form("not (M1, 16) P1 P2")
     codes = []
     for each in (text, plain):
-        module = assemble(each, "SKL").module
+        module = resolve_text(each, "SKL").module
         assert module is not None
         codes.append(code_of_lines(encode(module), module.bodies[0], lines))
     assert codes[0] == codes[1]

@@ -26,7 +26,7 @@ from visa_lsp.codec.encode import encode
 from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg
 
 pytestmark = pytest.mark.skipif(
@@ -99,7 +99,7 @@ def test_text_object_and_text_again(program, tmp_path: Path) -> None:
     for at, path in enumerate(paths):
         text = path.read_text(encoding="utf-8")
         assert [d.message for d in Analysis.of(text, platform).diagnostics] == []
-        result = assemble(text, platform)
+        result = resolve_text(text, platform)
         assert result.module is not None, result.bound.problems
         ours = encode(result.module)
         folder = tmp_path / str(at)
@@ -124,7 +124,7 @@ def test_the_results_are_those_of_pocl(program) -> None:
     wanted = list(launches(source))
     if not wanted:
         pytest.skip(f"{source.stem} has work-group functions, which pocl 3.1 has not")
-    modules = [assemble(p.read_text(), platform).module for p in paths]
+    modules = [resolve_text(p.read_text(), platform).module for p in paths]
     for name, groups, local, args in wanted:
         expected = opencl.run(source.read_text(), name, groups, local, args)
         module = next(m for m in modules if m is not None and any(k.name == name for k in m.kernels))

@@ -19,7 +19,7 @@ from visa_lsp.codec.encode import encode
 from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 FOLDER = os.environ.get("VISA_LSP_OLD_OBJECTS")
 pytestmark = pytest.mark.skipif(
@@ -70,7 +70,7 @@ def test_an_old_object_survives(path: Path):
     again = encode(module)
     assert [k.instructions for k in decode(again).bodies] == [k.instructions for k in module.bodies]
     equal = [a == b for a, b in zip(code(data), code(again), strict=True)]
-    result = assemble(module_text(module), "SKL")
+    result = resolve_text(module_text(module), "SKL")
     assert result.module is not None, result.bound.problems[:3]
     before = {id(k): label_places(k) for k in (*module.bodies, *result.module.bodies)}
     differ = [

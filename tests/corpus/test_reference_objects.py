@@ -10,7 +10,7 @@ from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 
 @pytest.mark.corpus
@@ -22,13 +22,13 @@ def test_asm_equals_the_reference_and_dis_equals_the_text(every: int):
         platform = path.parent.name
         text = read(path)
         reference = path.with_suffix(".isa").read_bytes()
-        result = assemble(text, platform)
+        result = resolve_text(text, platform)
         if result.module is None or encode(result.module) != reference:
             differ.append(path.name)
         printed = module_text(decode(reference), platform_named(platform))
         if code_lines(printed) != code_lines(text):
             wording.append(path.name)
-        again = assemble(printed, platform)
+        again = resolve_text(printed, platform)
         if again.module is None or encode(again.module) != reference:
             round_trip.append(path.name)
     total = len(texts)

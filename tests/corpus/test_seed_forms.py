@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 FRAME = """.version 4.1
 .kernel "k"
@@ -53,7 +53,7 @@ FORMS = (
 @pytest.mark.parametrize(("slug", "line", "modern"), FORMS, ids=[line.strip() for _, line, _ in FORMS])
 def test_a_form_of_the_seed_is_understood_and_named(slug: str, line: str, modern: str):
     text, wanted = FRAME.replace("{line}", line), FRAME.replace("{line}", modern)
-    ours, theirs = assemble(text, "TGLLP"), assemble(wanted, "TGLLP")
+    ours, theirs = resolve_text(text, "TGLLP"), resolve_text(wanted, "TGLLP")
     assert theirs.module is not None, theirs.bound.problems
     assert ours.module is not None, ours.bound.problems
     assert ours.module.kernels[0].instructions == theirs.module.kernels[0].instructions
@@ -108,7 +108,7 @@ def test_structured_control_flow_is_named_and_its_fix_writes_gotos():
     for edit in sorted(found[0].fixes[0].edits, key=lambda e: e.span, reverse=True):
         fixed = fixed[: edit.span.start] + edit.new_text + fixed[edit.span.end :]
     assert fixed == FRAME.replace("{line}", GOTO)
-    assert assemble(fixed, "TGLLP").module is not None
+    assert resolve_text(fixed, "TGLLP").module is not None
 
 
 def test_unpaired_structured_words_have_no_fix():
@@ -151,5 +151,5 @@ LABEL = "??$d_transpose@M$07$0IA@@@YAXVSurfaceIndex@@0HH@Z:"
     ],
 )  # fmt: skip
 def test_an_example_of_the_seed_that_is_still_good_text(line: str):
-    result = assemble(FRAME.replace("{line}", line), "SKL")
+    result = resolve_text(FRAME.replace("{line}", line), "SKL")
     assert result.module is not None, result.bound.problems

@@ -31,7 +31,7 @@ from visa_lsp.ide.features.code_actions import fix_all
 from visa_lsp.ide.features.formatting import format_text
 from visa_lsp.ide.features.rename import RenameRefused, rename
 from visa_lsp.ide.suppressions import visible
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic, Edit
@@ -42,7 +42,7 @@ GROUPS = 16
 
 def bytes_of(text: str) -> bytes:
     """Return the object of a text."""
-    result = assemble(text)
+    result = resolve_text(text)
     assert result.module is not None
     return encode(result.module)
 

@@ -22,7 +22,7 @@ from visa_lsp.ide.features.formatting import format_text
 from visa_lsp.ide.features.references import references
 from visa_lsp.ide.features.rename import rename
 from visa_lsp.ide.features.semantic_tokens import semantic_tokens
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -84,7 +84,7 @@ def errors(text: str) -> list[str]:
 @pytest.mark.parametrize(("lines", "split"), TAKEN, ids=[lines for lines, _ in TAKEN])
 def test_object_is_that_of_the_text_with_every_brace_on_its_line(lines: str, split: str, padding: int):
     assert errors(text_of(lines, padding)) == errors(text_of(split, padding)) == []
-    ours, plain = assemble(text_of(lines, padding)).module, assemble(text_of(split, padding)).module
+    ours, plain = resolve_text(text_of(lines, padding)).module, resolve_text(text_of(split, padding)).module
     assert ours is not None
     assert plain is not None
     assert encode(ours) == encode(plain)
@@ -196,7 +196,7 @@ def test_layout_changes_blanks_only_and_colours_stay():
     shaped = apply_edits(text, format_text(Analysis.of(text)))
     assert "{ mov (M1, 8) A(0,0)<1> 0x1:d}\n" in shaped
     assert "\nL: }\n" in shaped
-    assert assemble(shaped).module == assemble(text).module or errors(shaped) == errors(text)
+    assert resolve_text(shaped).module == resolve_text(text).module or errors(shaped) == errors(text)
     tokens = list(semantic_tokens(Analysis.of(text_of("{ MOV }")), 6, 6))
     plain = semantic_tokens(Analysis.of(text_of("MOV")), 6, 6)
     assert [t.span.start for t in tokens] == [t.span.start + 2 for t in plain]

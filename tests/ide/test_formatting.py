@@ -6,7 +6,7 @@ from cursor import apply_edits
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.formatting import _IN_SHAPE, format_line, format_text
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 
 def formatted(text: str) -> str:
@@ -41,9 +41,9 @@ def test_dump_keeps_its_program_and_formatting_is_idempotent(name):
     once = formatted(text)
     assert once == formatted(once)
     squeezed = "\n".join(" ".join(line.split()) if '"' not in line else line for line in text.splitlines()) + "\n"
-    module = assemble(text).module
+    module = resolve_text(text).module
     assert module is not None
-    assert module == assemble(once).module == assemble(formatted(squeezed)).module
+    assert module == resolve_text(once).module == resolve_text(formatted(squeezed)).module
 
 
 def test_dump_is_left_nearly_as_it_is():

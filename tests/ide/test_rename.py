@@ -2,7 +2,7 @@ import pytest
 from cursor import analyse_at_cursor, apply_edits
 
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_rename_keeps_the_program(source, name, expected):
     after = apply_edits(before, rename(analysis, offset, name))
     for piece in expected:
         assert piece in after
-    old, new = assemble(before).module, assemble(after).module
+    old, new = resolve_text(before).module, resolve_text(after).module
     assert old is not None
     assert new is not None
     assert [i.values for i in old.kernels[0].instructions] == [i.values for i in new.kernels[0].instructions]

@@ -17,7 +17,7 @@ from visa_lsp.isa.rows.shapes import EVERY, dst, lane_row, src
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import INT_TYPES
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 ROW = lane_row(
     "frobnicate", 0xF0, "misc", INT_TYPES, 2, Lane(S0 + S1), "Frobnicate two numbers.", "Adds them, as it happens.",
@@ -37,7 +37,7 @@ LINE = "(P1) frobnicate.sat (M1, 16) V32(0,0)<1> V32(0,0)<1;1,0> 0x7:d"
 
 def test_a_row_more_is_parsed_encoded_decoded_and_printed():
     table = TABLE.with_rows(ROW)
-    result = assemble(TEXT.replace("    frob\n", ""), "TGLLP", table)
+    result = resolve_text(TEXT.replace("    frob\n", ""), "TGLLP", table)
     assert result.module is not None
     data = encode(result.module)
     module = decode(data, table)
@@ -47,7 +47,7 @@ def test_a_row_more_is_parsed_encoded_decoded_and_printed():
     assert bytes([0xF0, 0x04]) in data
     printed = module_text(module, platform_named("TGLLP"))
     assert LINE in printed
-    again = assemble(printed, "TGLLP", table)
+    again = resolve_text(printed, "TGLLP", table)
     assert again.module is not None
     assert encode(again.module) == data
 
@@ -75,7 +75,7 @@ def test_an_opcode_is_shared_by_spellings_and_by_rows_with_different_constants()
 
 
 def test_without_the_row_nothing_knows_it():
-    assert assemble(TEXT, "TGLLP").module is None
+    assert resolve_text(TEXT, "TGLLP").module is None
     assert "frobnicate" not in TABLE.mnemonics
 
 

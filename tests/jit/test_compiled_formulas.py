@@ -14,7 +14,7 @@ from tiers import first
 
 import visa_lsp
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim.analyses.modes import ModePlan, Modes
 from visa_lsp.sim.interp import Code
 from visa_lsp.sim.jit import native
@@ -68,7 +68,7 @@ def text_of(word, width):
 @pytest.mark.parametrize("word", FORMULAS)
 def test_no_function_is_left_to_the_interpreter(word):
     text, platform = text_of(word, 16)
-    kernel = assemble(text, platform).module.kernels[0]
+    kernel = resolve_text(text, platform).module.kernels[0]
     code = Code(kernel, platform_named(platform).grf_bytes)
     body = CompiledBody(code, ModePlan.constant(code, Modes()), Bindings(), Stopwatch()).body
     assert body.called_out.isdisjoint(pc for pc, inst in enumerate(kernel.instructions) if inst.row.family == "math")

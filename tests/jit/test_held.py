@@ -12,7 +12,7 @@ from compiled_engine import compile_at_once
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim import machine
 from visa_lsp.sim.analyses.modes import ModePlan, Modes
 from visa_lsp.sim.analyses.register_promotion import find_held
@@ -112,7 +112,7 @@ def test_engines_leave_the_same(what, level, monkeypatch):
 
 def held(what):
     """Return the held registers of a kernel, and the place of the write of 100."""
-    made = assemble(HEAD + BODIES[what][0] + TAIL, "TGLLP")
+    made = resolve_text(HEAD + BODIES[what][0] + TAIL, "TGLLP")
     code = Code(made.module.kernels[0], 32)
     for pc in range(len(code.kernel.instructions)):
         code.op(pc)

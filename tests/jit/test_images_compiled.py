@@ -12,7 +12,7 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 from tiers import first
 
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim.dispatch import Dispatch
 from visa_lsp.sim.jit import engine
 from visa_lsp.sim.jit.code_cache import Making
@@ -78,7 +78,7 @@ OTHERS = """    madw (M1, 16) wide(0,0)<1> x(0,0)<1;1,0> y(0,0)<1;1,0> 0xfffffff
 
 def ran(body, form, sampler, run):
     """Run a kernel on two images of a form and a buffer; give what is in them then."""
-    kernel = assemble(f"{HEAD}{body}    ret (M1, 16)\n", "TGLLP").module.kernels[0]
+    kernel = resolve_text(f"{HEAD}{body}    ret (M1, 16)\n", "TGLLP").module.kernels[0]
     random, (name, channels, height) = np.random.default_rng(5), form
     kind = FORMATS[name][1]
     size = 7 * height * channels

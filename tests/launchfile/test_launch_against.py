@@ -15,7 +15,7 @@ from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.judge import judge
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.launchfile.templates import template
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.zeinfo.read_kernels import read
@@ -42,7 +42,7 @@ def test_what_is_said_is_what_a_run_refuses(kernel, tmp_path):
     shutil.copy(document, tmp_path)
     shutil.copy(path, tmp_path)
     info = next(kernel for kernel in read(document.read_text()) if kernel.name == path.stem)
-    module = assemble(path.read_text(), "TGLLP").module
+    module = resolve_text(path.read_text(), "TGLLP").module
     platform = platform_named("TGLLP")
     draw = random.Random(path.stem)
     folder = LaunchFolder(tmp_path / f"{path.stem}.launch.yaml")

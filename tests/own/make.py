@@ -32,7 +32,7 @@ from corpus import code_of_lines, frame_form  # noqa: E402
 from finalizer import compile_source, finalizer, find_agreed_object, why_missing  # noqa: E402
 
 from visa_lsp.codec.decode import decode  # noqa: E402
-from visa_lsp.sema.lower import assemble  # noqa: E402
+from visa_lsp.sema.lower import resolve_text  # noqa: E402
 from visa_lsp.zeinfo.zebin import read_zebin  # noqa: E402
 
 DEVICES = {
@@ -239,7 +239,7 @@ def make_forms(out: Path, room: Path) -> None:
         code = b""
         if done.returncode == 0:
             data = find_agreed_object(folder / "object", text, platform, as_printed=False)
-            body = assemble(text, platform).module.bodies[0]  # decoded, it would not know its lines
+            body = resolve_text(text, platform).module.bodies[0]  # decoded, it would not know its lines
             code = code_of_lines(data, body, lines)
         return form, str(done.returncode), message(done.stderr), code.hex()
 

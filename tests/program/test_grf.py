@@ -12,7 +12,7 @@ from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import grf_in_comment, grf_of
 from visa_lsp.program.model import AddressOf, GenBinary
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -53,8 +53,8 @@ def test_rows_of_64_bytes_are_found(why, comments):
     assert "&V34[64]" in text
     assert ("// GRF size: 64 bytes (" in text) is comments
     assert assemble_text(text).data == data
-    assert encode(assemble(text).module) == data
-    assert encode(assemble(text, "PVC").module) == data
+    assert encode(resolve_text(text).module) == data
+    assert encode(resolve_text(text, "PVC").module) == data
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 PLATFORM = platform_named("TGLLP")
 BUDGET = settings(
@@ -23,7 +23,7 @@ def check(module) -> None:
     data = encode(module)
     assert decode(data) == module
     text = module_text(module, PLATFORM)
-    result = assemble(text, "TGLLP")
+    result = resolve_text(text, "TGLLP")
     assert result.module is not None, (text.splitlines()[-1:], result.bound.problems)
     assert result.module == module, text
     assert encode(result.module) == data
@@ -48,6 +48,6 @@ def test_every_row_survives(row, data):
 @settings(BUDGET, max_examples=60)
 @given(lsc_lines())
 def test_load_store_lines_survive(line):
-    result = assemble(DECLARATIONS.replace("    ret (M1, 1)", f"    {line}"), "TGLLP")
+    result = resolve_text(DECLARATIONS.replace("    ret (M1, 1)", f"    {line}"), "TGLLP")
     assert result.module is not None, result.bound.problems
     check(result.module)

@@ -12,7 +12,7 @@ from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Attribute, Input
 from visa_lsp.program.operand_text import quote_string
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 TEXT = """.version 4.1
 .kernel "k"
@@ -35,25 +35,25 @@ L1:
 
 def round_trip(module, platform: str = "TGLLP") -> str:
     text = module_text(module, platform_named(platform))
-    again = assemble(text, platform)
+    again = resolve_text(text, platform)
     assert again.module is not None, again.bound.problems
     assert encode(again.module) == encode(module)
     return text
 
 
 def test_every_declaration_reads_back():
-    text = round_trip(assemble(TEXT, "TGLLP").module)
+    text = round_trip(resolve_text(TEXT, "TGLLP").module)
     for line in TEXT.splitlines()[2:]:
         assert line in [printed.split("///")[0].rstrip() for printed in text.splitlines()]
 
 
 @pytest.mark.parametrize("platform", ["SKL", "PVCXT"])
 def test_offsets_of_addresses_depend_on_the_register_size(platform: str):
-    assert "&V33[36]" in round_trip(assemble(TEXT, platform).module, platform)
+    assert "&V33[36]" in round_trip(resolve_text(TEXT, platform).module, platform)
 
 
 def test_comments_are_those_of_the_compilers_and_may_be_left_out():
-    module = assemble(TEXT, "TGLLP").module
+    module = resolve_text(TEXT, "TGLLP").module
     lines = module_text(module).splitlines()
     assert "/// VISA Predefined Variables" in lines
     assert "// .decl V0 v_type=G v_name=%null" in lines
@@ -79,7 +79,7 @@ NEWER = """.version 4.2
 
 def test_platforms_that_only_newer_compilers_have_get_their_text():
     """Everything that is not in the object but follows from it, in the words of text 4.2, is there again."""
-    module = assemble(NEWER, "BMG").module
+    module = resolve_text(NEWER, "BMG").module
     printed = [line.split("//")[0].rstrip() for line in round_trip(module, "BMG").splitlines()]
     assert [line for line in printed if line] == NEWER.splitlines()
     older = module_text(module, platform_named("PVCXT"))
@@ -89,18 +89,18 @@ def test_platforms_that_only_newer_compilers_have_get_their_text():
 
 def test_a_function_of_the_same_text_is_not_announced():
     text = NEWER + '.global_function "even"\n.kernel_attr Target="cm"\n    fcall (M1, 16) odd 1 1\n    fret (M1, 16)\n'
-    assert "funcdecl" not in round_trip(assemble(text, "BMG").module, "BMG")
+    assert "funcdecl" not in round_trip(resolve_text(text, "BMG").module, "BMG")
 
 
 def test_names_that_text_cannot_hold_are_replaced():
-    module = assemble(TEXT, "TGLLP").module
+    module = resolve_text(TEXT, "TGLLP").module
     kernel = module.kernels[0]
     strings = list(kernel.strings)
     strings[kernel.variables[1].name_index] = "a b"
     strings[kernel.labels[0].name_index] = "1.bad"
     odd = replace(module, kernels=(replace(kernel, strings=tuple(strings)),))
     text = module_text(odd)
-    result = assemble(text)
+    result = resolve_text(text)
     assert result.module is not None, result.bound.problems
     assert result.module.kernels[0].instructions == kernel.instructions
     assert "a b" not in text
@@ -111,39 +111,39 @@ def test_names_that_text_cannot_hold_are_replaced():
     "name", ["k", "a b", 'q"uote', "back\\slash", "tab\tnew\nline", "\u00e9\u00ff", "%x", "foo<int, 4>(a)"]
 )
 def test_any_kernel_name_is_quoted_so_that_it_reads_back(name: str):
-    module = assemble(TEXT, "TGLLP").module
+    module = resolve_text(TEXT, "TGLLP").module
     kernel = module.kernels[0]
     renamed = replace(module, kernels=(replace(kernel, strings=(name, *kernel.strings[1:])),))
     text = round_trip(renamed)
     assert quote_string(name) in text
-    assert assemble(text).module.kernels[0].name == name
+    assert resolve_text(text).module.kernels[0].name == name
 
 
 def changed(**parts):
     """Return the module of ``TEXT`` with other parts of its kernel."""
-    module = assemble(TEXT, "TGLLP").module
+    module = resolve_text(TEXT, "TGLLP").module
     return replace(module, kernels=(replace(module.kernels[0], **parts),))
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])
 @pytest.mark.parametrize("name", ["SLMSize", "NBarrierCnt", "SimdSize", "NoBarrier"])
 def test_numbers_of_any_size_are_printed_as_numbers(name: str, size: int):
-    kernel = assemble(TEXT, "TGLLP").module.kernels[0]
+    kernel = resolve_text(TEXT, "TGLLP").module.kernels[0]
     strings = (*kernel.strings, name)
     attribute = Attribute(len(strings) - 1, size, (1).to_bytes(size, "little"))
     text = module_text(changed(strings=strings, attributes=(*kernel.attributes, attribute)))
     assert f".kernel_attr {name}=1" in text.splitlines()
-    assert assemble(text).module.kernels[0].int_attribute(name) == 1
+    assert resolve_text(text).module.kernels[0].int_attribute(name) == 1
 
 
 @pytest.mark.parametrize("value", ["a", "ab", "abcd", "abcde"])
 def test_texts_of_any_length_are_printed_as_texts(value: str):
     text = TEXT.replace('"a \\"b\\" \\\\"', f'"{value}"')
-    assert f'.kernel_attr OutputAsmPath="{value}"' in round_trip(assemble(text, "TGLLP").module)
+    assert f'.kernel_attr OutputAsmPath="{value}"' in round_trip(resolve_text(text, "TGLLP").module)
 
 
 def test_check_has_nothing_to_say_of_printed_attributes():
-    kernel = assemble(TEXT, "TGLLP").module.kernels[0]
+    kernel = resolve_text(TEXT, "TGLLP").module.kernels[0]
     strings = (*kernel.strings, "SLMSize", "NBarrierCnt")
     more = (Attribute(len(strings) - 2, 1, b"\x04"), Attribute(len(strings) - 1, 1, b"\x10"))
     text = module_text(changed(strings=strings, attributes=(*kernel.attributes, *more)))
@@ -166,7 +166,7 @@ def test_an_input_of_a_stripped_object_keeps_its_number(kind: int, number: int, 
 
 
 def test_the_name_of_an_absent_variable_is_that_of_no_other():
-    kernel = assemble(TEXT, "TGLLP").module.kernels[0]
+    kernel = resolve_text(TEXT, "TGLLP").module.kernels[0]
     strings = list(kernel.strings)
     strings[kernel.variables[0].name_index] = "V0077"
     module = changed(
@@ -187,7 +187,7 @@ def test_a_surface_number_that_no_object_has_is_not_shown_as_the_bindless_surfac
 .decl Tx v_type=T num_elts=1
     oword_ld (2) Tx 0x0:ud V32.0
 """
-    module = assemble(text, "TGLLP").module
+    module = resolve_text(text, "TGLLP").module
     (kernel,) = module.kernels
     load = kernel.instructions[-1]
     values = (252 if f.name == "surface" else v for f, v in zip(load.row.fields, load.values, strict=True))
@@ -196,7 +196,7 @@ def test_a_surface_number_that_no_object_has_is_not_shown_as_the_bindless_surfac
     named = replace(kernel, strings=tuple("T252" if name == "Tx" else name for name in kernel.strings))
     printed = module_text(replace(module, kernels=(named,)))
     assert "oword_ld (2) T0006 " in printed
-    assert assemble(printed).module.kernels[0].instructions == kernel.instructions
+    assert resolve_text(printed).module.kernels[0].instructions == kernel.instructions
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_surface_number_that_no_object_has_is_not_shown_as_the_bindless_surfac
     [(1, "LOCAL_SIZE"), (2, "GROUP_COUNT"), (3, "LOCAL_ID"), (4, "PSEUDO_INPUT"), (16, "PSEUDO_INPUT"), (7, "")],
 )
 def test_an_implicit_input_is_named_and_its_byte_comes_back(number: int, name: str):
-    module = assemble(TEXT.replace("UNDEFINED_4", f"UNDEFINED_{number}"), "TGLLP").module
+    module = resolve_text(TEXT.replace("UNDEFINED_4", f"UNDEFINED_{number}"), "TGLLP").module
     assert module.kernels[0].inputs[1].kind == number << 3
     text = round_trip(module)
     line = next(line for line in text.splitlines() if line.startswith(".implicit"))
@@ -218,13 +218,13 @@ def test_an_address_model_without_a_word_is_no_other_model():
     lsc_load.ugm (M1, 16) V32:d32 flat[V32]:a64
     ret (M1, 1)
 """
-    module = assemble(text, "DG2").module
+    module = resolve_text(text, "DG2").module
     load, end = module.kernels[0].instructions
     values = [128 if f.name == "addrtype" else v for f, v in zip(load.row.fields, load.values, strict=True)]
     odd = replace(module.kernels[0], instructions=(replace(load, values=tuple(values)), end))
     printed = module_text(replace(module, kernels=(odd,)))
     assert "addrtype_128" in printed
-    assert assemble(printed, "DG2").module is None
+    assert resolve_text(printed, "DG2").module is None
 
 
 STRINGS = r"""
@@ -239,7 +239,7 @@ STRINGS = r"""
 
 
 def test_an_escape_is_a_byte_and_any_byte_comes_back():
-    data = encode(assemble(STRINGS).module)
+    data = encode(resolve_text(STRINGS).module)
     # The finalizer has the same bytes.
     for part in (b"a\xbd\xc3\xa9\xc3\xa9", b"\0a\xbdb\0", b"\0\xc3\xa9\xc3\xa9\xc3\xa9\xbd\0", b"\0f\xff\0"):
         assert part in data
@@ -250,7 +250,7 @@ def test_an_escape_is_a_byte_and_any_byte_comes_back():
 
 @pytest.mark.parametrize("strings", ["empty", "absent"])
 def test_a_string_that_an_object_lacks_is_not_the_name_of_the_kernel(strings: str):
-    module = assemble(STRINGS).module
+    module = resolve_text(STRINGS).module
     kernel = module.kernels[0]
     pool = list(kernel.strings)
     number = pool.index("f\udcff")
@@ -265,7 +265,7 @@ def test_a_string_that_an_object_lacks_is_not_the_name_of_the_kernel(strings: st
     odd = replace(module, kernels=(replace(kernel, strings=tuple(pool)),))
     text = module_text(odd)
     assert f"faddr F{number:04d} V32" in text
-    again = assemble(text)
+    again = resolve_text(text)
     assert again.module is not None, again.bound.problems
     assert module_text(again.module) == text
 
@@ -280,7 +280,7 @@ def structs_with(inst, number: int):
 @pytest.mark.parametrize("name", ["SLMSize", "NBarrierCnt", "ArgSize"])
 @pytest.mark.parametrize(("said", "number"), [("a", 97), ("ab", 25185), ("abcd", None)])
 def test_a_number_that_was_a_text_keeps_its_bytes(name: str, said: str, number: int | None):
-    module = assemble(TEXT.replace('OutputAsmPath="a \\"b\\" \\\\"', f'{name}="{said}"'), "TGLLP").module
+    module = resolve_text(TEXT.replace('OutputAsmPath="a \\"b\\" \\\\"', f'{name}="{said}"'), "TGLLP").module
     assert module.kernels[0].attribute(name).data == said.encode()
     text = round_trip(module)
     if number is None:
@@ -319,18 +319,18 @@ HEAD = '.version 4.1\n.kernel "k"\n'
     ],
 )
 def test_strings_are_named_in_the_order_of_the_text_that_made_the_object(body: str):
-    module = assemble(HEAD + body).module
+    module = resolve_text(HEAD + body).module
     assert module is not None
     data = encode(module)
     for comments in (True, False):
-        again = assemble(module_text(decode(data), comments=comments)).module
+        again = resolve_text(module_text(decode(data), comments=comments)).module
         assert again is not None
         assert encode(again) == data
 
 
 def test_a_pool_in_no_order_of_a_text_has_all_declarations_in_front():
     text = f"{HEAD}L:\n    .decl V v_type=G type=d num_elts=8\n    mov (M1, 8) V(0,0)<1> 0x0:d\nM:\n    ret (M1, 1)\n"
-    module = assemble(text).module
+    module = resolve_text(text).module
     assert module is not None
     (kernel,) = module.kernels
     label, *others = kernel.instructions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from visa_lsp.program.model import General, Immediate
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -17,13 +17,13 @@ HEAD = """.version 4.1
 
 
 def kernel(lines: str, platform: str = "TGLLP"):
-    result = assemble(HEAD + lines, platform)
+    result = resolve_text(HEAD + lines, platform)
     assert result.module is not None, result.bound.problems
     return result.module.kernels[0]
 
 
 def kinds(lines: str, platform: str = "TGLLP") -> list[str]:
-    return [p.kind for p in assemble(HEAD + lines, platform).bound.problems]
+    return [p.kind for p in resolve_text(HEAD + lines, platform).bound.problems]
 
 
 EXPRESSIONS = (
@@ -151,7 +151,7 @@ def test_kernel_attributes_are_stored_as_the_tool_stores_them(line: str, name: s
 )  # fmt: skip
 def test_what_is_wrong_has_a_name(line: str, kind: str):
     assert kind in kinds(line + "\n")
-    assert assemble(HEAD + line + "\n").module is None
+    assert resolve_text(HEAD + line + "\n").module is None
 
 
 def test_a_render_target_message_takes_what_its_flags_ask_for():

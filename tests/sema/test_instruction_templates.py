@@ -13,7 +13,7 @@ from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema import instruction_templates
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.bind_program import bind_program
-from visa_lsp.sema.lower import assemble, lower, program_of
+from visa_lsp.sema.lower import lower, program_of, resolve_text
 from visa_lsp.syntax.document import Document
 
 HEAD = """.version 4.1
@@ -57,7 +57,7 @@ def test_every_text_of_the_corpus_gives_the_same_program(path):
 def test_the_size_of_registers_is_found_as_without_templates(size):
     text = size + HEAD + "    addr_add (M1, 1) A0(0)<1> &V34[64] 0x4:uw\n" * 4
     for platform in (None, "TGLLP", "PVC"):
-        assert program_of(Document.parse(text), platform_named(platform or "")) == assemble(text, platform).module
+        assert program_of(Document.parse(text), platform_named(platform or "")) == resolve_text(text, platform).module
 
 
 @pytest.mark.corpus

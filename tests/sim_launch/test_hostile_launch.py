@@ -21,7 +21,7 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.forms import QuickError, template
 from visa_lsp.app.launch.runner import RunOptions, run_launch
 from visa_lsp.codec.encode import encode
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim.launch.config import LaunchError
 
 ROOT = Path(__file__).parents[2]
@@ -252,7 +252,7 @@ SIMPLE = parse_launch("groups: [1]\nlocal_size: [16]\n", Path("k.launch.yaml"))
 def object_of(declarations, change):
     from msgspec.structs import replace
 
-    module = assemble(BODY.format(declarations), "TGLLP").module
+    module = resolve_text(BODY.format(declarations), "TGLLP").module
     kernel = change(module.kernels[0], replace)
     return encode(replace(module, kernels=(kernel,)))
 
@@ -298,7 +298,7 @@ def test_input_outside_of_the_payload():
 @pytest.mark.parametrize("seed", first(1, range(4)))
 def test_damaged_objects_run_or_are_refused(seed):
     """Whatever a byte says: a result, a report, or one error in words."""
-    data = encode(assemble(TEXT, "TGLLP").module)
+    data = encode(resolve_text(TEXT, "TGLLP").module)
     rng = random.Random(seed)
     file = parse_launch(LAUNCH, EXAMPLES / "saxpy.launch.yaml")
     ended, lines = {"run": 0, "refused": 0}, 0
@@ -413,7 +413,7 @@ def test_any_number_of_a_ze_info_may_be_anything(tmp_path):
             (tmp_path / "z.yaml").write_text("\n".join(changed))
             try:
                 file = parse_launch(launch_text, tmp_path / "k.launch.yaml")
-                module = assemble(BODY.format("").replace('"k"', '"saxpy"'), "TGLLP").module
+                module = resolve_text(BODY.format("").replace('"k"', '"saxpy"'), "TGLLP").module
                 run_launch(file, RunOptions(tmp_path / "k.isa", engine="interp", budget=100), encode(module))
             except LaunchError as error:
                 told.add(str(error))
@@ -425,7 +425,7 @@ def test_any_number_of_a_ze_info_may_be_anything(tmp_path):
 def test_an_argument_with_a_huge_number_is_refused(tmp_path, args):
     (tmp_path / "z.yaml").write_text(ZE_INFO.replace("arg_index: 0", "arg_index: 1073741824"))
     file = parse_launch(f"ze_info: z.yaml\ngroups: [1]\nlocal_size: [16]\nargs: {args}\n", tmp_path / "k.launch.yaml")
-    module = assemble(BODY.format("").replace('"k"', '"saxpy"'), "TGLLP").module
+    module = resolve_text(BODY.format("").replace('"k"', '"saxpy"'), "TGLLP").module
     with pytest.raises(LaunchError, match="1073741825 arguments"):
         run_launch(file, RunOptions(tmp_path / "k.isa"), encode(module))
     with pytest.raises(QuickError, match="1073741825 arguments"):
@@ -466,7 +466,7 @@ def test_damaged_launch_files_run_or_are_refused(seed):
         "~",
         "true",
     ]
-    told, runs, data = [], 0, encode(assemble(TEXT, "TGLLP").module)
+    told, runs, data = [], 0, encode(resolve_text(TEXT, "TGLLP").module)
     for _ in range(100):
         lines = LAUNCH.split("\n")
         for _ in range(rng.choice((1, 1, 2))):

@@ -17,7 +17,7 @@ from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.cli.main import main
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import FileVariable
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 MAIN = """.version 4.1
 .kernel "main"
@@ -152,7 +152,7 @@ def test_the_argument_is_destroyed_by_the_call(command, capsys):
 
 def with_file_variable(text, linkage, name="shared"):
     """Return the program of a text, ``cell`` of each body being a variable of file scope."""
-    module = assemble(text, "TGLLP").module
+    module = resolve_text(text, "TGLLP").module
 
     def changed(body):
         variables = tuple(

@@ -18,7 +18,7 @@ from visa_lsp.codec.encode import encode, instruction_offsets
 from visa_lsp.codec.instruction_writer import InstructionWriter
 from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa.model import FieldKind
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,7 +125,7 @@ def find_agreed_object(folder: Path, text: str, platform: str, *, as_printed: bo
 
     A text that is not written ``as_printed`` comes back as another one, of the same code.
     """
-    result = assemble(text, platform)
+    result = resolve_text(text, platform)
     assert result.module is not None, result.bound.problems
     ours = encode(result.module)
     written = folder / "written"
@@ -144,7 +144,7 @@ def find_agreed_object(folder: Path, text: str, platform: str, *, as_printed: bo
     if as_printed:
         assert normal(printed) == normal(text)
     else:
-        again = assemble(printed, platform)
+        again = resolve_text(printed, platform)
         assert again.module is not None, again.bound.problems
         assert _code(encode(again.module)) == _code(ours)
     return ours

@@ -35,7 +35,7 @@ from visa_lsp.program.model import (
     RawOperand,
     State,
 )  # fmt: skip
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 
 DECLARATIONS = """.version 4.1
 .kernel "k"
@@ -57,7 +57,7 @@ L1:
 L2:
     ret (M1, 1)
 """
-SKELETON = assemble(DECLARATIONS, "TGLLP").module.kernels[0]
+SKELETON = resolve_text(DECLARATIONS, "TGLLP").module.kernels[0]
 GENERALS = {32: 4, 33: 4, 34: 2, 35: 1, 36: 8}  # number of a variable, bytes of its type
 LABELS = 3
 GRF = 32
@@ -305,7 +305,7 @@ def lsc_lines(draw) -> str:
 @st.composite
 def lsc_instructions(draw) -> Inst:
     line = draw(lsc_lines())
-    result = assemble(DECLARATIONS.replace("    ret (M1, 1)", f"    {line}"), "PVCXT")
+    result = resolve_text(DECLARATIONS.replace("    ret (M1, 1)", f"    {line}"), "PVCXT")
     assert result.module is not None, (line, result.bound.problems)
     return result.module.kernels[0].instructions[-1]
 

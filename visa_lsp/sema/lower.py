@@ -18,8 +18,8 @@ from visa_lsp.sema.model import Body, BoundModule, Symbol, SymbolKind
 from visa_lsp.syntax.document import BYTE_ORDER_MARK, Document
 
 
-class AssembleResult(Struct, frozen=True):
-    """A text converted to a program. ``module`` is None if problems prevent a program."""
+class ResolvedText(Struct, frozen=True):
+    """A text as a resolved program. ``module`` is None if problems prevent a program."""
 
     document: Document
     bound: BoundModule
@@ -35,18 +35,18 @@ def lower(bound: BoundModule) -> Module | None:
     return Module((4, 1), kernels, (), functions)
 
 
-def assemble(text: str | Document, platform: str | None = None, table: InstructionTable = TABLE) -> AssembleResult:
+def resolve_text(text: str | Document, platform: str | None = None, table: InstructionTable = TABLE) -> ResolvedText:
     """Parse, bind and lower a text. ``platform`` is the name of a platform or device; an unknown name counts as none."""
     document = text if isinstance(text, Document) else Document.parse(text)
     chosen = platform_named(platform) if platform else None
     bound = bind(document, chosen, table)
     if chosen is None:
         bound = with_shown_grf(document, bound, table)
-    return AssembleResult(document, bound, _with_object_bits(document, lower(bound)))
+    return ResolvedText(document, bound, _with_object_bits(document, lower(bound)))
 
 
 def program_of(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> Module | None:
-    """Return the program of a text, like ``assemble``, but without the bound text, so that long texts are not bound line by line.
+    """Return the program of a text, like ``resolve_text``, but without the bound text, so that long texts are not bound line by line.
 
     None if problems prevent a program.
     """

@@ -17,7 +17,7 @@ from visa_lsp.compare.model import ComparedBody, Ref
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of
 from visa_lsp.program.text_form import Subject, TextLine, module_lines, names_of
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sema.model import VARIABLE_LETTER, Body
 from visa_lsp.text import lines_of
 
@@ -55,7 +55,7 @@ def side_of_text(name: str, text: str, platform: str | None) -> Side | CheckedPr
     """Return the side of a text, or its findings if it cannot be lowered. Other errors are ignored, as both sides may have them."""
     chosen = platform_named(platform) if platform else None
     # Not ``lower_text``, because the bound text is needed too, and binding twice would cost a quarter of a comparison.
-    result = assemble(text, platform)
+    result = resolve_text(text, platform)
     if result.module is None:
         return lower_text(Analysis(result.document, chosen), chosen)
     bound = sorted(result.bound.bodies, key=lambda body: not body.is_kernel)
