@@ -27,7 +27,7 @@ from benchmarks.inputs import CORPUS
 from visa_lsp.analysis.analysis import VERIFY
 
 ROOT = Path(__file__).parents[1]
-SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
+SERVER = [sys.executable, "-m", "visa_lsp"]
 _PATIENCE = 300.0
 # Every incremental answer is compared with a full one: a difference is an error in the log.
 _VERIFYING = {**os.environ, VERIFY: "1"}

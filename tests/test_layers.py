@@ -101,6 +101,7 @@ ALLOWED["api"] = {
     "app", "companions", "codec", "diagnostics", "isa", "launchfile", "program", "safe_io", "sim", "zeinfo",
 }  # fmt: skip
 ALLOWED["pytest_plugin"] = {"app", "launchfile"}
+ALLOWED["__main__"] = {"cli"}
 ALLOWED["generate"] = {"app", "checks", "codec", "ide", "isa", "launchfile", "lsp", "mcp", "program", "sim"}
 # Third parties that only these rooms may import.
 THIRD_PARTY = {

@@ -33,7 +33,7 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 _READER_LEAVES: Final = 0  # in the place of a signal: standard output is closed
 _LATEST: Final = 1.5  # seconds from the start to the signal
 _END: Final = 30.0  # seconds that a command may take to end; its children get as many
-_PROGRAM: Final = (sys.executable, "-c", "from visa_lsp.cli.entry import program; program()")
+_PROGRAM: Final = (sys.executable, "-m", "visa_lsp")
 _MARK: Final = "VISA_LSP_ATTACKED"
 
 

@@ -53,7 +53,7 @@ def test_neovims_own_configuration(editor: Neovim, tmp_path: Path):
     home = tmp_path / "home"
     (home / "lsp").mkdir(parents=True)
     shutil.copy(ROOT / "docs" / "editors" / "nvim" / "lsp-visa.lua", home / "lsp" / "visa.lua")
-    command = json.dumps([sys.executable, "-m", "visa_lsp.cli.serve"]).replace("[", "{").replace("]", "}")
+    command = json.dumps([sys.executable, "-m", "visa_lsp"]).replace("[", "{").replace("]", "}")
     start = tmp_path / "start.lua"
     answer = tmp_path / "answer"
     launch = tmp_path / "broken.launch.yaml"

@@ -44,7 +44,7 @@ def test_session_in_emacs(tmp_path: Path):
     environment = {
         **os.environ,
         "HOME": str(tmp_path),
-        "VISA_LSP_COMMAND": json.dumps([sys.executable, "-m", "visa_lsp.cli.serve"]),
+        "VISA_LSP_COMMAND": json.dumps([sys.executable, "-m", "visa_lsp"]),
         "VISA_FILE": str(kernel.path),
         "VISA_REPORT": str(report),
     }

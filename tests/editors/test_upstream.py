@@ -18,7 +18,7 @@ from ruamel.yaml import YAML
 
 FOLDER = ROOT / "docs" / "editors" / "upstream"
 VIM = ROOT / "docs" / "editors" / "vim"
-SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
+SERVER = [sys.executable, "-m", "visa_lsp"]
 NEW = [editor for editor in neovims() if editor.version >= (0, 11)]
 EMACS = shutil.which("emacs")
 

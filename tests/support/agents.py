@@ -17,7 +17,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 ROOT = Path(__file__).parents[2]
-COMMAND = ["-c", "from visa_lsp.cli.entry import program; program()", "mcp"]
+COMMAND = ["-m", "visa_lsp", "mcp"]
 PATHS = ("path", "launch", "a", "b")
 TEXTS = ("text", "a_text", "b_text", "launch_text")
 MAX_CHARS = 8_000  # 2,000 tokens of four characters, the text and the values of an answer together

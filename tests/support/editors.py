@@ -63,7 +63,7 @@ def drive_neovim(
     shutil.copy(ROOT / "docs" / "editors" / "nvim" / "visa.lua", lua / "visa.lua")
     answer = home / "report.json"
     start = home / "init.lua"
-    command = json.dumps([sys.executable, "-m", "visa_lsp.cli.serve"]).replace("[", "{").replace("]", "}")
+    command = json.dumps([sys.executable, "-m", "visa_lsp"]).replace("[", "{").replace("]", "}")
     start.write_text(
         f"vim.opt.runtimepath:prepend('{home}')\n"
         f"require('visa').setup({{ cmd = {command}, {options} }})\n{more}\n"

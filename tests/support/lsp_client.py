@@ -19,7 +19,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import register_lsp_features
 
 ROOT = Path(__file__).parents[2]
-SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
+SERVER = [sys.executable, "-m", "visa_lsp"]
 
 LAUNCH = """\
 kernel: saxpy

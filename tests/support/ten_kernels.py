@@ -89,7 +89,7 @@ def page() -> str:
 
 def draw_pictures() -> None:
     """Draw each kernel's source, vISA and pseudo-code as ``visa-lsp read --format html`` shows them."""
-    product = (sys.executable, "-c", "from visa_lsp.cli.entry import program; program()")
+    product = (sys.executable, "-m", "visa_lsp")
     with TemporaryDirectory() as name:
         folder = Path(name)
         for source, kernel, _ in KERNELS:

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Final, TextIO
 from visa_lsp.app.clusters import Cluster, ClusterWork, Said, as_it_is, capture_output
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
-from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
+from visa_lsp.app.inputs import STDIN, foreign, is_opencl, read_bytes
 from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_lines
 from visa_lsp.app.launch.sweep_table import refuse_table
-from visa_lsp.app.launch.unit import LAUNCHES, LaunchJob, guard, run_job
+from visa_lsp.app.launch.unit import LAUNCHES, LaunchJob, guard, launch_paths, run_job
 from visa_lsp.app.output_files import check_output, refuse_input, replace_file
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import whole_number
@@ -261,10 +261,7 @@ def _run_sweep(args: Namespace) -> int:
     first = (args.inputs[0] if args.launch else _with_launch_file(args.inputs)) or args.inputs[0]
     rest = list(args.inputs)
     rest.remove(first)
-    try:
-        path, launch_path = _paths(first, args)
-    except FileNotFoundError as error:
-        raise UserError(str(error)) from None
+    path, launch_path = _paths(first, args)
     if path is not None and not args.launch and not launch_path.exists():
         raise UserError(f"{first}: --sweep needs a launch file with sweep:, {launch_path} does not exist")
     options = RunOptions(
@@ -596,26 +593,14 @@ def _tracer(words: list[str], stream: TextIO) -> Tracer:
 
 def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
     """Return the file of the program, None if the launch file names it, and the launch file, which may not exist."""
-    if name == "-":
-        path = Path(args.stdin_filename or "stdin.visaasm")
-    else:
-        path = Path(name)
-        if not path.exists() or path.is_dir():
-            raise FileNotFoundError(f"{name}: {'is a directory' if path.is_dir() else 'no such file'}")
-        if path.suffix in LAUNCHES:
-            if args.init:
-                raise UserError(f"{name}: --init expects a text, an object or OpenCL C, found a launch file")
-            return None, path
-        if not is_opencl(name):
-            _refuse_foreign(path)
-    if args.launch:
-        launch = Path(args.launch)
-        if args.init:
-            return path, launch
-        if not launch.exists() or launch.is_dir():
-            raise FileNotFoundError(f"{args.launch}: no such file")
-        return path, launch
-    return path, path.with_suffix(".launch.yaml")
+    path, launch = launch_paths(name, args.launch, args.stdin_filename)
+    if path is None and args.init:
+        raise UserError(f"{name}: --init expects a text, an object or OpenCL C, found a launch file")
+    if path is not None and name != STDIN and not is_opencl(name):
+        _refuse_foreign(path)
+    if args.launch and path is not None and not args.init and (not launch.exists() or launch.is_dir()):
+        raise UserError(f"{args.launch}: no such file")
+    return path, launch
 
 
 def _refuse_foreign(path: Path) -> None:

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.exits import EXIT_USAGE
-from visa_lsp.cli.exits import complain
 from visa_lsp.lsp.transport.early_initialize import greet
 from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of, widen_pipe
 
@@ -89,20 +87,3 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
         return 0
     server.start_io(inflow, sys.stdout.buffer, answered)
     return int(server.exit_code)
-
-
-def main() -> int:
-    """Start the server from the command line of its separate program."""
-    from argparse import ArgumentParser
-
-    parser = ArgumentParser(prog="visa-lsp", description="Language server for vISA assembly.")
-    add_arguments(parser)
-    try:
-        return serve(parser.parse_args())
-    except UserError as error:
-        complain(str(error))
-        return EXIT_USAGE
-
-
-if __name__ == "__main__":
-    sys.exit(main())

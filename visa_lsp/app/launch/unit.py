@@ -114,6 +114,19 @@ def open_job(job: LaunchJob, quick: dict[str, Any] | None = None, kernel: str = 
     return OpenedLaunch(made.proposal.read(job.launch), options, data, made)
 
 
+def launch_paths(name: str, launch: str | None, stdin_filename: str | None) -> tuple[Path | None, Path]:
+    """Return the file of a program that a user names, None for a launch file, and its launch file, which may not exist.
+
+    Raises UserError if the named file does not exist.
+    """
+    path = Path((stdin_filename or STDIN_TEXT) if name == STDIN else name)
+    if name != STDIN and (not path.exists() or path.is_dir()):
+        raise UserError(f"{name}: {'is a directory' if path.is_dir() else 'no such file'}")
+    if name != STDIN and path.suffix in LAUNCHES:
+        return None, path
+    return path, Path(launch) if launch else path.with_suffix(".launch.yaml")
+
+
 def job_at(name: str, launch: str | None, options: RunOptions, stdin_filename: str | None = None) -> LaunchJob:
     """Return the launch of a text, an object, a launch file or standard input that a user names.
 
@@ -121,13 +134,10 @@ def job_at(name: str, launch: str | None, options: RunOptions, stdin_filename: s
     """
     from visa_lsp.app.launch import runner
 
-    path = Path((stdin_filename or STDIN_TEXT) if name == STDIN else name)
-    if name != STDIN and (not path.exists() or path.is_dir()):
-        raise UserError(f"{name}: {'is a directory' if path.is_dir() else 'no such file'}")
-    if path.suffix in LAUNCHES:
-        return LaunchJob(name, path, options, named=True)
+    path, file = launch_paths(name, launch, stdin_filename)
+    if path is None:
+        return LaunchJob(name, file, options, named=True)
     data = read_bytes(name) if name == STDIN else runner.read_bytes(path, named=True)
-    file = Path(launch) if launch else path.with_suffix(".launch.yaml")
     return LaunchJob(str(path), file, replace(options, path=path), data=data, named=bool(launch))
 
 
