@@ -14,7 +14,6 @@ from enum import IntEnum
 from math import gcd
 from typing import Final
 
-UNLIMITED: Final = 1 << 70  # beyond any value of a register
 MAX_MASK_RUNS: Final = 3  # of ones in the constant of an ``and``
 
 

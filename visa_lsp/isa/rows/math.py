@@ -19,7 +19,6 @@ _F_DF: Final = frozenset({F, DF})
 _NO_DOUBLES: Final = Lack(frozenset({DF}), INEXACT, reason="the unit for exact results")
 _NO_EXACT: Final = Lack(_F_DF, INEXACT, reason="the unit for exact results")
 
-_BRAIN: Final = "From CRI on all operands may be bf."
 _APPROXIMATE: Final = "The hardware result is an approximation and may differ in the last bits from one GPU to another."
 
 
