@@ -7,7 +7,6 @@ Invariant: at most one pending publication per document.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +23,6 @@ from visa_lsp.lsp.handlers.info import info_of, text_at
 from visa_lsp.lsp.transport.protocol import Encoded, Protocol
 from visa_lsp.lsp.visa_server import VisaServer, guard
 from visa_lsp.lsp.work_progress import show_progress
-from visa_lsp.syntax.word_search import learn_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,13 +38,6 @@ logger = logging.getLogger(__name__)
 _PAUSE: Final = 0.4
 _DEPENDENT: Final = {Language.VISA: (Language.ZEINFO, Language.LAUNCH), Language.ZEINFO: (Language.LAUNCH,)}
 Value = dict[str, Any]
-
-
-class FrozenHeap:
-    """The exemption of objects made to open a text from later garbage collections."""
-
-    def __init__(self) -> None:
-        self.done = False
 
 
 def register(server: VisaServer) -> None:
@@ -202,18 +193,6 @@ def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> No
     ls.pending[uri] = asyncio.get_running_loop().call_soon(_publish, ls, uri, before)
 
 
-def _freeze_heap(analysis: Analysis) -> None:
-    """Exempt the objects made to open a text from garbage collections, because they live as long as the text is open."""
-    frozen = analysis.document.session.part(FrozenHeap)
-    if not frozen.done:
-        frozen.done = True
-        # The first edit of a declaration searches the chunks for its name.
-        for chunk in analysis.document.chunks if analysis.document.line_count >= CLASSIFIED_FROM_LINES else ():
-            learn_words(chunk)
-        gc.collect(0)
-        gc.freeze()
-
-
 def _publish(ls: VisaServer, uri: str, _before: OpenDocument | None = None) -> None:
     ls.pending.pop(uri, None)
     opened = ls.documents.get(uri)
@@ -226,7 +205,6 @@ def _publish(ls: VisaServer, uri: str, _before: OpenDocument | None = None) -> N
         items = []
     if ls.documents.get(uri) is opened:
         _publish_values(ls, uri, opened.version, items)
-    _freeze_heap(opened.analysis)
     schedule_beside(ls, opened)
     if _waits_for_deferred(ls, opened):
         ls.pending[uri] = asyncio.get_running_loop().create_task(_publish_deferred(ls, opened))
@@ -298,7 +276,6 @@ def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
 
 async def _pull_again(ls: VisaServer, opened: OpenDocument) -> None:
     """Make the client request findings again once deferred ones are ready."""
-    _freeze_heap(opened.analysis)
     workspace = ls.client_capabilities.workspace
     can = workspace and workspace.diagnostics and workspace.diagnostics.refresh_support
     if can and await _find_deferred(ls, opened):

@@ -8,7 +8,6 @@ client ends the server.
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import logging
 import os
@@ -28,11 +27,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERRUPTED: Final = 130
-# The garbage collector runs in idle time after the first number of allocations; a server that is never idle collects
-# after the second, and its older objects at every 500th collection.
-_GC_SMALL_HEAP_ALLOCATIONS: Final = 3_000
-_GC_ALLOCATIONS: Final = 50_000
-_GC_OLDER_COLLECTIONS: Final = 500
 Change = tuple[tuple[int, int, int, int] | None, str]
 
 
@@ -93,7 +87,6 @@ class _Inbox:
         if body is not None or self._inflow.ended:
             self._take(body)
         else:
-            _tidy()
             self._engaged = False
 
     def _take(self, body: bytes | None) -> None:
@@ -131,11 +124,7 @@ class _Inbox:
     def _hand(self, body: bytes) -> None:
         if self._handle(body):
             # Work that the message started is done first, because the thread would take the interpreter's lock from it.
-            self._loop.call_soon(self._go_on)
-
-    def _go_on(self) -> None:
-        _tidy()
-        self._handled.release()
+            self._loop.call_soon(self._handled.release)
 
     # ---- handled ----
 
@@ -153,13 +142,6 @@ class _Inbox:
             self._end()
             return False
         return True
-
-
-def _tidy() -> None:
-    """Collect garbage now, because a collection during a keystroke would double its time."""
-    young, older, _ = gc.get_count()
-    if young >= _GC_SMALL_HEAP_ALLOCATIONS:
-        gc.collect(1 if older >= _GC_OLDER_COLLECTIONS else 0)
 
 
 class _Outbox:
@@ -183,7 +165,6 @@ def serve_stdio(server: LanguageServer, stop: Event, inflow: Inflow, stdout: Bin
     async def serve() -> None:
         await _Inbox(server, inflow, stop).empty()
 
-    gc.set_threshold(_GC_ALLOCATIONS, _GC_OLDER_COLLECTIONS, 100)
     server.protocol.set_writer(_Outbox(stdout or sys.stdout.buffer))
     try:
         asyncio.run(serve())
