@@ -266,7 +266,7 @@ class Bench:
             self.server.request("textDocument/diagnostic", {"textDocument": {"uri": URI}})
         if method == "codeLens/resolve":
             lenses = self.server.request("textDocument/codeLens", {"textDocument": {"uri": URI}})
-            self.lens = next(lens for lens in lenses if "data" in lens)
+            self.lens = next((lens for lens in lenses if "data" in lens), lenses[0])
         name = method if "/" in method and not method.startswith("semantic") else f"textDocument/{method}"
         found = self.server.time_request(name, self.params(method, remark))
         if method.startswith("semanticTokens/full"):

@@ -147,6 +147,17 @@ async def test_implementation_of_an_input_is_its_argument(client, conv):
     assert "arg_byvalue" in conv.yaml.splitlines()[found.range.start.line]
 
 
+async def test_implementation_of_an_input_reads_only_the_head_of_its_kernel(client, conv):
+    code = "    mov (M1, 1) V99999(0,0)<1> 0x0:d\n"
+    text = conv.text.replace("    ret (M1, 1)", code * 300 + "    ret (M1, 1)")
+    conv.open(client, text=text)
+    place = at(text, ".input V0034", 8)
+    found = await client.text_document_implementation_async(types.ImplementationParams(conv.there, place))
+    assert found is not None, "errors in the code do not matter"
+    place = at(text, "V99999", 2)
+    assert await client.text_document_implementation_async(types.ImplementationParams(conv.there, place)) is None
+
+
 async def test_a_kernels_name_leads_there_and_back(client, conv):
     conv.open(client, text=conv.text)
     found = await definition(client, conv.here, at(conv.yaml, "smooth", 1))

@@ -182,12 +182,17 @@ def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, of
 
 def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
     """Return the place in ze_info of the input or kernel at an offset of the text beside it."""
-    kernel = kernel_at(opened.analysis, offset)
     path = ls.files.path_of(opened.key)
-    if kernel is None or path is None:
+    document = opened.analysis.document
+    line = document.position(offset)[0]
+    group = index_of(document).group_at(line)
+    if path is None or line not in header_lines(document, group.name):
         return None
-    for told in ls.files.beside.descriptions(kernel, Path(path)):
-        found = None if told.is_zebin else place_in_document(told.text, opened.analysis, opened.key, offset)
+    # Without the code, whose binding takes seconds in a long text.
+    header = header_of(opened.analysis, group.name)
+    kernel = kernel_at(header, offset)
+    for told in ls.files.beside.descriptions(kernel, Path(path)) if kernel is not None else ():
+        found = None if told.is_zebin else place_in_document(told.text, header, opened.key, offset)
         if found is not None:
             return types.Location(ls.files.uri_of(told.path), range_of(PlainText(told.text), found, ls.encoding))
     return None
