@@ -68,7 +68,10 @@ def test_nobody_searches_for_what_names_nothing(word, monkeypatch):
     mentions = Index.mentions
     monkeypatch.setattr(Index, "mentions", lambda *some, **more: asked.append(some) or mentions(*some, **more))
     analysis = Analysis.of(text + "    ret (M1, 1)\n")
-    assert highlights(analysis, text.index(word) + 1) == ()
+    offset = text.index(word) + 1
+    assert highlights(analysis, offset) == ()
+    assert definition(analysis, offset) is None
+    assert renamed(analysis, offset, "V40") == "nothing here can be renamed"
     assert not asked
     assert len(highlights(analysis, text.index("V41") + 1)) == 201
     assert asked

@@ -61,18 +61,20 @@ def document_line(analysis: Analysis, offset: int) -> int:
 
 def definition(analysis: Analysis, offset: int) -> Target | None:
     """Return the declaration of the name at an offset; None for predefined names and other text."""
-    line = document_line(analysis, offset)
-    analysis = focus(analysis, [line, *_labels(analysis, offset)])
-    spot = spot_at(analysis, offset)
+    view = focus_at(analysis, offset)
+    spot = spot_at(view, offset)
+    if spot is not None and spot.symbol is None and spot.token.kind in (TokenKind.LABEL, TokenKind.VARIABLE):
+        view = focus(analysis, [document_line(analysis, offset), *_labels(analysis, offset)])
+        spot = spot_at(view, offset)
     if spot is None:
         return None
     if spot.token.kind is TokenKind.FUNCTION:
-        body = next((b for b in analysis.bound.bodies if b.name == spot.token.text and b.place is not None), None)
-        return _target(analysis, spot.span, body.place) if body and body.place else None
+        body = next((b for b in view.bound.bodies if b.name == spot.token.text and b.place is not None), None)
+        return _target(view, spot.span, body.place) if body and body.place else None
     symbol = spot.symbol
     if symbol is None or symbol.place is None:
         return None
-    return _target(analysis, spot.span, symbol.place)
+    return _target(view, spot.span, symbol.place)
 
 
 def implementation(analysis: Analysis, offset: int) -> Target | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
 from visa_lsp.ide.features.references import references
-from visa_lsp.ide.index.focus import focus, focus_at, word_at
+from visa_lsp.ide.index.focus import focus_at
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
@@ -46,11 +46,8 @@ def _may(spot: TokenContext) -> bool:
 
 def rename(analysis: Analysis, offset: int, new_name: str) -> tuple[Edit, ...]:
     """Return the edits of a rename. RenameRefused says why it cannot be done."""
-    line, column = analysis.document.position(offset)
     # Lines with the new name are bound too, because it may be taken.
-    names = word_at(analysis.document.line_text(line), column) | {new_name}
-    view = focus(analysis, [line], names if new_name else ())
-    spot = spot_at(view, offset)
+    spot = spot_at(focus_at(analysis, offset, uses=bool(new_name), names={new_name}), offset)
     if spot is None or not _may(spot):
         raise RenameRefused("nothing here can be renamed")
     _check(analysis, spot, new_name)

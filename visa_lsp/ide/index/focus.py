@@ -145,9 +145,15 @@ def header_of(analysis: Analysis, name: str) -> Analysis:
 
 
 def focus_at(
-    analysis: Analysis, offset: int, *, uses: bool = False, family: bool = False, most: int | None = None
+    analysis: Analysis,
+    offset: int,
+    *,
+    uses: bool = False,
+    names: Iterable[str] = (),
+    family: bool = False,
+    most: int | None = None,
 ) -> Analysis:
-    """Return the analysis bound for the line of an offset; ``uses`` adds the lines that mention the name there."""
+    """Return the analysis bound for the line of an offset; ``uses`` adds the lines that mention the name there, or ``names``."""
     document = analysis.document
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
         return analysis
@@ -159,7 +165,7 @@ def focus_at(
     if spot is None or spot.token.kind not in _NAMES:
         # A mnemonic or a directive may be in every line; its other places are never needed.
         return alone
-    return focus(analysis, [line], word_at(document.line_text(line), column), family=family, most=most)
+    return focus(analysis, [line], {*word_at(document.line_text(line), column), *names}, family=family, most=most)
 
 
 def word_at(text: str, column: int) -> set[str]:
