@@ -75,3 +75,20 @@ def test_nobody_searches_for_what_names_nothing(word, monkeypatch):
     assert not asked
     assert len(highlights(analysis, text.index("V41") + 1)) == 201
     assert asked
+
+
+def test_lines_of_a_text_with_scopes_are_coloured_without_the_rest():
+    scope = "{\n.decl V50 v_type=A num_elts=1\n    mov (M1, 8) V40(0,0)<1> V41(0,0)<1;1,0>\n    addr_add (M1, 1) V50(0)<1> &V40 0:w\n}\n"
+    line = "    mov (M1, 8) V50(0,0)<1> V41(0,0)<1;1,0>\n"
+    decls = "".join(f".decl V{n} v_type=G type=d num_elts=8 align=dword\n" for n in (40, 41, 50))
+    text = f'.version 4.1\n.kernel "k"\n{decls}' + (line * 20 + scope) * 30
+    focused, whole = both(text)
+    tokens = list(semantic_tokens(whole))
+    assert {t.modifiers for t in tokens if text.split("\n")[t.line][t.span.start : t.span.end] == "V50"} >= {
+        ("modification",),
+        ("modification", "address"),
+    }
+    for first in range(0, whole.document.line_count, 50):
+        found = list(semantic_tokens(focused, first, first + 49))
+        assert found == [t for t in tokens if first <= t.line < first + 50]
+    assert "bound" not in vars(focused), "the whole text was bound"

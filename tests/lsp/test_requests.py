@@ -7,6 +7,9 @@ from lsp_client import at, line_of, open_text, saxpy, session
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.ide.features.semantic_tokens import semantic_tokens
+
 
 async def test_references_and_highlights(client, kernel):
     place = at(kernel.text, "V0061(0,0)<1;1,0>")
@@ -48,6 +51,20 @@ async def test_outline_folding_and_colours(client, kernel):
     assert list(part.data[:3]) == [line, 4, 3]
     found = await client.workspace_symbol_async(types.WorkspaceSymbolParams("v0061"))
     assert [symbol.name for symbol in found] == ["V0061"]
+
+
+async def test_colours_of_a_long_text_with_scopes(tmp_path):
+    scope = "{\n.decl V50 v_type=A num_elts=1\n    addr_add (M1, 1) V50(0)<1> &V40 0:w\n}\n\n"
+    text = f'.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8\n{scope * 250}'
+    async with session() as client:
+        here = open_text(client, (tmp_path / "k.visaasm").as_uri(), text)
+        full = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(here))
+    found, line, column = [], 0, 0
+    for down, right, length in zip(full.data[::5], full.data[1::5], full.data[2::5], strict=True):
+        line, column = line + down, right if down else column + right
+        found.append((line, column, length))
+    tokens = semantic_tokens(Analysis.of(text))
+    assert found == [(t.line, t.span.start, t.span.end - t.span.start) for t in tokens]
 
 
 async def test_the_header_is_of_the_kind_that_editors_fold_when_a_text_opens(tmp_path):

@@ -78,8 +78,10 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
     document = analysis.document
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
     if not is_coloured_by_chunk(analysis):
-        for line in range(max(0, first), end + 1):
-            yield from _of_line(analysis, line)
+        lines = range(max(0, first), end + 1)
+        view = focus(analysis, lines)
+        for line in lines:
+            yield from _of_line(view, line)
         return
     for at in range(document.chunk_at(max(0, first)), document.chunk_at(max(0, end)) + 1):
         base = document.line_of(at)
@@ -91,7 +93,7 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
 
 
 def is_coloured_by_chunk(analysis: Analysis) -> bool:
-    """Return whether a text is coloured by line keys; short texts, and texts with scopes, are bound whole."""
+    """Return whether a text is coloured by line keys; the lines of short texts, and of texts with scopes, are bound."""
     document = analysis.document
     return not (isinstance(analysis, Focus) or document.line_count < WHOLE or index_of(document).scopes)
 

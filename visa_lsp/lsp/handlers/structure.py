@@ -284,6 +284,8 @@ class SentTokens:
 _ids = itertools.count(1)
 # Larger changes are sent without a search for equal pieces, which would take long.
 _MAX_COMPARED_PIECES: Final = 64
+# Other messages are answered after that many lines, which are bound in some 50 ms.
+_MAX_BOUND_LINES: Final = 400
 
 
 @guard
@@ -368,24 +370,29 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
         return SentTokens(((inside, inside.lead),) if inside.body else ())
     analysis = opened.analysis
     document = analysis.document
+    found: list[tuple[Piece, int]] = []  # with the number of its lines
     if not is_coloured_by_chunk(analysis):
-        whole = lines_of(analysis, 0, document.line_count - 1, ls.encoding)
-        return SentTokens(((whole, whole.lead),) if whole.body else ())
-    kept = pieces_of(document)
+        for first in range(0, document.line_count, _MAX_BOUND_LINES):
+            found.append((lines_of(analysis, first, first + _MAX_BOUND_LINES - 1, ls.encoding), _MAX_BOUND_LINES))
+            await pause()
+    else:
+        kept = pieces_of(document)
+        index = index_of(document)
+        for at, chunk in enumerate(document.chunks):
+            piece = kept.get(index, at, ls.encoding)
+            if piece is None:
+                piece = kept.make(analysis, index, at, ls.encoding)
+                await pause()
+            assert piece is not None
+            found.append((piece, chunk.count))
     pieces = []
     distance = 0
-    index = index_of(document)
-    for at, chunk in enumerate(document.chunks):
-        piece = kept.get(index, at, ls.encoding)
-        if piece is None:
-            piece = kept.make(analysis, index, at, ls.encoding)
-            await pause()
-        assert piece is not None
+    for piece, lines in found:
         if piece.body:
             pieces.append((piece, distance + piece.lead))
             distance = piece.tail
         else:
-            distance += chunk.count
+            distance += lines
     return SentTokens(tuple(pieces))
 
 
