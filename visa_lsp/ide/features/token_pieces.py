@@ -127,7 +127,7 @@ def recode_line(line: bytes, text: str, encoding: Encoding) -> bytes:
 
 
 def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> Piece:
-    """Return the tokens of lines ``first`` to ``last`` as one piece that counts from line 0."""
+    """Return the tokens of lines ``first`` to ``last`` as one piece that counts from line ``first``."""
     document = analysis.document
     last = min(last, document.line_count - 1)  # a client may request any range
     found: list[bytes] = [b""] * max(0, last + 1 - first)
@@ -138,9 +138,7 @@ def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> P
         by_line.setdefault(token.line, []).append((start, end - start, TYPES.index(token.type), bits))
     for line, tokens in by_line.items():
         found[line - first] = recode_line(pack_tokens(tokens), document.line_text(line), encoding)
-    piece = join_lines(found)
-    piece.lead += max(0, first)
-    return piece
+    return join_lines(found)
 
 
 def numbers_of(pieces: Sequence[tuple[Piece, int]]) -> list[int]:

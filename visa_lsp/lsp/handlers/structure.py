@@ -410,4 +410,4 @@ async def on_tokens_range(ls: VisaServer, params: types.SemanticTokensRangeParam
     span = to_span(document, params.range, ls.encoding)
     first, last = document.position(span.start)[0], document.position(span.end)[0]
     piece = lines_of(opened.analysis, first, last, ls.encoding)
-    return Encoded([b'{"data": [', *(encode_pieces([(piece, piece.lead)]) if piece.body else ()), b"]}"])
+    return Encoded([b'{"data": [', *(encode_pieces([(piece, first + piece.lead)]) if piece.body else ()), b"]}"])
