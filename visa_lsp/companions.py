@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 
 from visa_lsp.program.suffixes import OBJECT, TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, MIB, is_regular, open_file, read_file
-from visa_lsp.text import decode_text
+from visa_lsp.text import decode_text, encode_text
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, is_elf, read_zebin
@@ -86,7 +86,7 @@ def stem_of(path: PurePath) -> str:
 
 def kernels_in(text: str) -> list[str]:
     """Return the names of a text's kernels, in its order."""
-    return list(_bodies(text.encode("utf-8", "surrogateescape")).kernels)
+    return list(_bodies(encode_text(text)).kernels)
 
 
 def list_kernels(text: str) -> Described:
@@ -177,7 +177,7 @@ class Beside:
         """Return the names of the bodies of a text; ``room`` is the number of bytes that may still be read."""
         text = self.opened(path)
         if text is not None:
-            return _bodies(text.encode("utf-8", "surrogateescape"))
+            return _bodies(encode_text(text))
         stamp = _stamp(path)
         if stamp is None:
             return TextNames()
@@ -250,7 +250,7 @@ class Beside:
             simd = list_kernels(text).get(kernel) if kernel in text else None
             return None if simd is None else Description(path, text, simd)
         stamp = _stamp(path)
-        word = kernel.encode("utf-8", "surrogateescape")
+        word = encode_text(kernel)
         known = self._words.get(path)
         if stamp is None or (known is not None and known[0] == stamp and word not in known[1]):
             return None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray
@@ -45,7 +46,7 @@ def material(given: Source) -> Material:
     if path is not None:
         return Material(read_file(path, MAX_OBJECT_BYTES, named=True), path)
     assert isinstance(given, str | bytes | bytearray)
-    return Material(given.encode("utf-8", "surrogateescape") if isinstance(given, str) else bytes(given))
+    return Material(encode_text(given) if isinstance(given, str) else bytes(given))
 
 
 def find_platform(name: str | None) -> str | None:

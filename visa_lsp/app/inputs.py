@@ -14,7 +14,7 @@ from msgspec import Struct
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.program.suffixes import OBJECT, TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, MAX_TEXT_BYTES, read_file, read_stream
-from visa_lsp.text import decode_text
+from visa_lsp.text import decode_text, encode_text
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import Module
@@ -47,7 +47,7 @@ class SourceText(Struct, frozen=True):
 
     def to_bytes(self, text: str) -> bytes:
         """Encode a changed text of this source."""
-        return (_BOM if self.bom else b"") + text.encode("utf-8", "surrogateescape")
+        return (_BOM if self.bom else b"") + encode_text(text)
 
 
 def decode(name: str, data: bytes, *, embedded: bool = False, is_ze_info: bool = False) -> SourceText:

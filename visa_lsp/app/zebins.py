@@ -12,6 +12,7 @@ from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode_object
 from visa_lsp.app.output_files import check_output, write_file
 from visa_lsp.program.text_form import module_text
+from visa_lsp.text import encode_text
 from visa_lsp.zeinfo.zebin import NOTE_NAMES, RELOCATION_NAMES, ElfNote, Zebin, ZebinError, read_zebin
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def extract_zebin(name: str, zebin: Zebin, folder: str, platform: Platform | Non
         safe = "".join(c if c.isalnum() or c in "._-" else "_" for c in module)
         if data.startswith(OBJECT_MAGIC):
             files[f"{safe}.isa"] = data
-        files[f"{safe}.visaasm"] = visa_text(name, data, platform, comments=comments).encode("utf-8", "surrogateescape")
+        files[f"{safe}.visaasm"] = encode_text(visa_text(name, data, platform, comments=comments))
     if not files:
         raise UserError(f"{name}: {zebin.without('neither ze_info nor vISA')}")
     for file in files:

@@ -38,6 +38,7 @@ from visa_lsp.disk_cache import folder_of_user
 from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
 from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
 from visa_lsp.program.suffixes import TEXTS
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     import argparse
@@ -447,9 +448,9 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
     to_stderr = False
     if options.diff:
         for result in changed:
-            write_output(STDIN, difference(result).encode("utf-8", "surrogateescape"))
+            write_output(STDIN, encode_text(difference(result)))
     elif stdin_text is not None:
-        write_output(STDIN, stdin_text.encode("utf-8", "surrogateescape"))
+        write_output(STDIN, encode_text(stdin_text))
         to_stderr = True
     if not options.diff:
         shown = report if options.max_errors is None else report.up_to(options.max_errors)

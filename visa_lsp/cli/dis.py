@@ -21,6 +21,7 @@ from visa_lsp.codec.object_reader import BodySummary, Summary, summary
 from visa_lsp.isa.platforms import platform_named, platform_numbered
 from visa_lsp.isa.predefined import IMPLICIT_INPUTS
 from visa_lsp.program.text_form import module_text
+from visa_lsp.text import encode_text
 from visa_lsp.zeinfo.zebin import is_elf
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _write(args: argparse.Namespace, text: str) -> None:
     if args.summary:
         write_report(args.output or STDIN, text, args.inputs)
     else:
-        write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"), args.inputs)
+        write_output(args.output or STDIN, encode_text(text), args.inputs)
 
 
 def _text(args: argparse.Namespace, data: bytes, name: str) -> str:

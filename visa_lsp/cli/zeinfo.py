@@ -29,6 +29,7 @@ from visa_lsp.diagnostics import Diagnostic, Severity
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import Platform, platform_named, platform_of_product
 from visa_lsp.program.suffixes import PROGRAMS
+from visa_lsp.text import encode_text
 from visa_lsp.zeinfo.emit.emission import Doubt, EmitError, emit_with_doubts
 from visa_lsp.zeinfo.emit.user_answers import SayError, read_answers
 from visa_lsp.zeinfo.facts import KernelText
@@ -231,7 +232,7 @@ def _emit(args: argparse.Namespace) -> int:
         print(f"{_place(name, data, kernels, error)}: error: {error}", file=sys.stderr)
         return EXIT_FINDINGS
     _doubts(name, data, kernels, made.doubts)
-    write_output(args.output or STDIN, made.text.encode("utf-8", "surrogateescape"), inputs)
+    write_output(args.output or STDIN, encode_text(made.text), inputs)
     return EXIT_OK
 
 
@@ -276,7 +277,7 @@ def pack_with_ze_info(name: str, result: Assembled, platform_name: str | None) -
     if found is not None:
         complain(f"{name}: using the ze_info of {found.path}")
         return pack_zebin(stem, result.data, found.text)
-    text = result.analysis.document.text.encode("utf-8", "surrogateescape")
+    text = encode_text(result.analysis.document.text)
     try:
         made = infer_ze_info(kernels, platform_name)
     except EmitError as error:

@@ -12,6 +12,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode, read_bytes
 from visa_lsp.app.suggestions import platform_problem
 from visa_lsp.isa.platforms import Platform, platform_named
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,7 +47,7 @@ def program_from(path: str, text: str, roots: Roots) -> GivenProgram:
     if not path and not text:
         raise UserError("expected `path` or `text`, got neither")
     place = Path(roots.path(path)) if path else Path(_NO_FOLDER) / _TEXT_NAME
-    data = text.encode("utf-8", "surrogateescape") if text else read_bytes(str(place), named=False)
+    data = encode_text(text) if text else read_bytes(str(place), named=False)
     return GivenProgram(path or _TEXT_NAME, data, place)
 
 

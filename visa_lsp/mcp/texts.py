@@ -18,6 +18,7 @@ from visa_lsp.mcp.given_programs import (
     write_output,
 )
 from visa_lsp.mcp.pages import ToolAnswer, item_ids
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,5 +176,5 @@ def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> ToolAnswe
         text = visa_text(program.name, program.data, platform, comments=True)
     head: dict[str, Any] = {}
     if args.output:
-        head["written"] = [write_output(args.output, text.encode("utf-8", "surrogateescape"), program, roots)]
+        head["written"] = [write_output(args.output, encode_text(text), program, roots)]
     return ToolAnswer(head, "text", lines_of_page(text), is_text=True)

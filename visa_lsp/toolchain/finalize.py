@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.children import temporary_folder
 from visa_lsp.safe_io import MIB, read_file
+from visa_lsp.text import encode_text
 from visa_lsp.toolchain.complaints import Complaint, complaints_in, misuse, platforms_in, warnings_in
 from visa_lsp.toolchain.listing import GenLine, GenListing, read_listing
 from visa_lsp.toolchain.pressure import ToldPressure, read_pressure
@@ -169,7 +170,7 @@ def of_listing(codes: Sequence[str], listing: str) -> Finalized:
 
 
 def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *more: str) -> Ran:
-    (folder / _TEXT).write_bytes(copy.text.encode("utf-8", "surrogateescape"))
+    (folder / _TEXT).write_bytes(encode_text(copy.text))
     command = [call.tool, _TEXT, "-platform", call.platform, "-output", *more, *call.options]
     return run_program(command, folder, seconds, stop=call.stop)
 

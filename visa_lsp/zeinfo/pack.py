@@ -11,6 +11,7 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
+from visa_lsp.text import encode_text
 from visa_lsp.zeinfo.zebin import MACHINE
 
 ZEINFO: Final = 0xFF000011
@@ -42,7 +43,7 @@ def pack_zebin(name: str, visa: bytes, ze_info: str) -> bytes:
     return write_elf(
         [
             _Section(f".visaasm.{name}", VISAASM, visa, align=8),
-            _Section(".ze_info", ZEINFO, ze_info.encode("utf-8", "surrogateescape")),
+            _Section(".ze_info", ZEINFO, encode_text(ze_info)),
             _Section(".note.intelgt.compat", _NOTE, _note(_NOTE_VERSION, _ZEBIN_VERSION), align=4),
         ]
     )
@@ -85,7 +86,7 @@ def _strings(names: list[str]) -> tuple[bytes, dict[str, int]]:
     for name in names:
         if name not in offsets:
             offsets[name] = len(data)
-            data += name.encode("utf-8", "surrogateescape") + b"\0"
+            data += encode_text(name) + b"\0"
     return bytes(data), offsets
 
 

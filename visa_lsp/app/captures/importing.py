@@ -35,6 +35,7 @@ from visa_lsp.app.output_files import replace_file
 from visa_lsp.children import temporary_folder
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.program.payload import KIND_WORDS, KernelInfo
+from visa_lsp.text import encode_text
 from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def import_capture(capture: Capture, folder: Path, compiler: CompilerWords, plat
         for target, array in arrays.items():
             with replace_file(target) as stream:
                 np.save(stream, array, allow_pickle=False)
-        for target, data in (*files.items(), (path, text.encode("utf-8", "surrogateescape"))):
+        for target, data in (*files.items(), (path, encode_text(text))):
             with replace_file(target) as stream:
                 stream.write(data)
     except OSError as error:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.errors import printable
 from visa_lsp.diagnostics import Diagnostic, Rule, Severity
-from visa_lsp.text import LineIndex, Span
+from visa_lsp.text import LineIndex, Span, encode_text
 
 
 class TextRange(Struct, frozen=True, order=True):
@@ -199,7 +199,7 @@ class _TextPlaces:
 def _bytes(line: str, column: int) -> int:
     if line.isascii():
         return column
-    return len(line[:column].encode("utf-8", "surrogateescape"))
+    return len(encode_text(line[:column]))
 
 
 def _report_finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedFinding:
@@ -226,7 +226,7 @@ def _report_finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> Re
         diagnostic.rule,
         printable(diagnostic.message),
         printable(excerpt),
-        hashlib.sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:24],
+        hashlib.sha256(encode_text(words)).hexdigest()[:24],
         remedies,
         tuple(notes),
     )

@@ -17,6 +17,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import SourceText, read_source
 from visa_lsp.app.output_files import write_file
 from visa_lsp.safe_io import is_regular
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from visa_lsp.app.check.suppress import Selection
@@ -93,7 +94,7 @@ def key_of(task: Task, text: str) -> str:
     if not task.keep or task.host is not None or is_launch(task.name):
         return ""
     settings = " ".join([task.platform or "", *sorted(task.selection.extra())])
-    return hashlib.sha256(f"{settings}\n{text}".encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(encode_text(f"{settings}\n{text}")).hexdigest()
 
 
 def result_of(task: Task, verdict: Verdict) -> FileResult:

@@ -20,7 +20,7 @@ from visa_lsp.embed.compiled_lines import place_of_line
 from visa_lsp.embed.languages import Host, is_installed
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, device_for, platform_named, platform_of_product
 from visa_lsp.safe_io import is_regular
-from visa_lsp.text import LineIndex, Span, lines_of
+from visa_lsp.text import LineIndex, Span, encode_text, lines_of
 from visa_lsp.toolchain.find_tools import OCLOC
 from visa_lsp.toolchain.ocloc import SECONDS, Compiled, CompiledText, CompilerCall, compile_source
 from visa_lsp.toolchain.process import ToolError
@@ -182,7 +182,7 @@ def _span(lines: list[str], index: LineIndex, message: BuildMessage) -> Span:
     if place.inside:
         return Span(index.start(at), index.start(at) + len(lines[at]))
     # Columns count bytes.
-    before = lines[at].encode("utf-8", "surrogateescape")[: max(place.column - 1, 0)]
+    before = encode_text(lines[at])[: max(place.column - 1, 0)]
     column = min(len(before.decode("utf-8", "replace")), len(lines[at]))
     word = _WORD.match(lines[at], column)
     return Span(index.start(at) + column, index.start(at) + (word.end() if word else column))

@@ -15,6 +15,7 @@ from visa_lsp.app.launch.forms import flow
 from visa_lsp.app.output_files import replace_file
 from visa_lsp.companions import stem_of
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg
+from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +74,7 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
         with replace_file(target) as stream:
             np.save(stream, array, allow_pickle=False)
     with replace_file(path) as stream:
-        stream.write(text.encode("utf-8", "surrogateescape"))
+        stream.write(encode_text(text))
     return [path, *arrays]
 
 

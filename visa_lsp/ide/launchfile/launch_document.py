@@ -20,7 +20,7 @@ from visa_lsp.launchfile.judge import JudgedLaunch, judge
 from visa_lsp.launchfile.kernel import MeantKernel, find_kernel
 from visa_lsp.launchfile.read_launch import read_launch
 from visa_lsp.launchfile.source import launch_source
-from visa_lsp.text import Span
+from visa_lsp.text import Span, encode_text
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.source import YamlSource, ZeInfoSource, is_long
 from visa_lsp.zeinfo.zebin import is_elf
@@ -119,7 +119,7 @@ class LaunchDocument:
 
     def _in_ze_info(self, path: Path, kernel: str, index: int) -> tuple[Path, Span] | None:
         text = self.folder.text(path) if self.folder is not None else ""
-        if not text or is_elf(text[:4].encode("utf-8", "surrogateescape")):
+        if not text or is_elf(encode_text(text[:4])):
             return None
         source = ZeInfoSource.of(text)
         for top, inner, key in (

@@ -12,6 +12,7 @@ from visa_lsp.app.compile.build import BuildSource, build_source, device_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import settings_for, tool_for
 from visa_lsp.app.inputs import STDIN
+from visa_lsp.text import encode_text
 from visa_lsp.toolchain.find_tools import OCLOC
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: S
         if path is not None and '"' not in path:
             # The text is compiled from a file elsewhere, but its includes are found beside its own file.
             words = f'{words} -I "{Path(path).parent}"'.strip()
-        source = BuildSource(path or "untitled.cl", text.encode("utf-8", "surrogateescape"), text, is_file=False)
+        source = BuildSource(path or "untitled.cl", encode_text(text), text, is_file=False)
         build = build_source(source, device, words, tool, stop=lambda: stop.asked)
     except (UserError, OSError, ValueError) as error:
         return {"ok": False, "error": str(error)}
