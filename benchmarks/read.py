@@ -22,8 +22,8 @@ sys.path.extend(str(Path(__file__).parents[1] / "tests" / room) for room in ("su
 
 from corpus import OWN, files
 from corpus_launches import CASES, FILES, prepare, prepare_file
+from pseudo_code_machine import evaluate
 
-from visa_lsp.app.read.evaluate import evaluate
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.pseudo_code import Kept, read_data

@@ -51,7 +51,7 @@ ALLOWED = {
         "analysis", "app", "companions", "codec", "compare", "embed", "ide", "job_process", "launchfile", "safe_io", "sim", "suggest",
         "toolchain", "zeinfo",
     },
-    "mcp": {"app", "compare", "isa", "job_process", "safe_io", "sim", "toolchain", "zeinfo"},
+    "mcp": {"app", "compare", "isa", "job_process", "safe_io", "sim", "text", "toolchain", "zeinfo"},
     "dap": {"app", "companions", "debug", "ide", "text", "diagnostics"},
     "cli": L1 | {
         "analysis", "app", "companions", "cluster", "codec", "dap", "embed", "ide", "disk_cache", "lsp", "mcp", "safe_io", "sim",
@@ -98,7 +98,7 @@ ALLOWED = {
     "zeinfo.emit": {"facts", "input_use", "payload_layout", "closed_words", "write"},
 }  # fmt: skip
 ALLOWED["api"] = {
-    "app", "companions", "codec", "diagnostics", "isa", "launchfile", "program", "safe_io", "sim", "zeinfo",
+    "app", "companions", "codec", "diagnostics", "isa", "launchfile", "program", "safe_io", "sim", "text", "zeinfo",
 }  # fmt: skip
 ALLOWED["pytest_plugin"] = {"app", "launchfile"}
 ALLOWED["__main__"] = {"cli"}
@@ -137,7 +137,7 @@ LATE = {
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
         "app.prove.operand_terms", "app.prove.payload", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
-        "app.read.evaluate", "app.read.expressions", "app.read.fold",
+        "app.read.expressions", "app.read.fold",
         "app.read.lines", "app.read.names", "app.why.answer", "app.why.dependences", "app.why.group_replay", "app.why.page", "app.why.question",
         "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
     },

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from corpus_launches import CASES, FILES, prepare, prepare_file
+from pseudo_code_machine import ReadingMachine, evaluate
 from tiers import first
 
 from tests.sim.generator import addresses, bench, flow_cases, flow_runs, lane_cases, message_cases
 from tests.sim.generator.pairwise import each_value
-from visa_lsp.app.read.evaluate import ReadingMachine, evaluate
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.structure import reading_of
