@@ -1,4 +1,4 @@
-"""Findings as JSON values are what the library reads and writes; a plain edit is read as it reads it."""
+"""Findings as JSON values are what the library reads and writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from lsprotocol.converters import get_converter
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.lsp.convert import SEVERITY, range_of
 from visa_lsp.lsp.encode import MAX_FINDINGS, count_value, encode_json, finding_value
-from visa_lsp.lsp.transport.wire import changes_of
 
 if TYPE_CHECKING:
     from visa_lsp.text import Encoding
@@ -50,34 +49,3 @@ def test_findings_that_are_not_sent_are_counted() -> None:
 
 def test_halves_of_characters_are_escaped() -> None:
     assert json.loads(encode_json({"message": "`\ud834` is no name"})) == {"message": "`\ud834` is no name"}
-
-
-def test_plain_edit_is_read() -> None:
-    span = {"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 3}}
-    params = {
-        "textDocument": {"uri": "file:///x", "version": 3},
-        "contentChanges": [{"range": span, "rangeLength": 1, "text": "y"}, {"text": "z"}],
-    }
-    assert changes_of(params) == ("file:///x", 3, [((1, 2, 1, 3), "y"), (None, "z")])
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        None,
-        [],
-        {"textDocument": {"uri": "file:///x"}, "contentChanges": []},
-        {"textDocument": {"uri": 1, "version": 1}, "contentChanges": []},
-        {"textDocument": {"uri": "x", "version": True}, "contentChanges": []},
-        {"textDocument": {"uri": "x", "version": 1}, "contentChanges": [{"text": 1}]},
-        {"textDocument": {"uri": "x", "version": 1}, "contentChanges": [{"range": 5, "text": ""}]},
-        {
-            "textDocument": {"uri": "x", "version": 1},
-            "contentChanges": [
-                {"range": {"start": {"line": -1, "character": 0}, "end": {"line": 0, "character": 0}}, "text": ""}
-            ],
-        },
-    ],
-)
-def test_any_other_edit_is_left_to_the_library(params: object) -> None:
-    assert changes_of(params) is None

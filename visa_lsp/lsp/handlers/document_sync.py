@@ -18,11 +18,9 @@ from visa_lsp.embed.languages import MissingGrammarError, host_called, host_of, 
 from visa_lsp.ide.workspace import LAUNCH_ID, Language, UserSettings, language_of, read_settings
 from visa_lsp.lsp.convert import point
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, refresh_launches, schedule
-from visa_lsp.lsp.transport.protocol import Protocol
 from visa_lsp.program.suffixes import PROGRAMS
 
 if TYPE_CHECKING:
-    from visa_lsp.lsp.transport.wire import Change
     from visa_lsp.lsp.visa_server import VisaServer
 
 logger = logging.getLogger(__name__)
@@ -53,8 +51,6 @@ def register(server: VisaServer) -> None:
     server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(did_change_watched_files)
     server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(did_change_folders)
     server.feature(TRUST)(did_change_trust)
-    if isinstance(server.protocol, Protocol):
-        server.protocol.on_change = lambda uri, version, changes: apply_changes(server, uri, version, changes)
 
 
 # ---- the session ----
@@ -208,31 +204,20 @@ def did_open(ls: VisaServer, params: types.DidOpenTextDocumentParams) -> None:
 
 
 def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> None:
-    """Apply edits in their order."""
-    changes: list[Change] = []
-    for change in params.content_changes:
-        if isinstance(change, types.TextDocumentContentChangePartial):
-            start, end = change.range.start, change.range.end
-            changes.append(((start.line, start.character, end.line, end.character), change.text))
-        else:
-            changes.append((None, change.text))
-    apply_changes(ls, params.text_document.uri, params.text_document.version, changes)
-
-
-def apply_changes(ls: VisaServer, uri: str, version: int, changes: list[Change]) -> None:
     """Apply edits in order, each to the result of the one before."""
-    opened = ls.documents.get(uri)
+    opened = ls.documents.get(params.text_document.uri)
     if opened is None:
         return
     document = opened.document
-    for numbers, text in changes:
-        if numbers is None:
-            document = document.edit(0, len(document), text)
+    for change in params.content_changes:
+        if not isinstance(change, types.TextDocumentContentChangePartial):
+            document = document.edit(0, len(document), change.text)
             continue
-        start = point(document, numbers[0], numbers[1], ls.encoding)
-        end = start if numbers[:2] == numbers[2:] else point(document, numbers[2], numbers[3], ls.encoding)
-        document = document.edit(min(start, end), max(start, end), text)
-    ls.documents.update(opened.key, version, document)
+        first, last = change.range.start, change.range.end
+        start = point(document, first.line, first.character, ls.encoding)
+        end = start if first == last else point(document, last.line, last.character, ls.encoding)
+        document = document.edit(min(start, end), max(start, end), change.text)
+    ls.documents.update(opened.key, params.text_document.version, document)
     schedule(ls, opened.key, opened)
     ls.idle.poke()
 

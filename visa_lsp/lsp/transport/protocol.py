@@ -22,7 +22,6 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.workspace import Workspace
 
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting, position_encoding
-from visa_lsp.lsp.transport.wire import Change, changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -68,8 +67,6 @@ class Protocol(LanguageServerProtocol):
         self.answered: int | str | None = None
         self.encoding: Encoding = "utf-16"
         self.heard = time.monotonic()
-        # Handles an edit directly, without the library's conversion from JSON to values and its handlers.
-        self.on_change: Callable[[str, int, list[Change]], None] | None = None
 
     @property
     def ending(self) -> bool:
@@ -159,11 +156,6 @@ class Protocol(LanguageServerProtocol):
         elif method == types.WINDOW_WORK_DONE_PROGRESS_CANCEL and _wrong_token(message.get("params")) is not None:
             return
         self._trace(f"Received notification '{method}'.", message.get("params"))
-        if method == types.TEXT_DOCUMENT_DID_CHANGE and self.on_change is not None:
-            edit = changes_of(message.get("params"))
-            if edit is not None:
-                self.on_change(*edit)
-                return
         if method not in self.fm.builtin_features and method not in self.fm.features:
             return
         whole = self._read(message)

@@ -1,4 +1,4 @@
-"""Reads standard input and writes standard output, and parses the message of every keystroke.
+"""Reads standard input and writes standard output.
 
 In pygls a thread passes a message on three times, line by line; here a thread reads whole messages and passes each on
 once. Invariant: a message is read only after the previous one was handled, so that no thread waits in a read when the
@@ -13,7 +13,7 @@ import logging
 import os
 import sys
 from threading import Event, Semaphore, Thread
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pygls.exceptions import JsonRpcException
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERRUPTED: Final = 130
-Change = tuple[tuple[int, int, int, int] | None, str]
 
 
 class _Inbox:
@@ -171,28 +170,3 @@ def serve_stdio(server: LanguageServer, stop: Event, inflow: Inflow, stdout: Bin
     except KeyboardInterrupt:
         # Exits directly, because the thread waits in a read, and the interpreter cannot take the stream from it.
         os._exit(_INTERRUPTED)
-
-
-def changes_of(params: Any) -> tuple[str, int, list[Change]] | None:
-    """Return URI, version and changes of a plain ``didChange``; None if the library must read the message."""
-    try:
-        identifier = params["textDocument"]
-        uri, version = identifier["uri"], identifier["version"]
-        found: list[Change] = []
-        for change in params["contentChanges"]:
-            text, span = change["text"], change.get("range")
-            if not isinstance(text, str):
-                return None
-            if span is None:
-                found.append((None, text))
-                continue
-            start, end = span["start"], span["end"]
-            numbers = (start["line"], start["character"], end["line"], end["character"])
-            if not all(type(number) is int and number >= 0 for number in numbers):
-                return None
-            found.append((numbers, text))
-    except (KeyError, TypeError, AttributeError):
-        return None
-    if not isinstance(uri, str) or type(version) is not int:
-        return None
-    return uri, version, found
