@@ -28,7 +28,6 @@ from visa_lsp.app.prove.spaces import (
     memory_of,
 )
 from visa_lsp.app.prove.terms import TRUE, Atom, Claim, Level, Sum, at_most, atoms_of, both, equal, negation, number
-from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
 from visa_lsp.isa.predefined import FIRST_VARIABLE
@@ -46,6 +45,8 @@ MAX_OVERHANG: Final = 8  # work items by whose accesses a group may leave shared
 LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
 MAX_MODEL_BYTES: Final = 1 << 16
 MAX_MODEL_SHARED: Final = 1 << 12
+MAX_MODEL_LOCAL_BYTES: Final = 1 << 15  # of an argument in shared local memory
+MAX_MODEL_LOCAL: Final = (64, 4, 4)  # work items along each axis of a group
 MAX_MODEL_GROUPS: Final = 4
 MAX_MODEL_VALUE: Final = 4096
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
@@ -367,15 +368,18 @@ class Prover:
             for axis, size in enumerate(self.symbols.local):
                 if not size.is_constant and not fixed & {atom for atom, _ in size.factors}:
                     made = question.term(size, items[0])
-                    hard.append(made == local[axis] if local else made <= (64 if axis == 0 else 8))
+                    hard.append(made == local[axis] if local else made <= MAX_MODEL_LOCAL[axis])
             hard += [question.term(one, items[0]) == 0 for one in self.symbols.offsets if not one.is_constant]
             for value in self.symbols.values.values():
                 made = question.term(value, items[0])
                 if fixed & {atom for atom, _ in value.factors}:
                     continue
-                hard += [made >= -MAX_MODEL_VALUE, made <= MAX_MODEL_VALUE]
-            for size_ in self.symbols.sizes.values():
-                hard.append(question.term(size_, items[0]) <= MAX_MODEL_BYTES)
+                least = -MAX_MODEL_VALUE if local == () else 0  # a negative number is seldom what the author intended
+                hard += [made >= least, made <= MAX_MODEL_VALUE]
+            for index, size_ in self.symbols.sizes.items():
+                made = question.term(size_, items[0])
+                most = MAX_MODEL_LOCAL_BYTES if index in self.symbols.shared else MAX_MODEL_BYTES
+                hard += [made >= 1, made <= most]  # OpenCL has no empty buffers
             for at, pointer in enumerate(self.symbols.pointers.values()):
                 hard.append(question.term(pointer, items[0]) == FIRST_POINTER * (at + 1))
             memory = _MemoryOfModel(self.walker.loaded, question, items, accesses)
@@ -482,8 +486,9 @@ class Prover:
             if own:
                 added.update(dict.fromkeys(atom for atom, factor in access.offset.factors if factor in own))
             low, high = self.pool.limits(access.offset)
-            if low >= 0 and high + access.size <= MAX_CONSTANT_BYTES:
-                fixed[high + access.size] = None
+            for end in (high, *_find_guarded_offsets(access)):
+                if low >= 0 and 0 <= end <= MAX_CONSTANT_BYTES - access.size:
+                    fixed[end + access.size] = None
 
         def sizes(of: Sequence[tuple[str, Sum]], by: Iterable[int] = sorted(strides)) -> _Contract:
             return [
@@ -575,8 +580,12 @@ class Prover:
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
             is_given = any("len(" in words for words, _ in self.given)
-            others = [one for index, one in self.symbols.sizes.items() if index != access.space[1] and not is_given]
-            return [*build(question), *(question.term(one, _ITEM) == MAX_MODEL_BYTES for one in others)]
+            others = [pair for pair in self.symbols.sizes.items() if pair[0] != access.space[1] and not is_given]
+            rooms = [MAX_MODEL_SHARED if index in self.symbols.shared else MAX_MODEL_BYTES for index, _ in others]
+            return [
+                *build(question),
+                *(question.term(one, _ITEM) == room for (_, one), room in zip(others, rooms, strict=True)),
+            ]
 
         result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
         return self._explain(result, [access.offset, access.path])
@@ -615,14 +624,20 @@ class Prover:
         if access.why:
             return Result("race", access.line, UNKNOWN_ANSWER, reason=access.why)
         needs: dict[str, None] = dict.fromkeys(self._meetings_needed(access))
+        unread: Result | None = None
         for other in self.groups:
             found = self._pair(group, other)
             if found is None:
                 continue
-            if found.answer != PROVED:
+            if found.answer == PROVED:
+                needs.update(dict.fromkeys(found.assumptions))
+            elif access.unread or other.access.unread:
+                unread = unread or found
+            else:
                 return found
-            needs.update(dict.fromkeys(found.assumptions))
-        return Result("race", access.line, PROVED, (*self.always, *(one for one in needs if one not in self.always)))
+        return unread or Result(
+            "race", access.line, PROVED, (*self.always, *(one for one in needs if one not in self.always))
+        )
 
     def _meetings_needed(self, access: ItemAccess) -> list[str]:
         """Return the barriers that a proof of a race relies on although work items may miss them."""
@@ -658,7 +673,10 @@ class Prover:
         if a.space[0] in (BUFFER, VARIABLE):
             cases.append((SymbolicItem(1, 1), SymbolicItem(2, 2)))
         for items in cases:
-            result = self._meet(a, b, items, lines)
+            result = self._meet(a, b, items, lines, search=not (a.unread or b.unread))
+            if result.answer != PROVED and (a.unread or b.unread):
+                line = (a if a.unread else b).line
+                return replace(result, reason=f"it may meet elements that line {line} loads and nothing reads")
             if result.answer != PROVED:
                 return self._explain(result, [a.offset, b.offset, a.path, b.path])
             needs.update(dict.fromkeys(result.assumptions))
@@ -749,8 +767,7 @@ class Prover:
 
     def _definedness(self) -> Iterator[Result]:
         """Yield, for each line that reads variables of the kernel, whether everything that it reads is written before."""
-        kernel = self.walker.kernel
-        effects = Effects(kernel, self.walker.platform.grf_bytes)
+        kernel, effects = self.walker.kernel, self.walker.effects
         given: dict[int, int] = {}
         for entry in kernel.arguments:
             where = effects.storage.general.get(entry.id)
@@ -811,10 +828,31 @@ def _is_own(key: int) -> bool:
 _REGISTERS: Final = frozenset({RegisterSpace.GENERAL, RegisterSpace.PREDICATE})
 
 
+def _find_guarded_offsets(access: ItemAccess) -> Iterator[int]:
+    """Yield the offsets that an access has at most by conditions that compare its index with a constant."""
+    own = _drop_wraps(access.offset)
+    work = [access.path] if own.factors else []
+    while work:
+        one = work.pop()
+        work += one.parts
+        index = _drop_wraps(one.term)
+        if one.word == "le" and index.factors:
+            scale = own.factors[0][1] // index.factors[0][1]
+            if scale > 0 and (rest := own - index * scale).is_constant:
+                yield rest.constant
+
+
+def _drop_wraps(term: Sum) -> Sum:
+    """Return a sum without the multiples of 2^32 by which it wraps around."""
+    return Sum(tuple([pair for pair in term.factors if pair[1] % (1 << 32)]), term.constant)
+
+
 def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:
     found: dict[object, _Group] = {}
     for one in accesses:
-        key = (one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.fences, one.why)
+        key = (
+            one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.fences, one.why, one.unread
+        )  # fmt: skip
         group = found.setdefault(key, _Group(one))
         if one.line not in group.lines:
             group.lines.append(one.line)
