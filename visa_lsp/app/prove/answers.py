@@ -6,12 +6,13 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Final
 
 import z3
 
 from visa_lsp.app.prove import PROPERTIES
+from visa_lsp.app.prove.loaded_parts import LoadedParts
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
 from visa_lsp.app.prove.spaces import (
@@ -179,6 +180,7 @@ class Prover:
         ] = {}
         self._inside: dict[ItemAccess, bool] = {}
         self.groups = _group_accesses(walker.accesses)
+        self.parts = LoadedParts(walker.kernel, walker.platform.grf_bytes)
         self.always = [words for words, _ in given]
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
@@ -624,20 +626,14 @@ class Prover:
         if access.why:
             return Result("race", access.line, UNKNOWN_ANSWER, reason=access.why)
         needs: dict[str, None] = dict.fromkeys(self._meetings_needed(access))
-        unread: Result | None = None
         for other in self.groups:
             found = self._pair(group, other)
             if found is None:
                 continue
-            if found.answer == PROVED:
-                needs.update(dict.fromkeys(found.assumptions))
-            elif access.unread or other.access.unread:
-                unread = unread or found
-            else:
+            if found.answer != PROVED:
                 return found
-        return unread or Result(
-            "race", access.line, PROVED, (*self.always, *(one for one in needs if one not in self.always))
-        )
+            needs.update(dict.fromkeys(found.assumptions))
+        return Result("race", access.line, PROVED, (*self.always, *(one for one in needs if one not in self.always)))
 
     def _meetings_needed(self, access: ItemAccess) -> list[str]:
         """Return the barriers that a proof of a race relies on although work items may miss them."""
@@ -673,10 +669,7 @@ class Prover:
         if a.space[0] in (BUFFER, VARIABLE):
             cases.append((SymbolicItem(1, 1), SymbolicItem(2, 2)))
         for items in cases:
-            result = self._meet(a, b, items, lines, search=not (a.unread or b.unread))
-            if result.answer != PROVED and (a.unread or b.unread):
-                line = (a if a.unread else b).line
-                return replace(result, reason=f"it may meet elements that line {line} loads and nothing reads")
+            result = self._meet(a, b, items, lines)
             if result.answer != PROVED:
                 return self._explain(result, [a.offset, b.offset, a.path, b.path])
             needs.update(dict.fromkeys(result.assumptions))
@@ -750,10 +743,13 @@ class Prover:
         if not search:
             return Result("race", a.line, UNKNOWN_ANSWER)
 
+        parts = [self.parts.find(one) for one in (a, b)]
+
         def inside(question: Question) -> list[object]:
             x, y = question.term(a.offset, first), question.term(b.offset, second)
             room = MAX_MODEL_BYTES if a.space[0] == BUFFER else MAX_MODEL_SHARED
-            return [*build(question), x >= 0, y >= 0, x + a.size <= room, y + b.size <= room]
+            met = [z3.And(x + i < y + j + m, y + j < x + i + n) for (i, n), (j, m) in product(*parts)]
+            return [*path(question), z3.Or(met), x >= 0, y >= 0, x + a.size <= room, y + b.size <= room]
 
         def differ(question: Question) -> list[object]:
             pairs = zip(a.stored, b.stored, strict=False)
@@ -761,13 +757,17 @@ class Prover:
 
         # The simulator reports no race between stores of equal values.
         builds = [differ, inside] if a.stored and b.stored else [inside]
-        return self._search_launch("race", lines, items, builds, [], [a, b])
+        result = self._search_launch("race", lines, items, builds, [], [a, b])
+        for one, found in zip((a, b), parts, strict=True):
+            if result.answer != REFUTED and sum(size for _, size in found) < one.size:
+                return replace(result, reason=f"{result.reason}; nothing reads a part of what line {one.line} loads")
+        return result
 
     # ---- uninitialised registers
 
     def _definedness(self) -> Iterator[Result]:
         """Yield, for each line that reads variables of the kernel, whether everything that it reads is written before."""
-        kernel, effects = self.walker.kernel, self.walker.effects
+        kernel, effects = self.walker.kernel, self.parts.effects
         given: dict[int, int] = {}
         for entry in kernel.arguments:
             where = effects.storage.general.get(entry.id)
@@ -850,9 +850,7 @@ def _drop_wraps(term: Sum) -> Sum:
 def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:
     found: dict[object, _Group] = {}
     for one in accesses:
-        key = (
-            one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.fences, one.why, one.unread
-        )  # fmt: skip
+        key = (one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.fences, one.why)
         group = found.setdefault(key, _Group(one))
         if one.line not in group.lines:
             group.lines.append(one.line)

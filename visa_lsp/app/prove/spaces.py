@@ -44,7 +44,7 @@ class ItemAccess:
 
     ``intervals`` are the stretches between barriers that it may lie in, ``fences`` those between fences of its memory.
     ``why`` is the reason if its place or effect is not modelled. ``stored`` are the elements that it stores, as far as
-    they are known. ``unread``: nothing reads what it loads.
+    they are known.
     """
 
     instruction: int
@@ -59,7 +59,6 @@ class ItemAccess:
     fences: Stretches
     why: str = ""
     stored: tuple[Sum, ...] = ()
-    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,8 +171,8 @@ def memory_of(space: Space) -> int:
 
 def join_accesses(one: ItemAccess, other: ItemAccess) -> ItemAccess | None:
     """Return one access for two accesses of an instruction that overlap or are adjacent; None for others."""
-    same = (one.instruction, one.space, one.path, one.intervals, one.fences, one.why, one.unread) == (
-        other.instruction, other.space, other.path, other.intervals, other.fences, other.why, other.unread
+    same = (one.instruction, one.space, one.path, one.intervals, one.fences, one.why) == (
+        other.instruction, other.space, other.path, other.intervals, other.fences, other.why
     )  # fmt: skip
     apart = other.offset - one.offset
     if not same or one.atomic or not apart.is_constant or not 0 <= apart.constant <= one.size:

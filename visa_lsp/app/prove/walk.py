@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import groupby
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -47,7 +45,6 @@ from visa_lsp.app.prove.terms import (
     negation,
     number,
 )
-from visa_lsp.app.read.effects import Effects
 from visa_lsp.app.read.model import (
     BranchTest,
     Break,
@@ -69,8 +66,6 @@ from visa_lsp.app.read.model import (
     Transfer,
 )
 from visa_lsp.app.read.structure import reading_of
-from visa_lsp.flow.steps import Space as RegisterSpace
-from visa_lsp.flow.steps import variable_key
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
@@ -196,11 +191,6 @@ class Walker:
     def walk(self) -> None:
         """Walk the kernel from its start. Raises TooLong if it is too large for a proof."""
         self._routine(0, Way(self._start, (), frozenset({0})))
-
-    @cached_property
-    def effects(self) -> Effects:
-        """The registers that the instructions read and write."""
-        return Effects(self.kernel, self.platform.grf_bytes)
 
     @property
     def is_long(self) -> bool:
@@ -547,41 +537,14 @@ class Walker:
                 addresses.append(self._address(statement, control, registers, line))
             self.operands.element = None
             stored = ()
-        parts = [
-            (unread, min(part) * statement.size, (max(part) + 1 - min(part)) * statement.size)
-            for unread, part in self._divide_elements(statement)
-        ]
+        low = min(statement.elements, default=0) * statement.size
+        size = (max(statement.elements, default=0) + 1) * statement.size - low
         for one in addresses:
             start = self.pool.quotient(one, 16) * 16 if effect_of(inst.row.meaning) in _ROUNDED else one
-            for unread, low, size in parts:
-                self._access(
-                    place, line, write=statement.write, atomic=False, memory=statement.memory, address=start + low,
-                    size=size, guard=guard, way=way, stored=stored, unread=unread,
-                )  # fmt: skip
-
-    def _divide_elements(self, statement: Transfer) -> list[tuple[bool, tuple[int, ...]]]:
-        """Return the elements of an access in order, in parts; the first value says that nothing reads those of a load.
-
-        Compilers load elements between two that they need.
-        """
-        data, cell, elements = statement.data, statement.cell, statement.elements or (0,)
-        where = self.storage.general.get(data.var)
-        if statement.write or len(elements) == 1 or where is None or not data.var or data.var in self.operands.taken:
-            return [(False, elements)]
-        live = self.effects.live_behind(statement.places[-1], variable_key(RegisterSpace.GENERAL, where.root))
-        row = cell if statement.single else self._row_bytes(statement)
-        used = cell if statement.single else statement.control.exec_size * cell
-        start = where.offset + data.offset
-        unread = [not live >> start + at * row & (1 << used) - 1 for at in range(len(elements))]
-        return [
-            (word, tuple([elements[at] for at in ats]))
-            for word, ats in groupby(range(len(elements)), unread.__getitem__)
-        ]
-
-    def _row_bytes(self, statement: Transfer) -> int:
-        """Return the bytes between two elements of a lane in the register of a load or store."""
-        grf = self.platform.grf_bytes
-        return max(grf, -(-statement.control.exec_size * statement.cell // grf) * grf)
+            self._access(
+                place, line, write=statement.write, atomic=False, memory=statement.memory, address=start + low,
+                size=size, guard=guard, way=way, stored=stored,
+            )  # fmt: skip
 
     def _find_stored(self, statement: Transfer, registers: ItemRegisters) -> tuple[Sum, ...]:
         """Return the elements that a store writes, as far as they are known."""
@@ -599,8 +562,9 @@ class Walker:
         if statement.single:
             where = self.storage.general.get(data.var)
             return LanePlace(where.root, where.offset + data.offset + at * cell, 0, cell) if where else None
-        offset = data.offset + at * self._row_bytes(statement)
-        return self.operands.raw_place(RawOperand(data.var, offset), cell, control)
+        grf = self.platform.grf_bytes
+        row = max(grf, -(-control.exec_size * cell // grf) * grf)
+        return self.operands.raw_place(RawOperand(data.var, data.offset + at * row), cell, control)
 
     def _address(self, statement: Transfer, control: ExecControl, registers: ItemRegisters, line: int) -> Sum:
         type_ = self.operands.type_of(statement.address)
@@ -640,13 +604,13 @@ class Walker:
 
     def _access(
         self, place: int, line: int, *, write: bool, atomic: bool, memory: MemoryPlace, address: Sum, size: int,
-        guard: Claim, way: Way, stored: tuple[Sum, ...] = (), unread: bool = False,
+        guard: Claim, way: Way, stored: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
         for test, part in self.memory.pointer_cases(address):
             space, offset, why = self._find_space(memory, part, way.registers)
             self.record(
                 place, line, write=write, atomic=atomic, space=space, offset=offset, size=size, guard=both(guard, test),
-                way=way, why=why, stored=stored, unread=unread,
+                way=way, why=why, stored=stored,
             )  # fmt: skip
 
     def _find_space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
@@ -658,16 +622,14 @@ class Walker:
 
     def record(
         self, place: int, line: int, *, write: bool, atomic: bool, space: Space, offset: Sum, size: int, guard: Claim,
-        way: Way, why: str = "", stored: tuple[Sum, ...] = (), unread: bool = False,
+        way: Way, why: str = "", stored: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
         """Record an access of the work item."""
         path = both(*way.path, *way.known, guard)
         if self.records and path != FALSE:
             # A walk up to the next barrier belongs to any round, so that the fences of all rounds apply.
             fences = _REPEATED if self.stops_at_barrier else way.order.memories[memory_of(space)]
-            made = ItemAccess(
-                place, line, write, atomic, space, offset, size, path, way.intervals, fences, why, stored, unread
-            )
+            made = ItemAccess(place, line, write, atomic, space, offset, size, path, way.intervals, fences, why, stored)
             for at in range(len(self.accesses) - 1, max(-1, len(self.accesses) - 1 - 2 * MAX_ELEMENTS), -1):
                 joined = join_accesses(self.accesses[at], made)
                 if joined is not None:
