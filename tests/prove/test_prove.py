@@ -393,6 +393,40 @@ def test_a_masked_index_needs_a_buffer_of_as_many_elements():
     assert [(one.answer, one.assumptions[-1]) for one in found][1] == ("proved", "y has at least 1024 bytes")
 
 
+def test_an_index_below_a_constant_needs_a_buffer_of_as_many_elements():
+    guard = "    cmp.lt (M1, 16) P1 gid(0,0)<1;1,0> 0x100:d\n    (!P1) goto (M1, 16) out\n"
+    code = guard + INDEX.format("gid") + STORE.format("y", "at") + "out:\n"
+    (found,) = answers(code, properties=("bounds",))
+    assert (found.answer, found.assumptions[-1]) == ("proved", "y has at least 1024 bytes")
+
+
+_HALF = "    asr (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> 0x1:d\n"
+
+
+def test_a_launch_is_one_that_a_host_can_make():
+    store = STORE.format("y", "at")
+    too_large = ("local_size_x == 64", "local_size_y == 32")
+    assert words(_HALF + store, properties=("race",), assume=too_large) == ["race unknown"]
+    guard = "    cmp.le (M1, 16) P1 gid(0,0)<1;1,0> n(0,0)<0;1,0>\n    (!P1) goto (M1, 16) out\n"
+    guarded = guard + INDEX.format("gid") + store + "out:\n"
+    (found,) = answers(guarded, properties=("bounds",), assume=("0 <= n", "n <= 0"))
+    assert found.answer == "refuted"
+    assert "shape: [0]" not in found.launch
+    moved = _HALF + "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> n(0,0)<0;1,0>\n" + INDEX.format("at") + store
+    (found,) = answers(moved, properties=("race",))
+    assert "value: -" not in found.launch
+
+
+def test_elements_that_are_loaded_and_not_read_show_no_race():
+    head = HEAD.replace(".decl P1", ".decl wide v_type=G type=d num_elts=32 align=GRF\n.decl P1")
+    load = INDEX.format("gid") + "    gather4_scaled.RG (M1, 16) y 0x0:ud at.0 wide.0\n"
+    for row, answer in ((0, "unknown"), (2, "refuted")):
+        use = f"    add (M1, 16) value(0,0)<1> gid(0,0)<1;1,0> wide({row},0)<1;1,0>\n"
+        found = answers(head + load + use + STORE.format("y", "at") + "    ret (M1, 1)\n", properties=("race",))
+        assert {one.answer for one in found} == {answer}
+        assert ("nothing reads a part of what line" in (found[0].reason or "")) == (answer == "unknown")
+
+
 def test_a_barrier_behind_one_that_some_miss_is_proved_if_all_come_to_that():
     guarded = (
         "    cmp.lt (M1, 16) P1 lid(0,0)<1;1,0> 0x10:d\n    (!P1) goto (M1, 16) out\n" + BARRIER + "out:\n" + BARRIER

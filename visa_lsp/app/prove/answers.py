@@ -6,12 +6,13 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Final
 
 import z3
 
 from visa_lsp.app.prove import PROPERTIES
+from visa_lsp.app.prove.loaded_parts import LoadedParts
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
 from visa_lsp.app.prove.spaces import (
@@ -28,7 +29,6 @@ from visa_lsp.app.prove.spaces import (
     memory_of,
 )
 from visa_lsp.app.prove.terms import TRUE, Atom, Claim, Level, Sum, at_most, atoms_of, both, equal, negation, number
-from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
 from visa_lsp.isa.predefined import FIRST_VARIABLE
@@ -46,6 +46,8 @@ MAX_OVERHANG: Final = 8  # work items by whose accesses a group may leave shared
 LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
 MAX_MODEL_BYTES: Final = 1 << 16
 MAX_MODEL_SHARED: Final = 1 << 12
+MAX_MODEL_LOCAL_BYTES: Final = 1 << 15  # of an argument in shared local memory
+MAX_MODEL_LOCAL: Final = (64, 4, 4)  # work items along each axis of a group
 MAX_MODEL_GROUPS: Final = 4
 MAX_MODEL_VALUE: Final = 4096
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
@@ -178,6 +180,7 @@ class Prover:
         ] = {}
         self._inside: dict[ItemAccess, bool] = {}
         self.groups = _group_accesses(walker.accesses)
+        self.parts = LoadedParts(walker.kernel, walker.platform.grf_bytes)
         self.always = [words for words, _ in given]
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
@@ -367,15 +370,18 @@ class Prover:
             for axis, size in enumerate(self.symbols.local):
                 if not size.is_constant and not fixed & {atom for atom, _ in size.factors}:
                     made = question.term(size, items[0])
-                    hard.append(made == local[axis] if local else made <= (64 if axis == 0 else 8))
+                    hard.append(made == local[axis] if local else made <= MAX_MODEL_LOCAL[axis])
             hard += [question.term(one, items[0]) == 0 for one in self.symbols.offsets if not one.is_constant]
             for value in self.symbols.values.values():
                 made = question.term(value, items[0])
                 if fixed & {atom for atom, _ in value.factors}:
                     continue
-                hard += [made >= -MAX_MODEL_VALUE, made <= MAX_MODEL_VALUE]
-            for size_ in self.symbols.sizes.values():
-                hard.append(question.term(size_, items[0]) <= MAX_MODEL_BYTES)
+                least = -MAX_MODEL_VALUE if local == () else 0  # a negative number is seldom what the author intended
+                hard += [made >= least, made <= MAX_MODEL_VALUE]
+            for index, size_ in self.symbols.sizes.items():
+                made = question.term(size_, items[0])
+                most = MAX_MODEL_LOCAL_BYTES if index in self.symbols.shared else MAX_MODEL_BYTES
+                hard += [made >= 1, made <= most]  # OpenCL has no empty buffers
             for at, pointer in enumerate(self.symbols.pointers.values()):
                 hard.append(question.term(pointer, items[0]) == FIRST_POINTER * (at + 1))
             memory = _MemoryOfModel(self.walker.loaded, question, items, accesses)
@@ -482,8 +488,9 @@ class Prover:
             if own:
                 added.update(dict.fromkeys(atom for atom, factor in access.offset.factors if factor in own))
             low, high = self.pool.limits(access.offset)
-            if low >= 0 and high + access.size <= MAX_CONSTANT_BYTES:
-                fixed[high + access.size] = None
+            for end in (high, *_find_guarded_offsets(access)):
+                if low >= 0 and 0 <= end <= MAX_CONSTANT_BYTES - access.size:
+                    fixed[end + access.size] = None
 
         def sizes(of: Sequence[tuple[str, Sum]], by: Iterable[int] = sorted(strides)) -> _Contract:
             return [
@@ -575,8 +582,12 @@ class Prover:
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
             is_given = any("len(" in words for words, _ in self.given)
-            others = [one for index, one in self.symbols.sizes.items() if index != access.space[1] and not is_given]
-            return [*build(question), *(question.term(one, _ITEM) == MAX_MODEL_BYTES for one in others)]
+            others = [pair for pair in self.symbols.sizes.items() if pair[0] != access.space[1] and not is_given]
+            rooms = [MAX_MODEL_SHARED if index in self.symbols.shared else MAX_MODEL_BYTES for index, _ in others]
+            return [
+                *build(question),
+                *(question.term(one, _ITEM) == room for (_, one), room in zip(others, rooms, strict=True)),
+            ]
 
         result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
         return self._explain(result, [access.offset, access.path])
@@ -732,10 +743,13 @@ class Prover:
         if not search:
             return Result("race", a.line, UNKNOWN_ANSWER)
 
+        parts = [self.parts.find(one) for one in (a, b)]
+
         def inside(question: Question) -> list[object]:
             x, y = question.term(a.offset, first), question.term(b.offset, second)
             room = MAX_MODEL_BYTES if a.space[0] == BUFFER else MAX_MODEL_SHARED
-            return [*build(question), x >= 0, y >= 0, x + a.size <= room, y + b.size <= room]
+            met = [z3.And(x + i < y + j + m, y + j < x + i + n) for (i, n), (j, m) in product(*parts)]
+            return [*path(question), z3.Or(met), x >= 0, y >= 0, x + a.size <= room, y + b.size <= room]
 
         def differ(question: Question) -> list[object]:
             pairs = zip(a.stored, b.stored, strict=False)
@@ -743,14 +757,17 @@ class Prover:
 
         # The simulator reports no race between stores of equal values.
         builds = [differ, inside] if a.stored and b.stored else [inside]
-        return self._search_launch("race", lines, items, builds, [], [a, b])
+        result = self._search_launch("race", lines, items, builds, [], [a, b])
+        for one, found in zip((a, b), parts, strict=True):
+            if result.answer != REFUTED and sum(size for _, size in found) < one.size:
+                return replace(result, reason=f"{result.reason}; nothing reads a part of what line {one.line} loads")
+        return result
 
     # ---- uninitialised registers
 
     def _definedness(self) -> Iterator[Result]:
         """Yield, for each line that reads variables of the kernel, whether everything that it reads is written before."""
-        kernel = self.walker.kernel
-        effects = Effects(kernel, self.walker.platform.grf_bytes)
+        kernel, effects = self.walker.kernel, self.parts.effects
         given: dict[int, int] = {}
         for entry in kernel.arguments:
             where = effects.storage.general.get(entry.id)
@@ -809,6 +826,25 @@ def _is_own(key: int) -> bool:
 
 
 _REGISTERS: Final = frozenset({RegisterSpace.GENERAL, RegisterSpace.PREDICATE})
+
+
+def _find_guarded_offsets(access: ItemAccess) -> Iterator[int]:
+    """Yield the offsets that an access has at most by conditions that compare its index with a constant."""
+    own = _drop_wraps(access.offset)
+    work = [access.path] if own.factors else []
+    while work:
+        one = work.pop()
+        work += one.parts
+        index = _drop_wraps(one.term)
+        if one.word == "le" and index.factors:
+            scale = own.factors[0][1] // index.factors[0][1]
+            if scale > 0 and (rest := own - index * scale).is_constant:
+                yield rest.constant
+
+
+def _drop_wraps(term: Sum) -> Sum:
+    """Return a sum without the multiples of 2^32 by which it wraps around."""
+    return Sum(tuple([pair for pair in term.factors if pair[1] % (1 << 32)]), term.constant)
 
 
 def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:

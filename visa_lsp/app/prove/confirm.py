@@ -31,6 +31,8 @@ _SHARED_BYTES: Final = 4096
 _MAX_STEPS: Final = 200_000  # some 15 seconds of the interpreter
 _STEPS_PER_SECOND: Final = 13_000
 _MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
+_MAX_GROUP: Final = 1024  # work items of a group, as devices allow
+_MAX_SHARED: Final = 1 << 16  # bytes of shared local memory of a group, as devices have
 _FAULTS: Final = {
     "race": "data-race",
     "bounds": "out-of-bounds",
@@ -111,7 +113,7 @@ class Confirmer:
         local = [value_of(one, 32 if axis == 0 else 1) for axis, one in enumerate(symbols.local)]
         groups = [value_of(one, 1) for one in symbols.counts]
         offsets = [value_of(one, 0) for one in symbols.offsets]
-        if prod(local) * prod(groups) > _MAX_ITEMS:
+        if prod(local) * prod(groups) > _MAX_ITEMS or prod(local) > _MAX_GROUP:
             return None
         if self.named and any(not info.argument_name(index) for index in range(info.argument_count)):
             return None
@@ -120,6 +122,7 @@ class Confirmer:
             f"groups: {groups}", f"local_size: {local}",
             *([f"global_offset: {offsets}"] if any(offsets) else []), "args:" if info.argument_count else "args: []",
         ]  # fmt: skip
+        shared = info.env.slm_size
         for index in range(info.argument_count):
             entry = next((one for one in info.payload if one.arg_index == index), None)
             key = f"  {info.argument_name(index)}: " if self.named else "  - "
@@ -138,7 +141,9 @@ class Confirmer:
                 given = f"values: {_fill_elements(element, count, held, contents)}" if held else given
                 lines.append(f"{key}{{buffer: {{dtype: {element}, {given}}}}}")
             elif kind == "local":
-                lines.append(f"{key}{{local: {max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)}}}")
+                size = max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)
+                shared += size
+                lines.append(f"{key}{{local: {size}}}")
             elif kind == "value":
                 element = info.element_of(index)
                 if index in symbols.values:
@@ -150,7 +155,7 @@ class Confirmer:
                     lines.append(f"{key}{{{given}, dtype: {element or 'uint32'}}}")
             else:
                 return None
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines) + "\n" if shared <= _MAX_SHARED else None
 
 
 def _fill_elements(element: str, count: int, held: Mapping[int, tuple[int, int]], contents: str) -> list[int]:
