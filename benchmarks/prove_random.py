@@ -24,6 +24,7 @@ from visa_lsp.app.prove.document import ProofOptions, ProofProcess, prove_data
 from visa_lsp.app.ze_info import find_or_infer_ze_info
 from visa_lsp.companions import Beside
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import Machine
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 
 _PLATFORM = "TGLLP"
 _CHECKS = "bounds,races,item-races,barriers"
-_STEPS = 50_000  # of a launch, so that 200 launches of an endless mutant take minutes
+_STEPS = 500_000
+_MAX_ENDLESS = 3  # launches of an endless mutant, each of which takes some 50 seconds
 _REPORTED_KERNELS = 50
 _PROPERTIES = {"data-race": "race", "out-of-bounds": "bounds", "barrier-divergence": "divergence"}
 _BARRIERS_MET = "all work items of a group come to the barrier"
@@ -253,6 +255,7 @@ class KernelRuns:
         assert platform is not None
         self._platform = platform
         self._code: Code | None = None
+        self.endless = 0  # launches that used up their budget
 
     def faults(self, launch: RandomLaunch) -> set[tuple[str, int]]:
         """Return the properties and lines, from 1, of the faults of a launch."""
@@ -265,6 +268,7 @@ class KernelRuns:
         self._code = machine.kept
         found = set()
         for fault in result.faults:
+            self.endless += fault.kind is FaultKind.BUDGET
             property_ = _PROPERTIES.get(fault.kind.value)
             found |= {(property_, line + 1) for line in (fault.line, fault.other_line) if property_ and line >= 0}
         return found
@@ -299,7 +303,9 @@ def compare(text: str, path: Path, random: Random, launches: int, seconds: float
     runs = KernelRuns(text, path)
     for _ in range(4 * launches):
         launch = fitting_launch(random, assumed)
-        if launch is None or verdict.launches == launches:
+        if verdict.launches == launches or runs.endless == _MAX_ENDLESS:
+            break
+        if launch is None:
             continue
         verdict.launches += 1
         found = runs.faults(launch)
