@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _PLATFORM = "TGLLP"
 _CHECKS = "bounds,races,item-races,barriers"
 _STEPS = 500_000
-_MAX_ENDLESS = 3  # launches of an endless mutant, each of which takes some 50 seconds
+_MAX_ENDLESS = 3  # launches of an endless mutant, of some 50 seconds each
 _REPORTED_KERNELS = 50
 _PROPERTIES = {"data-race": "race", "out-of-bounds": "bounds", "barrier-divergence": "divergence"}
 _BARRIERS_MET = "all work items of a group come to the barrier"
