@@ -1,6 +1,7 @@
 """What is said of a long text from a few bound lines is what a binding of all lines says."""
 
 import random
+import re
 
 import pytest
 from corpus import read, reference_texts
@@ -50,6 +51,22 @@ def test_a_focused_answer_equals_a_whole_one(number):
         assert set(places(focused, offset)) == spans
         other = draw.choice(("V0040", "fresh_name", "_0_004"))
         assert renamed(focused, offset, other) == renamed(whole, offset, other)
+
+
+@pytest.mark.parametrize("label", ["L:\n", "  L:\n"], ids=["at the margin", "indented"])
+@pytest.mark.parametrize("many", [1, 2])
+def test_labels_are_found_from_every_place_of_their_names(label, many):
+    line = "    mov (M1, 8) V40(0,0)<1> V40(0,0)<1;1,0>\n"
+    head = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8\n.decl P1 v_type=P num_elts=8\n'
+    uses = "    (P1) goto (M1, 8) L\n    jmp (M1, 1) L\n    call (M1, 8) S\n    foo (M1, 8) L V40\n    ret (M1, 1)\n"
+    text = head + (label + line * 120) * many + line * 120 + uses + "S:\n    subret (M1, 8)\n"
+    focused, whole = both(text)
+    for found in re.finditer(r"\b[LS]\b", text):
+        for name, question in QUESTIONS.items():
+            assert question(focused, found.start()) == question(whole, found.start()), (name, found.start())
+        assert definition(focused, found.start()) is not None
+        assert prepare_rename(focused, found.start()) is not None
+        assert renamed(focused, found.start(), "fresh") == renamed(whole, found.start(), "fresh")
 
 
 @pytest.mark.parametrize("number", range(3))

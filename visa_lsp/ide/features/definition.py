@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.index.focus import focus, focus_at, word_at
-from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.focus import focus_at, focus_on_name
 from visa_lsp.ide.index.token_at import name_span, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.syntax.tree import SUBROUTINE
@@ -38,34 +37,10 @@ def _target(analysis: Analysis, origin: Span, place: Place) -> Target:
     return Target(origin, name_span(analysis, place), whole)
 
 
-def _labels(analysis: Analysis, offset: int) -> list[int]:
-    """Return the lines that define a label of the name at an offset, which a binding of a few lines must include."""
-    document = analysis.document
-    line, column = document.position(offset)
-    index = index_of(document)
-    group = index.group_at(line)
-    words = word_at(document.line_text(line), column)
-    known = any(words & set(part.facts.labels) for part in index.parts[group.first : group.end])
-    if known:
-        return [at for at, name in index.labels(group) if name in words]
-    if any(True for _ in index.declarations(group, words)):
-        return []
-    # The index does not know indented labels.
-    return [at for at in index.mentions([group], words) if document.line_text(at).rstrip().endswith(":")]
-
-
-def document_line(analysis: Analysis, offset: int) -> int:
-    """Return the line of an offset."""
-    return analysis.document.position(offset)[0]
-
-
 def definition(analysis: Analysis, offset: int) -> Target | None:
     """Return the declaration of the name at an offset; None for predefined names and other text."""
-    view = focus_at(analysis, offset)
+    view = focus_on_name(analysis, offset)
     spot = spot_at(view, offset)
-    if spot is not None and spot.symbol is None and spot.token.kind in (TokenKind.LABEL, TokenKind.VARIABLE):
-        view = focus(analysis, [document_line(analysis, offset), *_labels(analysis, offset)])
-        spot = spot_at(view, offset)
     if spot is None:
         return None
     if spot.token.kind is TokenKind.FUNCTION:
@@ -93,7 +68,7 @@ def implementation(analysis: Analysis, offset: int) -> Target | None:
 
 def type_definition(analysis: Analysis, offset: int) -> Target | None:
     """Return the declaration of the base at the end of the alias chain; for other names their own declaration."""
-    analysis = focus_at(analysis, offset)
+    analysis = focus_on_name(analysis, offset)
     spot = spot_at(analysis, offset)
     symbol: Symbol | None = spot.symbol if spot else None
     if spot is None or symbol is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
 from visa_lsp.ide.features.references import references
-from visa_lsp.ide.index.focus import focus_at
+from visa_lsp.ide.index.focus import focus_at, focus_on_name
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
@@ -31,7 +31,7 @@ class RenameRefused(ValueError):  # noqa: N818 - an answer to the user, in words
 
 def prepare_rename(analysis: Analysis, offset: int) -> tuple[Span, str] | None:
     """Return the renamable name at an offset, or None."""
-    spot = spot_at(focus_at(analysis, offset), offset)
+    spot = spot_at(focus_on_name(analysis, offset), offset)
     if spot is None or not _may(spot):
         return None
     return spot.span, spot.token.text

@@ -168,6 +168,29 @@ def focus_at(
     return focus(analysis, [line], {*word_at(document.line_text(line), column), *names}, family=family, most=most)
 
 
+def focus_on_name(analysis: Analysis, offset: int) -> Analysis:
+    """Return the analysis bound for the line of an offset and for the labels of the name there."""
+    view = focus_at(analysis, offset)
+    spot = spot_at(view, offset)
+    if view is analysis or spot is None or spot.token.kind not in (TokenKind.LABEL, TokenKind.VARIABLE):
+        return view
+    line, column = analysis.document.position(offset)
+    index = index_of(analysis.document)
+    group = index.group_at(line)
+    words = word_at(analysis.document.line_text(line), column)
+    return focus(analysis, [line, *_find_labels(index, group, words)])
+
+
+def _find_labels(index: Index, group: BodyChunks, words: set[str]) -> list[int]:
+    """Return the lines of a body that define a label with one of these names."""
+    if any(words & set(part.facts.labels) for part in index.parts[group.first : group.end]):
+        return [at for at, name in index.labels(group) if name in words]
+    if any(True for _ in index.declarations(group, words)):
+        return []
+    # The index does not know indented labels.
+    return [at for at in index.mentions([group], words) if index.document.line_text(at).rstrip().endswith(":")]
+
+
 def word_at(text: str, column: int) -> set[str]:
     """Return the words at a column of a line."""
     start = end = min(column, len(text))
