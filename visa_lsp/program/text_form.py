@@ -44,7 +44,7 @@ from visa_lsp.program.operand_text import IDENTIFIER, OperandNames, instruction,
 _COMMENT_COLUMN: Final = 81
 _NEWEST: Final = since("BMG")  # because all compilers for these platforms print text 4.2
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\Z")
-_TAKEN: Final = frozenset({*predefined.VARIABLE_BY_NAME, *predefined.SURFACE_ALIASES, "T1", "T2", "TSS", "S31"})
+_TAKEN: Final = frozenset({*predefined.VARIABLE_BY_NAME, "T1", "T2", "TSS", "S31"})
 
 
 class Subject(Enum):
