@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax.bulk import bodies_of, nth_line, statement_of
 from visa_lsp.syntax.chunks import Chunk, codes_in, first_line_of, line_in, single_code, split_lines
+from visa_lsp.syntax.comments import goes_on, is_continued
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.syntax.session import Session
 from visa_lsp.text import Span, with_newlines
@@ -33,12 +34,13 @@ _KEPT: Final = 256
 _JOINED: Final = 2000
 
 
-def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
-    """Return a text in pieces of (text, number of lines)."""
+def _cut(text: str, *, last: bool, joins: bool) -> list[tuple[str, int]]:
+    """Return a text in pieces of (text, number of lines), cut only between bodies if a statement has several lines."""
+    whole = joins and ("*" in text or is_continued(text)) and goes_on(text, in_block=False)
     pieces: list[tuple[str, int]] = []
     for start, end in pairwise([0, *bodies_of(text), len(text)]):
         size = text.count("\n", start, end) + (last and end == len(text))
-        many = max(1, round(size / CHUNK_LINES))
+        many = 1 if whole else max(1, round(size / CHUNK_LINES))
         at = start
         for first, behind in pairwise([size * i // many for i in range(many + 1)]):
             if first < behind:
@@ -53,7 +55,7 @@ def _chunks(text: str, in_block: bool, *, first: bool, last: bool, joins: bool) 
     plain, at = with_newlines(text), 0
     if first and plain.startswith(BYTE_ORDER_MARK):
         plain = " " + plain[1:]  # read as a blank, so that offsets do not change
-    for piece, count in _cut(plain, last=last):
+    for piece, count in _cut(plain, last=last, joins=joins):
         source = None if plain is text else text[at : at + len(piece)]
         chunk = Chunk(piece, count, in_block, source=source, joins=joins)
         at += len(piece)
@@ -223,7 +225,10 @@ class Document:
 
     def line_at(self, offset: int) -> int:
         """Return the line of an offset; for a statement of several lines, its first."""
-        line = self.position(offset)[0]
+        return self.first_line_of(self.position(offset)[0])
+
+    def first_line_of(self, line: int) -> int:
+        """Return the line in which the statement of a line begins."""
         chunk, inside = self._locate(line)
         return line - inside + first_line_of(self.chunks[chunk], inside)
 

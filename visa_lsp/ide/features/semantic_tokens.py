@@ -7,7 +7,7 @@ only the first of them is bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -171,14 +171,19 @@ def _plain(token: SemanticToken) -> tuple[int, int, int, int]:
 
 
 def _of_line(analysis: Analysis, line: int) -> Iterator[SemanticToken]:
-    body, bound = find_bound(analysis, line)
-    statement = statement_of(analysis, line, bound)
+    """Yield the tokens of a line, which may be one of several of its statement."""
+    document = analysis.document
+    first = document.first_line_of(line)
+    body, bound = find_bound(analysis, first)
+    statement = statement_of(analysis, first, bound)
     if statement is None:
         return
+    before = document.line_start(line) - document.line_start(first)
+    columns = Span(before, before + len(document.line_text(line)))
     for token in tokens_of(statement, bound):
-        coloured = _token(line, token, body, bound)
+        coloured = _token(first, token, body, bound) if columns.start <= token.span.start < columns.end else None
         if coloured is not None:
-            yield coloured
+            yield replace(coloured, line=line, span=coloured.span.shift(-before))
 
 
 def _token(line: int, token: Token, body: Body | None, bound: Bound | None) -> SemanticToken | None:

@@ -87,7 +87,7 @@ def focus(
     index = index_of(document)
     if index.braced:
         return analysis
-    wanted = {line for line in lines if 0 <= line < document.line_count}
+    wanted = {document.first_line_of(line) for line in lines if 0 <= line < document.line_count}
     if not wanted:
         wanted = {0}
     groups = {index.group_at(line).first: index.group_at(line) for line in wanted}

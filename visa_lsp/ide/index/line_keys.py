@@ -75,7 +75,7 @@ def keys_of(analysis: Analysis, at: int) -> list[str] | None:
     """Return a key for every line of a chunk; lines with the same key differ only in names of one class and in long numbers.
 
     Such lines parse in the same way, with their words in the same columns. None if the text has control characters,
-    which keys use.
+    which keys use, or statements of several lines.
     """
     index = index_of(analysis.document)
     # The keys of the last chunk are cached because callers read a chunk in steps.
@@ -87,7 +87,7 @@ def keys_of(analysis: Analysis, at: int) -> list[str] | None:
 
 def _keys(index: Index, at: int) -> list[str] | None:
     part = index.parts[at]
-    if part.facts.strange:
+    if part.facts.strange or part.chunk.goes_on:
         return None
     return classes(part.code, signs_at(index, at))[: part.chunk.count]
 

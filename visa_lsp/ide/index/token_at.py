@@ -85,7 +85,8 @@ def statement_of(analysis: Analysis, line: int, bound: Bound | None) -> tree.Sta
 def spot_at(analysis: Analysis, offset: int) -> TokenContext | None:
     """Return the token at an offset; None between tokens, in comments and outside the text."""
     document = analysis.document
-    line, column = document.position(offset)
+    line = document.line_at(offset)
+    column = offset - document.line_start(line)
     body, bound = find_bound(analysis, line)
     statement = statement_of(analysis, line, bound)
     if statement is None:
