@@ -38,6 +38,7 @@ from visa_lsp.ide.suppressions import visible
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.text_form import module_text
+from visa_lsp.syntax.parse import MAX_LINE
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -160,6 +161,9 @@ def assemble(text: str, platform: str | None) -> str:
     printed = module_text(decode(first.data), platform_named(platform) if platform else None)
     second = assemble_text(printed, platform)
     if second.data is None:
+        # An escape is longer than its byte, so that a name can be printed in a line longer than is read.
+        if max(map(len, printed.split("\n"))) > MAX_LINE:
+            return "assembled, a name too long for a line"
         # Objects are 4.1, and so is their text: there what only another version has, or does not check, is an error.
         if _OTHER_VERSION.search(text) or "fccall" in text:
             return "assembled, its text refused as 4.1"
