@@ -97,6 +97,16 @@ def test_asm_of_a_form_without_object_names_the_line(run, tmp_path):
     assert "no-object-form" in err
 
 
+def test_asm_names_the_part_of_a_line_that_no_object_can_hold(run, tmp_path):
+    text = TEXT.replace(".version 4.1", ".version 4.2").replace(
+        "    ret", "    ifcall.uniform (M1, 16) V32(0,0)<0;1,0> 0 4\n    ret"
+    )
+    (tmp_path / "t.visaasm").write_text(text)
+    status, _, err = run("asm", "t.visaasm")
+    assert status == 1
+    assert "cannot hold the `uniform` of this line: it is 1; an object can hold only 0" in err
+
+
 def test_several_texts_at_once(run, tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.visaasm").write_text(TEXT)

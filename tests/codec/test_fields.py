@@ -140,7 +140,7 @@ def test_values_that_the_tools_cut_are_cut(spec: str, value: object, kept: objec
         ("E", ExecControl(3), "is not an execution size"),
         ("E", 3, "is not an execution size"),
         ("P", 1, "is not a predicate"),
-        ("x:b?7", 8, "an object cannot hold 8; it can hold only 7 here"),
+        ("x:b?7", 8, "it is 8; an object can hold only 7"),
     ],
 )
 def test_values_without_bytes_are_refused(spec: str, value: object, message: str) -> None:

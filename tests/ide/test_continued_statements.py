@@ -25,7 +25,8 @@ def test_each_line_of_a_statement_has_its_own_words(between: str, lines: int):
         assert words == _coloured_words(plain)
     use = continued.rindex("V32")
     target = definition(Analysis.of(continued), use)
-    assert target is not None and target.name.start == continued.index("V32")
+    assert target is not None
+    assert target.name.start == continued.index("V32")
 
 
 def _coloured_words(text: str) -> list[str]:

@@ -136,7 +136,7 @@ def _of_text_only(codes: frozenset[int], write: Writer) -> Writer:
 
     def write_known(value: Value) -> bytes:
         if value in codes:
-            raise MalformedValueError("this is a form of text 4.2 and has no code in an object")
+            raise MalformedValueError("only text 4.2 has this form")
         return write(value)
 
     return write_known
@@ -147,7 +147,7 @@ def _skip_field(field: Field) -> Writer:
 
     def write(value: Value) -> bytes:
         if value is not None and value != default and not field.lossy:
-            raise MalformedValueError(f"an object cannot hold {value}; it can hold only {default} here")
+            raise MalformedValueError(f"it is {value}; an object can hold only {default}")
         return b""
 
     return write
