@@ -104,7 +104,7 @@ def test_asm_names_the_part_of_a_line_that_no_object_can_hold(run, tmp_path):
     (tmp_path / "t.visaasm").write_text(text)
     status, _, err = run("asm", "t.visaasm")
     assert status == 1
-    assert "cannot hold the `uniform` of this line: it is 1; an object can hold only 0" in err
+    assert "cannot hold this line: `uniform`: it is 1; an object can hold only 0" in err
 
 
 def test_several_texts_at_once(run, tmp_path):

@@ -169,7 +169,7 @@ def test_a_form_without_opcode_names_instruction_and_line() -> None:
 
 def test_an_operand_of_the_wrong_kind_is_named() -> None:
     bad = inst("mul", ExecControl(8), None, General(33, 0, 0, DST), RawOperand(1, 0), General(33, 0, 0, DST))
-    with pytest.raises(CodecError, match=r"instructions\[0\].src0: RawOperand.* is not a vector operand"):
+    with pytest.raises(CodecError, match=r"instructions\[0\].src0: `src0`: RawOperand.* is not a vector operand"):
         encode(Module(kernels=(small_kernel(instructions=(bad,)),)))
 
 

@@ -103,12 +103,7 @@ def assemble_text(text: str, platform: str | None = None) -> Assembled:
     try:
         data = encode(module)
     except CodecError as error:
-        field = error.path.rpartition(".")[2]
-        message = (
-            str(error)
-            if error.line < 0 or not field
-            else f"an object (version 4.1) cannot hold the `{field}` of this line: {error.message}"
-        )
+        message = str(error) if error.line < 0 else f"an object (version 4.1) cannot hold this line: {error.message}"
         finding = _without_object(_line(analysis, error.line), message)
         return Assembled(analysis, module, (*diagnostics, finding))
     if dialect_of(analysis.bound) is Dialect.V42:

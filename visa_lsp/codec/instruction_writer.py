@@ -56,7 +56,7 @@ class InstructionWriter:
         plan = self.plans.get(row)
         if plan is None:
             if row.opcode is None:
-                message = f"'{row.mnemonic}' has no opcode; an object cannot hold this form"
+                message = f"'{row.mnemonic}' has no opcode"
                 raise CodecError(message, line=inst.line)
             bits = _bits(row)
             words = {word for _, word, _ in bits}
@@ -91,7 +91,7 @@ def _refusal(inst: Inst, plan: _Plan) -> CodecError:
         except struct.error:
             message = f"{value} does not fit"
         if message:
-            return CodecError(message, None, field.name, inst.line)
+            return CodecError(f"`{field.name}`: {message}", None, field.name, inst.line)
     raise AssertionError(inst)  # the writer existed before this call
 
 
