@@ -95,6 +95,8 @@ class Launches(Target):
             if not error.place:
                 raise Wrong(f"a refusal without a place: {error}") from None
             return "refused"
+        except MemoryError:
+            return "not enough memory"
         except TextProblems as problems:
             clear(str(problems))
             return "the text refused"

@@ -128,6 +128,7 @@ def failing(monkeypatch, error):
         (KeyboardInterrupt(), 130, 0),
         (ValueError("our\nmistake"), 70, 1),
         (RecursionError("deep"), 70, 1),
+        (MemoryError("1.00 GiB"), 2, 1),
         (SystemExit("words"), 2, 1),
         (SystemExit(3), 3, 0),
     ],

@@ -94,6 +94,12 @@ def test_document_and_text_agree(platform):
     assert compare(DOCUMENT, TEXT, platform) == []
 
 
+def test_a_kind_of_any_length_makes_a_short_message():
+    found = compare(DOCUMENT.replace("global_id_offset, offset: 0", f"{'long' * 5000}, offset: 256"), TEXT)
+    assert found
+    assert all(len(message) < 300 for *_, message in found)
+
+
 # What changes in the document, what in the text, the code, and what is marked in the document and in the text.
 PLANTED = {
     "kernel renamed in the document": ((("name: k", "name: kk"),), (), "V720", "3:kk", '2:"k"'),

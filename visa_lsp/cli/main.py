@@ -227,6 +227,8 @@ def _outcome_of(argv: list[str]) -> int:
         return leaving.code or 0
     except UserError as error:
         return _report_failure(str(error), EXIT_USAGE, words)
+    except MemoryError as error:
+        return _report_failure(f"not enough memory: {error}".removesuffix(": "), EXIT_USAGE, words)
     except BrokenPipeError:
         raise
     except Exception as error:

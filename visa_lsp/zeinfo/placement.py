@@ -46,7 +46,8 @@ class Argument:
     def title(self) -> str:
         """The argument in words."""
         index = number(self.item, "arg_index")
-        return f"argument {index} ({self.kind})" if index is not None and index >= 0 else self.kind
+        kind = f"{self.kind:.60}"  # because a document may have any text here
+        return f"argument {index} ({kind})" if index is not None and index >= 0 else kind
 
 
 @dataclass(frozen=True, slots=True)
