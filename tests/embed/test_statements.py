@@ -27,6 +27,14 @@ def test_an_output_that_the_compiler_of_opencl_refuses_is_told(constraint):
     assert [words for name, words in shown if name == "bad-constraint"] == [f'"{constraint}"']
 
 
+def test_a_constraint_of_many_lines_is_told_in_one_short_line():
+    many = "=m\\n" * 200
+    text = KERNEL.format(f'__asm__("{MOVE}" : "{many}"(y) : "rw"(x));')
+    (message,) = (d.message for d in findings(HostText.of(text, Host.OPENCL)) if d.name == "bad-constraint")
+    assert len(message) < 300
+    assert "\n" not in message
+
+
 @pytest.mark.parametrize("constraint", ["r", "g", "m", "X", "&rw"])
 def test_an_input_that_the_compiler_of_opencl_refuses_is_told(constraint):
     assert of_statement(f'__asm__("{MOVE}" : "=rw"(y) : "{constraint}"(x));') == [("bad-constraint", f'"{constraint}"')]

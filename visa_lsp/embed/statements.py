@@ -72,10 +72,15 @@ def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:
         return ""
     of_vectors = operand.kind in _OF_VECTORS or operand.kind.isdigit()
     if block.compiler is Compiler.VECTOR:
-        return "" if of_vectors else _VECTOR_WORDS.format(constraint)
+        return "" if of_vectors else _VECTOR_WORDS.format(_shorten(constraint))
     scalar = constraint in _OUTPUTS if operand.written else constraint in _INPUTS or constraint.isdigit()
     if not scalar and not (of_vectors and block.compiler is Compiler.EITHER):
-        return _SCALAR_WORDS.format(constraint, _LISTS[operand.written])
+        return _SCALAR_WORDS.format(_shorten(constraint), _LISTS[operand.written])
     if known.varies:
-        return f"the constraint `{constraint}` takes a number that is known when the kernel is compiled, but `{operand.expression}` is known only when it runs"
+        return f"the constraint `{constraint}` takes a number that is known when the kernel is compiled, but `{_shorten(operand.expression)}` is known only when it runs"
     return ""
+
+
+def _shorten(words: str) -> str:
+    """Return words of a host in one line of at most 60 characters, because a damaged host may have a constraint of many lines."""
+    return f"{' '.join(words.split()):.60}"
