@@ -2,4 +2,22 @@
 
 from typing import Final
 
+from msgspec import Struct
+
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
+
+
+class ProofResult(Struct, frozen=True):
+    """The answer for a property and a line of the text, from 1.
+
+    ``answer`` is proved, refuted, unknown, or bounded (proved for the first rounds of loops only). ``launch`` is the
+    text of a launch file that shows the fault.
+    """
+
+    property: str
+    kernel: str
+    line: int
+    answer: str
+    assumptions: tuple[str, ...] = ()
+    launch: str | None = None
+    reason: str | None = None

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import combinations, product
+from functools import cached_property, partial
+from itertools import combinations, islice, product
 from typing import TYPE_CHECKING, Final
 
 import z3
+from msgspec import structs
 
-from visa_lsp.app.prove import PROPERTIES
-from visa_lsp.app.prove.loaded_parts import LoadedParts
+from visa_lsp.app.prove import PROPERTIES, ProofResult
+from visa_lsp.app.prove.loaded_parts import find_loaded_parts
 from visa_lsp.app.prove.payload import AXES, size_of
-from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment, wraps_of
+from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment
 from visa_lsp.app.prove.spaces import (
     BUFFER,
     IMAGE,
@@ -29,12 +31,13 @@ from visa_lsp.app.prove.spaces import (
     memory_of,
 )
 from visa_lsp.app.prove.terms import TRUE, Atom, Claim, Level, Sum, at_most, atoms_of, both, equal, negation, number
+from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
 from visa_lsp.isa.predefined import FIRST_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.app.prove.walk import Meeting, Walker
 
@@ -76,18 +79,6 @@ _LOCAL_SIZES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """The answer for a property and a line of the text, from 1. ``launch`` is the text of a launch file that refutes."""
-
-    property: str
-    line: int
-    answer: str
-    assumptions: tuple[str, ...] = ()
-    launch: str | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Example:
     """A launch: the values of symbols, and of each buffer argument the contents (size and value by offset) and bytes in use."""
 
@@ -97,6 +88,7 @@ class Example:
 
 
 _Contract = list[tuple[str, "Claim"]]
+_Conditions = Callable[[Question], list[object]]
 
 
 @dataclass(slots=True)
@@ -125,17 +117,16 @@ class _MemoryOfModel:
             question.name(f"place {at}", access.offset, item)
         found: list[object] = []
         seen: list[tuple[LoadedElement, object, object]] = []
-        done: set[str] = set()
         work = True
         while work and len(seen) < MAX_LOADS:
             # The offset of a load may be a loaded value.
+            done = {name for _, _, name in self._loads}
             fresh = [
                 (one, item, name) for item in self._items for atom, one in self._loaded.items()
                 if one.space[0] == BUFFER and (name := question.name_of(atom, item)) in question.names and name not in done
             ]  # fmt: skip
             work = bool(fresh)
             for one, item, name in fresh[: MAX_LOADS - len(seen)]:
-                done.add(name)
                 offset, value = question.name(f"offset of {name}", one.offset, item), question.names[name]
                 found += [offset >= 0, offset + one.size <= MAX_CONTENT_BYTES]
                 found += [
@@ -167,20 +158,15 @@ class Prover:
     """
 
     def __init__(
-        self, walker: Walker, seconds: float, given: Sequence[tuple[str, Claim]],
+        self, walker: Walker, seconds: float, given: _Contract,
         confirm: Callable[[str, Sequence[int], Example], str | None], *, item_races: bool = True,
     ) -> None:  # fmt: skip
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
-        self._thread = None if item_races else self._number_of_thread()
-        self._missed: list[str] | None = None
-        self._contracts: dict[
-            tuple[Space, frozenset[int], frozenset[tuple[Atom, frozenset[int]]]], tuple[_Contract, ...]
-        ] = {}
+        self._ids = self.symbols.ids if item_races else [self._number_of_thread()]  # of work items of a group
         self._inside: dict[ItemAccess, bool] = {}
         self.groups = _group_accesses(walker.accesses)
-        self.parts = LoadedParts(walker.kernel, walker.platform.grf_bytes)
         self.always = [words for words, _ in given]
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
@@ -189,19 +175,24 @@ class Prover:
         self.facts = [condition for _, condition in given] + list(self.symbols.facts)
         self.axes = [0, 1, 2]  # the properties that the kernel uses
         self._flat_axes()
-        self.cap: list[tuple[str, Claim]] = []
+        self.cap: _Contract = []
         with suppress(OutOfTime):
             self._cap_groups()
 
-    def results(self, properties: Sequence[str]) -> list[Result]:
+    @cached_property
+    def effects(self) -> Effects:
+        """The registers that the instructions read and write."""
+        return Effects(self.walker.kernel, self.walker.platform.grf_bytes)
+
+    def results(self, properties: Sequence[str]) -> list[ProofResult]:
         """Return the answers for properties, in the order of the lines."""
-        found: list[Result] = []
+        found: list[ProofResult] = []
         if not self._is_possible(TRUE):
-            return [Result(one, 1, UNKNOWN_ANSWER, reason="the assumptions allow no launch") for one in properties]
-        if "bounds" in properties:
-            found += [r for group in self.groups for r in self._each(group, "bounds", self._bounds)]
-        if "race" in properties:
-            found += [r for group in self.groups for r in self._each(group, "race", self._race)]
+            return [self._unknown(one, 1, "the assumptions allow no launch") for one in properties]
+        for property_, decide in (("bounds", self._bounds), ("race", self._race)):
+            for group in self.groups if property_ in properties else ():
+                result = self._in_time(property_, group.access.line, partial(decide, group))
+                found += [structs.replace(result, line=line) for line in group.lines]
         if "divergence" in properties:
             met = [
                 self._in_time("divergence", one.line, partial(self._divergence, one)) for one in self.walker.meetings
@@ -209,21 +200,28 @@ class Prover:
             # Work items that miss one barrier are behind the others at the next one.
             missed = [_MET.format(one.line) for one in met if one.answer != PROVED]
             found += [
-                replace(one, assumptions=(*one.assumptions, *missed)) if one.answer == PROVED else one for one in met
+                structs.replace(one, assumptions=(*one.assumptions, *missed)) if one.answer == PROVED else one
+                for one in met
             ]
         if "uninitialised" in properties:
             found += self._definedness()
         return _worst(found)
 
-    def _each(self, group: _Group, property_: str, decide: Callable[[_Group], Result]) -> list[Result]:
-        result = self._in_time(property_, group.access.line, partial(decide, group))
-        return [replace(result, property=property_, line=line) for line in group.lines]
-
-    def _in_time(self, property_: str, line: int, decide: Callable[[], Result]) -> Result:
+    def _in_time(self, property_: str, line: int, decide: Callable[[], ProofResult]) -> ProofResult:
         try:
             return decide()
         except OutOfTime:
-            return Result(property_, line, UNKNOWN_ANSWER, reason="the time allowed had passed before it was decided")
+            return self._unknown(property_, line, "the time allowed had passed before it was decided")
+
+    def _proved(self, property_: str, line: int, assumptions: Iterable[str] = ()) -> ProofResult:
+        others = dict.fromkeys(one for one in assumptions if one not in self.always)
+        return ProofResult(property_, self.walker.kernel.name, line, PROVED, (*self.always, *others))
+
+    def _unknown(self, property_: str, line: int, why: str | None = None) -> ProofResult:
+        return ProofResult(property_, self.walker.kernel.name, line, UNKNOWN_ANSWER, reason=why)
+
+    def _refuted(self, property_: str, line: int, launch: str, assumptions: Sequence[str] = ()) -> ProofResult:
+        return ProofResult(property_, self.walker.kernel.name, line, REFUTED, tuple(assumptions), launch)
 
     def _flat_axes(self) -> None:
         """Assume one work item along an axis whose ids the kernel does not use."""
@@ -294,61 +292,66 @@ class Prover:
     def _base(self, question: Question, items: Iterable[SymbolicItem]) -> list[object]:
         return [question.condition(fact, item) for item in items for fact in self.facts]
 
-    def _soft_wraps(self, things: Iterable[Claim | Sum]) -> list[tuple[str, Claim]]:
-        found = {}
-        for condition, line in wraps_of(self.pool, things):
-            found[condition] = f"the index arithmetic of line {line} does not wrap around"
-        return [(words, condition) for condition, words in found.items()]
+    def _soft_wraps(self, things: Iterable[Claim | Sum]) -> _Contract:
+        """Return the conditions that the index arithmetic in terms and conditions does not wrap around."""
+        wraps = self.pool.wraps
+        lines = dict(wraps[atom] for atom in atoms_of(*things) if atom in wraps)
+        return [
+            (f"the index arithmetic of line {line} does not wrap around", condition)
+            for condition, line in lines.items()
+        ]
 
     def _decide(
-        self, items: Sequence[SymbolicItem], build: Callable[[Question], list[object]], path: Callable[[Question], list[object]],
-        wraps: Sequence[tuple[str, Claim]], contract: Sequence[tuple[str, Claim]],
-    ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
-        """Return ``no``, with the assumptions that it needs, ``yes`` or ``unknown``."""
+        self, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions, wraps: _Contract, contract: _Contract
+    ) -> tuple[str, list[str]]:  # fmt: skip
+        """Return ``no``, with the assumptions that it needs, ``vacuous`` if these exclude the path, ``yes`` or ``unknown``."""
 
-        def ask(soft: Sequence[tuple[str, Claim]], *, minimal: bool) -> SolverAnswer:
+        def ask(soft: _Contract) -> SolverAnswer:
             question = self.solver.question()
             hard = [*build(question), *self._base(question, items)]
             marks = [z3.And([question.condition(one, item) for item in items]) for _, one in soft]
-            return self.solver.ask(question, hard, marks, minimal=minimal)
+            return self.solver.ask(question, hard, marks)
 
-        soft = [*wraps, *contract]
-        first = ask(soft, minimal=True)
-        if first.word != "no":
-            return first.word, ()
-        needs = [soft[at] for at in first.needs]
-        if any(one in wraps for one in needs):
-            second = ask(contract, minimal=True)
-            if second.word == "no":
-                needs = [contract[at] for at in second.needs]
-        if needs:
+        def may_hold(assumed: _Contract) -> bool:
             question = self.solver.question()
             hard = [*path(question), *self._base(question, items)]
-            hard += [question.condition(one, item) for _, one in needs for item in items]
-            if self.solver.ask(question, hard).word == "no":
-                question = self.solver.question()
-                if self.solver.ask(question, [*path(question), *self._base(question, items)]).word != "no":
-                    return "vacuous", tuple(words for words, _ in needs)
-        return "no", tuple(dict.fromkeys(words for words, _ in needs))
+            hard += [question.condition(one, item) for _, one in assumed for item in items]
+            return self.solver.ask(question, hard).word != "no"
 
-    def _decide_by_contract(
-        self, items: Sequence[SymbolicItem], build: Callable[[Question], list[object]], path: Callable[[Question], list[object]],
-        wraps: Sequence[tuple[str, Claim]], access: ItemAccess,
-    ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
-        """Decide with as few assumptions as suffice: add the parts of a contract one by one, the simplest first."""
+        soft = [*wraps, *contract]
+        first = ask(soft)
+        if first.word != "no":
+            return first.word, []
+        needs = [soft[at] for at in first.needs]
+        if any(one in wraps for one in needs):
+            second = ask(contract)
+            if second.word == "no":
+                needs = [contract[at] for at in second.needs]
+        if needs and not may_hold(needs) and may_hold([]):
+            return "vacuous", []
+        return "no", [words for words, _ in needs]
+
+    def _prove(
+        self, property_: str, access: ItemAccess, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions,
+        things: Sequence[Sum | Claim],
+    ) -> ProofResult | None:  # fmt: skip
+        """Return the answer if it needs no launch, with as few assumptions as suffice.
+
+        Adds the parts of a contract one by one, the simplest first.
+        """
+        wraps = self._soft_wraps(things)
         assumed: _Contract = []
-        word, needs = "unknown", tuple[str, ...]()
+        word, needs = "unknown", list[str]()
         for part in self._contract(access):
             if part or not assumed:
                 assumed = [*assumed, *part]
                 word, needs = self._decide(items, build, path, wraps, assumed)
                 if word == "no":
-                    break
-        return word, needs
+                    return self._proved(property_, access.line, needs)
+        return self._unknown(property_, access.line, "its index arithmetic wraps around") if word == "vacuous" else None
 
     def _model(
-        self, items: Sequence[SymbolicItem], build: Callable[[Question], list[object]], assumed: Sequence[Claim],
-        accesses: Sequence[ItemAccess] = (),
+        self, items: Sequence[SymbolicItem], build: _Conditions, assumed: Sequence[Claim], accesses: Sequence[ItemAccess]
     ) -> Iterator[Example]:  # fmt: skip
         """Yield small launches in which some conditions hold, for the accesses of the work items."""
         misses = 0
@@ -393,21 +396,19 @@ class Prover:
 
     def _search_launch(
         self, property_: str, lines: Sequence[int], items: Sequence[SymbolicItem],
-        builds: Sequence[Callable[[Question], list[object]]], assumed: Sequence[Claim], accesses: Sequence[ItemAccess],
-    ) -> Result:  # fmt: skip
+        builds: Sequence[_Conditions], assumed: Sequence[Claim], accesses: Sequence[ItemAccess],
+    ) -> ProofResult:  # fmt: skip
         """Look for a launch that the simulator confirms, first with the conditions that make the fault most likely."""
-        tried = 0
+        tried = False
         for build in builds:
-            for example in self._model(items, build, assumed, accesses):
-                tried += 1
+            for example in islice(self._model(items, build, assumed, accesses), MAX_EXAMPLES):
+                tried = True
                 if property_ != "bounds" and not any("len(" in words for words, _ in self.given):
                     kept = {name: one for name, one in example.values.items() if not name.startswith("bytes_")}
                     example = replace(example, values=kept)  # noqa: PLW2901 - with large buffers
                 launch = self.confirm(property_, lines, example)
                 if launch is not None:
-                    return Result(property_, lines[0], REFUTED, tuple(self.always), launch=launch)
-                if tried == MAX_EXAMPLES:
-                    break
+                    return self._refuted(property_, lines[0], launch, self.always)
             if tried:
                 break
         if not tried:
@@ -416,7 +417,7 @@ class Prover:
             why = "the simulator did not confirm the launch that was found"
         else:
             why = "the work items seem to store equal values, which the simulator does not report"
-        return Result(property_, lines[0], UNKNOWN_ANSWER, reason=why)
+        return self._unknown(property_, lines[0], why)
 
     # ---- bounds
 
@@ -435,20 +436,16 @@ class Prover:
             return (self.cap,)
         if kind not in (BUFFER, SHARED):
             return ([],)
-        pitches = frozenset(
+        pitches = [
             (one, self._axes_of(atoms))
             for atom in atoms_of(access.offset)
             if atom.parts and not atom.divisor and atom.test is None
-            for atoms in (frozenset(atoms_of(*atom.parts)),)
+            for atoms in (set(atoms_of(*atom.parts)),)
             for one in atoms
-        )
-        key = (access.space, self._axes_under_guards(access), pitches)
-        found = self._contracts.get(key)
-        if found is None:
-            found = self._contracts[key] = self._candidates(index, *key)
-        return found
+        ]
+        return self._candidates(access.space, self._axes_under_guards(access), pitches)
 
-    def _axes_under_guards(self, access: ItemAccess) -> frozenset[int]:
+    def _axes_under_guards(self, access: ItemAccess) -> set[int]:
         """Return the axes whose ids occur in the offset of an access and are compared with an argument by its conditions."""
         values = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
         own = set(atoms_of(access.offset))
@@ -457,17 +454,17 @@ class Prover:
             found = set(atoms_of(part))
             if values & found and all(atom in own for atom in found if atom.line):
                 guarded |= self._axes_of(found & own) & set(self.axes)
-        return frozenset(guarded)
+        return guarded
 
-    def _axes_of(self, atoms: Collection[Atom]) -> frozenset[int]:
+    def _axes_of(self, atoms: Collection[Atom]) -> set[int]:
         """Return the axes whose ids occur in the values."""
         pairs = enumerate(zip(self.symbols.ids, self.symbols.groups, strict=True))
-        return frozenset(axis for axis, ids in pairs if any(atom in atoms for part in ids for atom, _ in part.factors))
+        return {axis for axis, ids in pairs if any(atom in atoms for part in ids for atom, _ in part.factors)}
 
     def _candidates(
-        self, index: int, space: Space, guarded: frozenset[int], pitches: frozenset[tuple[Atom, frozenset[int]]]
-    ) -> tuple[_Contract, ...]:
-        name, size = self._name(index), size_of(self.symbols, index)
+        self, space: Space, guarded: set[int], pitches: Sequence[tuple[Atom, set[int]]]
+    ) -> tuple[_Contract, ...]:  # fmt: skip
+        name, size = self._name(space[1]), size_of(self.symbols, space[1])
         ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups) if part.factors}
         strides: dict[int, None] = {}
         sums: dict[int, None] = {}  # of the strides of one access, such as x[i + 3 * global size]
@@ -485,8 +482,7 @@ class Prover:
             strides.update(dict.fromkeys(own))
             if len(set(own)) > 1:
                 sums[sum(set(own))] = None
-            if own:
-                added.update(dict.fromkeys(atom for atom, factor in access.offset.factors if factor in own))
+            added.update(dict.fromkeys(atom for atom, factor in access.offset.factors if factor in own))
             low, high = self.pool.limits(access.offset)
             for end in (high, *_find_guarded_offsets(access)):
                 if low >= 0 and 0 <= end <= MAX_CONSTANT_BYTES - access.size:
@@ -554,13 +550,13 @@ class Prover:
     def _name(self, index: int) -> str:
         return self.walker.info.argument_name(index) or f"arg{index}"
 
-    def _bounds(self, group: _Group, *, search: bool = True) -> Result:
+    def _bounds(self, group: _Group, *, search: bool = True) -> ProofResult:
         access = group.access
         line, size = access.line, self._size(access.space)
         if access.why == NO_POINTER and search:
             return self._no_pointer(access)
         if access.why or size is None:
-            return Result("bounds", line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
+            return self._unknown("bounds", line, access.why or "its memory is not modelled")
 
         def path(question: Question) -> list[object]:
             return [question.condition(access.path, _ITEM)]
@@ -568,64 +564,59 @@ class Prover:
         def build(question: Question) -> list[object]:
             return self._outside(access, question)
 
-        wraps = self._soft_wraps([access.offset, access.path])
-        word, needs = self._decide_by_contract([_ITEM], build, path, wraps, access)
-        if word == "no":
-            return Result("bounds", line, PROVED, (*self.always, *needs))
-        if word == "vacuous":
-            return Result("bounds", line, UNKNOWN_ANSWER, reason="its index arithmetic wraps around")
-        if not search:
-            return Result("bounds", line, UNKNOWN_ANSWER)
+        things: list[Sum | Claim] = [access.offset, access.path]
+        proof = self._prove("bounds", access, [_ITEM], build, path, things)
+        if proof is not None or not search:
+            return proof or self._unknown("bounds", line)
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access) for _, one in part]
 
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
             is_given = any("len(" in words for words, _ in self.given)
-            others = [pair for pair in self.symbols.sizes.items() if pair[0] != access.space[1] and not is_given]
-            rooms = [MAX_MODEL_SHARED if index in self.symbols.shared else MAX_MODEL_BYTES for index, _ in others]
-            return [
-                *build(question),
-                *(question.term(one, _ITEM) == room for (_, one), room in zip(others, rooms, strict=True)),
-            ]
+            hard = build(question)
+            for index, one in self.symbols.sizes.items():
+                if index != access.space[1] and not is_given:
+                    room = MAX_MODEL_SHARED if index in self.symbols.shared else MAX_MODEL_BYTES
+                    hard.append(question.term(one, _ITEM) == room)
+            return hard
 
         result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
-        return self._explain(result, [access.offset, access.path])
+        return self._explain(result, things)
 
-    def _no_pointer(self, access: ItemAccess) -> Result:
+    def _no_pointer(self, access: ItemAccess) -> ProofResult:
         """Answer for an address that lies below all buffers of a launch."""
 
         def build(question: Question) -> list[object]:
             return [question.condition(access.path, _ITEM)]
 
         found = self._search_launch("bounds", [access.line], [_ITEM], [build], [], [access])
-        return found if found.answer == REFUTED else replace(found, reason=access.why)
+        return found if found.answer == REFUTED else structs.replace(found, reason=access.why)
 
-    def _explain(self, result: Result, things: Sequence[Sum | Claim]) -> Result:
+    def _explain(self, result: ProofResult, things: Sequence[Sum | Claim]) -> ProofResult:
         if result.answer != UNKNOWN_ANSWER:
             return result
         for thing in things:
             for atom in atoms_of(thing):
                 if atom.line:
                     where = "address" if thing is things[0] else "condition"
-                    return replace(
-                        result, reason=f"{result.reason}; its {where} depends on {atom.why} of line {atom.line}"
-                    )
+                    why = f"{result.reason}; its {where} depends on {atom.why} of line {atom.line}"
+                    return structs.replace(result, reason=why)
         return result
 
     # ---- races
 
-    def _race(self, group: _Group) -> Result:
+    def _race(self, group: _Group) -> ProofResult:
         access = group.access
         if access.space[0] == IMAGE and not any(
             g.access.space[0] in (IMAGE, UNKNOWN) and g.access.write for g in self.groups
         ):
-            return Result("race", access.line, PROVED, tuple(self.always))
+            return self._proved("race", access.line)
         if access.space[0] == PRIVATE:
-            return Result("race", access.line, PROVED, (*self.always, _STAYS_PRIVATE))
+            return self._proved("race", access.line, [_STAYS_PRIVATE])
         if access.why:
-            return Result("race", access.line, UNKNOWN_ANSWER, reason=access.why)
-        needs: dict[str, None] = dict.fromkeys(self._meetings_needed(access))
+            return self._unknown("race", access.line, access.why)
+        needs: dict[str, None] = dict.fromkeys(self.missed_meetings)
         for other in self.groups:
             found = self._pair(group, other)
             if found is None:
@@ -633,36 +624,27 @@ class Prover:
             if found.answer != PROVED:
                 return found
             needs.update(dict.fromkeys(found.assumptions))
-        return Result("race", access.line, PROVED, (*self.always, *(one for one in needs if one not in self.always)))
+        return self._proved("race", access.line, needs)
 
-    def _meetings_needed(self, access: ItemAccess) -> list[str]:
-        """Return the barriers that a proof of a race relies on although work items may miss them."""
-        if access.space[0] != SHARED and not self.walker.meetings:
-            return []
-        if self._missed is None:
-            self._missed = [
-                _MET.format(meeting.line)
-                for meeting in self.walker.meetings
-                if self._divergence(meeting, search=False).answer != PROVED
-            ]
-        return list(dict.fromkeys(self._missed))
+    @cached_property
+    def missed_meetings(self) -> list[str]:
+        """The barriers that a proof of a race relies on although work items may miss them."""
+        divergences = [self._divergence(meeting, search=False) for meeting in self.walker.meetings]
+        return [_MET.format(one.line) for one in divergences if one.answer != PROVED]
 
-    def _pair(self, one: _Group, other: _Group) -> Result | None:
+    def _pair(self, one: _Group, other: _Group) -> ProofResult | None:
         a, b = one.access, other.access
         if not (a.write or b.write) or (a.atomic and b.atomic and a.size == b.size):
             return None
         if b.space[0] == UNKNOWN:
-            why = f"it may meet the access of line {b.line}: {b.why}"
-            return Result("race", a.line, UNKNOWN_ANSWER, reason=why)
+            return self._unknown("race", a.line, f"it may meet the access of line {b.line}: {b.why}")
         if a.space != b.space:
             if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
                 return None
-            return Result("race", a.line, PROVED, (*self.always, _STAYS))
-        lines = [
-            *one.lines,
-            *other.lines,
-        ]  # also of other lanes, because the question does not fix the lane of a work item
-        needs: dict[str, None] = dict.fromkeys(self.always)
+            return self._proved("race", a.line, [_STAYS])
+        # Also of other lanes, because the question does not fix the lane of a work item.
+        lines = [*one.lines, *other.lines]
+        needs: dict[str, None] = {}
         cases = []
         if a.intervals & b.intervals:
             cases.append((SymbolicItem(1, 0), SymbolicItem(2, 0)))
@@ -679,9 +661,9 @@ class Prover:
             if result.answer != PROVED:
                 memory = "shared local memory" if a.space[0] == SHARED else "global memory"
                 why = f"a barrier between it and line {b.line} may have no fence of {memory} before it"
-                return replace(result, reason=why)
+                return structs.replace(result, reason=why)
             needs.update(dict.fromkeys(result.assumptions))
-        return Result("race", a.line, PROVED, tuple(needs))
+        return self._proved("race", a.line, needs)
 
     def _find_unfenced_items(self, a: ItemAccess, b: ItemAccess) -> tuple[SymbolicItem, SymbolicItem] | None:
         """Return two work items of a group that may have no fence and barrier between their accesses; None if there are none."""
@@ -721,10 +703,9 @@ class Prover:
 
     def _meet(
         self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int], *, search: bool = True
-    ) -> Result:  # fmt: skip
+    ) -> ProofResult:  # fmt: skip
         first, second = items
-        same = first.group == second.group
-        ids = self.symbols.groups if not same else [self._thread] if self._thread is not None else self.symbols.ids
+        ids = self._ids if first.group == second.group else self.symbols.groups
 
         def path(question: Question) -> list[object]:
             apart = z3.Or([question.term(one, first) != question.term(one, second) for one in ids])
@@ -734,16 +715,12 @@ class Prover:
             x, y = question.term(a.offset, first), question.term(b.offset, second)
             return [*path(question), x < y + b.size, y < x + a.size]
 
-        wraps = self._soft_wraps([a.offset, b.offset, a.path, b.path])
-        word, needs = self._decide_by_contract(items, build, path, wraps, a)
-        if word == "no":
-            return Result("race", a.line, PROVED, needs)
-        if word == "vacuous":
-            return Result("race", a.line, UNKNOWN_ANSWER, reason="its index arithmetic wraps around")
-        if not search:
-            return Result("race", a.line, UNKNOWN_ANSWER)
+        proof = self._prove("race", a, items, build, path, [a.offset, b.offset, a.path, b.path])
+        if proof is not None or not search:
+            return proof or self._unknown("race", a.line)
 
-        parts = [self.parts.find(one) for one in (a, b)]
+        kernel, grf_bytes = self.walker.kernel, self.walker.platform.grf_bytes
+        parts = [find_loaded_parts(one, kernel, self.effects, grf_bytes) for one in (a, b)]
 
         def inside(question: Question) -> list[object]:
             x, y = question.term(a.offset, first), question.term(b.offset, second)
@@ -760,14 +737,15 @@ class Prover:
         result = self._search_launch("race", lines, items, builds, [], [a, b])
         for one, found in zip((a, b), parts, strict=True):
             if result.answer != REFUTED and sum(size for _, size in found) < one.size:
-                return replace(result, reason=f"{result.reason}; nothing reads a part of what line {one.line} loads")
+                why = f"{result.reason}; nothing reads a part of what line {one.line} loads"
+                return structs.replace(result, reason=why)
         return result
 
     # ---- uninitialised registers
 
-    def _definedness(self) -> Iterator[Result]:
+    def _definedness(self) -> Iterator[ProofResult]:
         """Yield, for each line that reads variables of the kernel, whether everything that it reads is written before."""
-        kernel, effects = self.walker.kernel, self.parts.effects
+        kernel, effects = self.walker.kernel, self.effects
         given: dict[int, int] = {}
         for entry in kernel.arguments:
             where = effects.storage.general.get(entry.id)
@@ -776,29 +754,32 @@ class Prover:
                 given[key] = given.get(key, 0) | ((1 << entry.size) - 1) << where.offset
         early = {
             key: left for key, bits in effects.live_at_start().items()
-            if space_of(key) in _REGISTERS and (left := bits & ~given.get(key, 0)) and _is_own(key)
+            if (left := bits & ~given.get(key, 0)) and _is_own(key)
         }  # fmt: skip
-        doubtful: dict[int, list[int]] = {}
+        doubtful: dict[int, None] = {}
         for place, inst in enumerate(kernel.instructions):
             reads = effects.reads(place)
             if inst.row.marks_source or not any(_is_own(key) for key in reads):
                 continue
             if any(bits & early.get(key, 0) for key, bits in reads.items()):
-                doubtful.setdefault(self.walker.line(place), []).append(place)
+                doubtful[self.walker.line(place)] = None
             else:
-                yield Result("uninitialised", self.walker.line(place), PROVED)
+                yield ProofResult("uninitialised", kernel.name, self.walker.line(place), PROVED)
         launch = self.confirm("uninitialised", list(doubtful), Example({})) if doubtful else None
         for line in doubtful:
-            shown = launch if launch is not None and self.confirm("uninitialised", [line], Example({})) else None
-            reason = None if shown else "it may read a register that was never written"
-            yield Result("uninitialised", line, REFUTED if shown else UNKNOWN_ANSWER, launch=shown, reason=reason)
+            shown = launch and self.confirm("uninitialised", [line], Example({}))
+            yield (
+                self._refuted("uninitialised", line, shown)
+                if shown
+                else self._unknown("uninitialised", line, "it may read a register that was never written")
+            )
 
     # ---- divergence
 
-    def _divergence(self, meeting: Meeting, *, search: bool = True) -> Result:
+    def _divergence(self, meeting: Meeting, *, search: bool = True) -> ProofResult:
         own = [one for one in meeting.path if one.level > Level.GROUP]
         if not own:
-            return Result("divergence", meeting.line, PROVED, tuple(self.always))
+            return self._proved("divergence", meeting.line)
         items = (SymbolicItem(1, 0), SymbolicItem(2, 0))
         here = both(*meeting.path, *meeting.known)
         absent = negation(both(*own))
@@ -811,21 +792,17 @@ class Prover:
 
         word, needs = self._decide(items, build, path, self._soft_wraps([here, absent]), [])
         if word == "no":
-            return Result("divergence", meeting.line, PROVED, (*self.always, *needs))
+            return self._proved("divergence", meeting.line, needs)
         if not search:
-            return Result("divergence", meeting.line, UNKNOWN_ANSWER)
+            return self._unknown("divergence", meeting.line)
         result = self._search_launch("divergence", [meeting.line], items, [build], [], [])
         return self._explain(result, [here])
 
 
 def _is_own(key: int) -> bool:
     """Return whether a variable is a register that the kernel declares."""
-    return space_of(key) in _REGISTERS and (
-        space_of(key) is RegisterSpace.PREDICATE or number_of(key) >= FIRST_VARIABLE
-    )
-
-
-_REGISTERS: Final = frozenset({RegisterSpace.GENERAL, RegisterSpace.PREDICATE})
+    space = space_of(key)
+    return space is RegisterSpace.PREDICATE or (space is RegisterSpace.GENERAL and number_of(key) >= FIRST_VARIABLE)
 
 
 def _find_guarded_offsets(access: ItemAccess) -> Iterator[int]:
@@ -860,17 +837,16 @@ def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:
 _ORDER: Final = (PROVED, UNKNOWN_ANSWER, REFUTED)
 
 
-def _worst(results: Sequence[Result]) -> list[Result]:
+def _worst(results: Sequence[ProofResult]) -> list[ProofResult]:
     """Return one answer for each property and line: the worst one, with the assumptions of all."""
-    found: dict[tuple[str, int], Result] = {}
+    by_place: dict[tuple[str, int], list[ProofResult]] = {}
     for one in results:
-        key = (one.property, one.line)
-        before = found.get(key)
-        if before is None:
-            found[key] = one
-            continue
-        worse = max(before, one, key=lambda r: _ORDER.index(r.answer))
-        if worse.answer == PROVED:
-            worse = replace(worse, assumptions=tuple(dict.fromkeys((*before.assumptions, *one.assumptions))))
-        found[key] = worse
-    return sorted(found.values(), key=lambda r: (PROPERTIES.index(r.property), r.line))
+        by_place.setdefault((one.property, one.line), []).append(one)
+    found = []
+    for place in by_place.values():
+        worst = max(place, key=lambda r: _ORDER.index(r.answer))
+        if worst.answer == PROVED and len(place) > 1:
+            assumed = dict.fromkeys(words for one in place for words in one.assumptions)
+            worst = structs.replace(worst, assumptions=tuple(assumed))
+        found.append(worst)
+    return sorted(found, key=lambda r: (PROPERTIES.index(r.property), r.line))

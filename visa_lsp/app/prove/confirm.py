@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
-from math import gcd, prod
+from math import gcd, inf, prod
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,17 +32,11 @@ _STEPS_PER_SECOND: Final = 13_000
 _MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
 _MAX_GROUP: Final = 1024  # work items of a group, as devices allow
 _MAX_SHARED: Final = 1 << 16  # bytes of shared local memory of a group, as devices have
-_FAULTS: Final = {
-    "race": "data-race",
-    "bounds": "out-of-bounds",
-    "divergence": "barrier-divergence",
-    "uninitialised": "uninitialised-read",
-}
-_CHECKS: Final = {
-    "race": "races,item-races",
-    "bounds": "bounds",
-    "divergence": "barriers",
-    "uninitialised": "uninitialised",
+_RUNS: Final = {  # property -> the checks of a run, the kind of the fault
+    "race": ("races,item-races", "data-race"),
+    "bounds": ("bounds", "out-of-bounds"),
+    "divergence": ("barriers", "barrier-divergence"),
+    "uninitialised": ("uninitialised", "uninitialised-read"),
 }
 _ITEM_CHECKS: Final = "all,item-races"  # for races that the default checks omit: lanes of one thread
 _CONTENTS: Final = ("{random: 1}", "arange", "zeros")
@@ -60,10 +53,10 @@ class Confirmer:
 
     def __init__(
         self, walker: Walker, path: Path, data: bytes, finder: Beside, *, named: bool = False, item_races: bool = True,
-        deadline: float = math.inf,
+        deadline: float = inf,
     ) -> None:  # fmt: skip
         self.walker, self.path, self.data, self.finder = walker, path, data, finder
-        self.checks = _CHECKS if item_races else {**_CHECKS, "race": "races"}
+        self.item_races = item_races
         self.shown: dict[tuple[str, str], set[int]] = {}  # the lines with the fault, by property and launch
         self.deadline = deadline  # of all runs, by ``time.monotonic``
         self.named = named  # without ze_info, arguments are given by the names of inputs
@@ -78,12 +71,15 @@ class Confirmer:
                 steps = min(_MAX_STEPS, max(0, self.deadline - monotonic()) * _STEPS_PER_SECOND)
                 if steps < 1:
                     return None
-                shown, is_cut = self._run(text, property_, self.checks[property_], int(steps))
+                checks = "races" if property_ == "race" and not self.item_races else _RUNS[property_][0]
+                shown, is_cut = self._run(text, property_, checks, int(steps))
                 if shown & set(lines):
                     options = f" --budget {int(steps)}" if is_cut else ""
                     if property_ == "race" and self._run(text, property_, "races", int(steps))[0] != shown:
                         options = f" --checks {_ITEM_CHECKS}{options}"
-                    launch = (f"# run with{options}\n" if options else "") + self._with_file(text)
+                    if self.path.is_file():
+                        text = text.replace("\n", f"\n{program_line(self.path.name)}\n", 1)
+                    launch = f"# run with{options}\n{text}" if options else text
                     self.shown[property_, launch] = shown
                     return launch
         return None
@@ -93,12 +89,8 @@ class Confirmer:
         launch = parse_launch(text, self.path.with_name(f"{self.path.name}.launch.yaml"))
         options = RunOptions(self.path, self.walker.platform.name, "interp", checks, budget=steps, finder=self.finder)
         faults = run_launch(launch, options, self.data).faults
-        shown = [(one.line + 1, one.other_line + 1) for one in faults if one.kind.value == _FAULTS[property_]]
+        shown = [(one.line + 1, one.other_line + 1) for one in faults if one.kind.value == _RUNS[property_][1]]
         return {line for lines in shown for line in lines if line}, any(one.kind is FaultKind.BUDGET for one in faults)
-
-    def _with_file(self, text: str) -> str:
-        """Return a launch file that names the program, if that is a file."""
-        return text.replace("\n", f"\n{program_line(self.path.name)}\n", 1) if self.path.is_file() else text
 
     def launch_text(self, example: Example, contents: str) -> str | None:
         """Return a launch file; None if a counterexample has no value for the kind of an argument."""

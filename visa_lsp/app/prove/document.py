@@ -14,11 +14,11 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from msgspec import Struct, structs
+from msgspec import Struct, convert, structs
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
-from visa_lsp.app.prove import PROPERTIES
+from visa_lsp.app.prove import PROPERTIES, ProofResult
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
@@ -36,22 +36,6 @@ MEMORY_BYTES: Final = 3 << 30
 _MODULE: Final = "visa_lsp.app.prove.document"
 _COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
-
-
-class ProofResult(Struct, frozen=True):
-    """The answer for a property and a line of the text, from 1.
-
-    ``answer`` is proved, refuted, unknown, or bounded (proved for the first rounds of loops only). ``launch`` is the
-    text of a launch file that shows the fault.
-    """
-
-    property: str
-    kernel: str
-    line: int
-    answer: str
-    assumptions: tuple[str, ...] = ()
-    launch: str | None = None
-    reason: str | None = None
 
 
 class ProofOptions(Struct, frozen=True):
@@ -87,12 +71,11 @@ def check_properties(names: Iterable[str]) -> tuple[str, ...]:
 def prove_data(
     name: str, path: Path | None, data: bytes, options: ProofOptions, *,
     opened: Mapping[str, str] | None = None, is_wanted: Callable[[], bool] = lambda: True,
-    process: ProofProcess | None = None,
 ) -> ProvedFile:  # fmt: skip
     """Prove the kernels of a text or object in a separate process, which ends as soon as the answer is not wanted.
 
-    ``opened`` are texts of an editor by path, which replace the files; ``process`` serves several calls. Raises
-    UserError if Z3 is missing, the file is neither text nor object, or an assumption has a mistake.
+    ``opened`` are texts of an editor by path, which replace the files. Raises UserError if Z3 is missing, the file is
+    neither text nor object, or an assumption has a mistake.
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
@@ -101,10 +84,25 @@ def prove_data(
     job = {
         "name": name, "path": str(path) if path else None, "data": b64encode(data).decode(), "opened": dict(opened or {})
     }  # fmt: skip
-    child = process or ProofProcess()
-    seconds = options.seconds + GRACE_SECONDS
+    child: JobProcess | None = None  # replaced by a new one when a limit has ended it
+
+    def ask(given: ProofOptions, **more: bool) -> dict[str, Any]:
+        """Return the answer to a job, or the reason why there is none as ``lost``."""
+        nonlocal child
+        child = child or JobProcess(_MODULE)
+        asked = json.dumps({**job, "options": structs.asdict(given), **more}).encode()
+        try:
+            found: dict[str, Any] = json.loads(child.ask(asked, options.seconds + GRACE_SECONDS, is_wanted))
+        except JobLost as lost:
+            child.end()
+            child = None
+            return {"lost": str(lost)}
+        if "error" in found:
+            raise UserError(found["error"])
+        return found
+
     try:
-        found = child.ask({**job, "options": structs.asdict(options), "names": True}, seconds, is_wanted)
+        found = ask(options, names=True)
         if "lost" in found:
             return ProvedFile(name, tuple(_unknown("", options, found["lost"])))
         if found["broken"]:
@@ -113,43 +111,15 @@ def prove_data(
         for kernel in found["names"]:
             if not is_wanted():
                 break
-            asked = {**job, "options": structs.asdict(structs.replace(options, kernel=kernel))}
-            answer = child.ask(asked, seconds, is_wanted)
+            answer = ask(structs.replace(options, kernel=kernel))
             if "lost" in answer:
                 results += _unknown(kernel, options, answer["lost"])
             else:
-                results += [
-                    ProofResult(**{**one, "assumptions": tuple(one["assumptions"])}) for one in answer["results"]
-                ]
+                results += convert(answer["results"], list[ProofResult])
     finally:
-        if process is None:
+        if child is not None:
             child.end()
     return ProvedFile(name, tuple(results))
-
-
-class ProofProcess:
-    """The process that does the work; replaced by a new one when a limit has ended it."""
-
-    def __init__(self) -> None:
-        self._process: JobProcess | None = None
-
-    def ask(self, job: dict[str, Any], seconds: float, is_wanted: Callable[[], bool]) -> dict[str, Any]:
-        """Return the answer to a job, or the result of ``lost`` with the reason. Raises UserError for a mistake of the user."""
-        self._process = self._process or JobProcess(_MODULE)
-        try:
-            found: dict[str, Any] = json.loads(self._process.ask(json.dumps(job).encode(), seconds, is_wanted))
-        except JobLost as lost:
-            self.end()
-            return {"lost": str(lost)}
-        if "error" in found:
-            raise UserError(found["error"])
-        return found
-
-    def end(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            self._process.end()
-            self._process = None
 
 
 def _unknown(kernel: str, options: ProofOptions, why: str) -> list[ProofResult]:
@@ -174,29 +144,24 @@ def _limit_memory() -> None:
 
 
 def _answer(job: bytes) -> bytes:
-    from visa_lsp.companions import Beside
-
-    request = json.loads(job)
-    raw = request["options"]
-    options = ProofOptions(**{**raw, "properties": tuple(raw["properties"]), "assume": tuple(raw["assume"])})
-    path = Path(request["path"]) if request["path"] else None
     try:
-        opened = request["opened"]
-        data, finder = b64decode(request["data"]), Beside(lambda place: opened.get(str(place)))
-        found = _perform(request["name"], path, data, options, finder, names="names" in request)
+        found = _perform(json.loads(job))
     except UserError as error:
         found = {"error": str(error)}
     return json.dumps(found).encode()
 
 
-def _perform(
-    name: str, path: Path | None, data: bytes, options: ProofOptions, finder: Beside, *, names: bool
-) -> dict[str, Any]:
+def _perform(request: dict[str, Any]) -> dict[str, Any]:
+    from visa_lsp.companions import Beside
+
+    name, options, data = request["name"], convert(request["options"], ProofOptions), b64decode(request["data"])
+    path = Path(request["path"]) if request["path"] else None
+    finder = Beside(lambda place: request["opened"].get(str(place)))
     module, notes = _module(name, data, options.platform)
     if module is None:
         return {"broken": True, "notes": notes}
     kernels = [one for one in module.kernels if one.name != _COMPILERS_OWN]
-    if names:
+    if "names" in request:
         if options.kernel is not None and all(one.name != options.kernel for one in kernels):
             known = ", ".join(one.name for one in kernels) or "none"
             raise UserError(f"{name}: no kernel {options.kernel!r} (there: {known})")
@@ -231,7 +196,6 @@ def prove_kernel(
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
-    from visa_lsp.app.read.structure import reading_of
     from visa_lsp.app.ze_info import find_or_infer_ze_info
     from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
@@ -239,60 +203,51 @@ def prove_kernel(
     from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
     end = monotonic() + options.seconds
-    finder = finder or Beside()
+    finder, place = finder or Beside(), path or Path(name)
     try:
         run = RunOptions(path, options.platform, finder=finder)
-        platform = propose(module, run, path or Path(name), {"kernel": kernel.name}, tries=False).platform
+        platform = propose(module, run, place, {"kernel": kernel.name}, tries=False).platform
         found = find_or_infer_ze_info(kernel, [path], finder, platform.name)
         info = next(one for one in read(found.text) if one.name == kernel.name)
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
         return _unknown(kernel.name, options, f"its arguments are not known: {error}")
 
     def answers(
-        loops: Callable[[Walker, Repeat, Way], Way], properties: tuple[str, ...], deadline: float
-    ) -> tuple[list[ProofResult], bool]:
+        loops: Callable[[Walker, Repeat, Way], Way], properties: Sequence[str]
+    ) -> tuple[list[ProofResult], Walker]:
         walker = Walker(kernel, info, platform, loops)
         fixed = find_fixed_values(assumption(text, info, walker.symbols) for text in options.assume)
         if fixed:
             walker = Walker(kernel, info, platform, loops, fixed)
         given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
-        left = deadline - monotonic()
-        walker.never = exclusion(walker.pool, facts, deadline - left * 3 / 4)
-        walker.deadline = deadline - left / 4
+        left = end - monotonic()
+        walker.never = exclusion(walker.pool, facts, end - left * 3 / 4)
+        walker.deadline = end - left / 4
         try:
             walker.walk()
         except (TooLong, RecursionError) as error:
-            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply"), True
+            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply"), walker
         confirmer = Confirmer(
-            walker,
-            path or Path(name),
-            data,
-            finder,
-            named=found.path is None,
-            item_races=options.item_races,
+            walker, place, data, finder, named=found.path is None, item_races=options.item_races,
             deadline=end + GRACE_SECONDS / 2,
-        )
-        left = max(1.0, deadline - monotonic())
+        )  # fmt: skip
+        left = max(1.0, end - monotonic())
         prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races)
-        results = [
-            ProofResult(one.property, kernel.name, one.line, one.answer, one.assumptions, one.launch, one.reason)
-            for one in prover.results(properties)
-        ]
-        return with_shown_lines(results, confirmer.shown), walker.is_cut
+        return with_shown_lines(prover.results(properties), confirmer.shown), walker
 
-    results, _ = answers(walk_loop, options.properties, end)
+    results, walker = answers(walk_loop, options.properties)
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
-    if not open_ or not any(has_loop(routine.body) for routine in reading_of(kernel).routines):
+    if not open_ or not any(has_loop(routine.body) for routine in walker.reading.routines):
         return results
     # A launch that the simulator confirms refutes, however it was found.
-    unrolled, is_cut = answers(unroll_loop, open_, end)
+    unrolled, walker = answers(unroll_loop, open_)
     bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
     for at, one in enumerate(results):
         other = bounded.get((one.property, one.line))
         if one.answer == "unknown" and other is not None:
             why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
-            is_bounded = is_cut and other.answer == "proved"
+            is_bounded = walker.is_cut and other.answer == "proved"
             results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
     return results
 

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from visa_lsp.app.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.app.prove.document import ProofResult, ProvedFile
+    from visa_lsp.app.prove import ProofResult
+    from visa_lsp.app.prove.document import ProvedFile
 
 
 def results_json(file: ProvedFile) -> list[dict[str, Any]]:
     """Return the answers for a file as JSON objects."""
-    found = []
-    for one in file.results:
-        entry: dict[str, Any] = {
-            "property": one.property, "path": printable(file.name), "kernel": one.kernel, "line": one.line,
-            "answer": one.answer, "assumptions": list(one.assumptions),
-        }  # fmt: skip
-        if one.launch is not None:
-            entry["launch"] = one.launch
-        if one.reason is not None:
-            entry["reason"] = one.reason
-        found.append(entry)
-    return found
+    return [
+        {"property": one.property, "path": printable(file.name)}
+        | {key: value for key, value in structs.asdict(one).items() if value is not None}
+        for one in file.results
+    ]
 
 
 def as_text(files: Sequence[ProvedFile]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Final
@@ -115,10 +116,8 @@ class Question:
     def condition(self, one: Claim, item: SymbolicItem) -> Any:
         """Return a condition of a work item."""
         match one.word:
-            case "true":
-                return z3.BoolVal(True)
-            case "false":
-                return z3.BoolVal(False)
+            case "true" | "false":
+                return z3.BoolVal(one.word == "true")
             case "le":
                 return self.term(one.term, item) <= 0
             case "eq":
@@ -164,7 +163,6 @@ class Solver:
 
     def __init__(self, pool: SumPool, deadline: float, seconds: float) -> None:
         self.pool, self.deadline, self.seconds = pool, deadline, seconds
-        self.asked = 0
         z3.set_param("memory_max_size", MAX_MEMORY_MB)
 
     @property
@@ -179,26 +177,19 @@ class Solver:
         return Question(self.pool, exact)
 
     def ask(
-        self,
-        question: Question,
-        hard: Iterable[Any],
-        soft: Sequence[Any] = (),
-        *,
-        minimal: bool = False,
-        seconds: float | None = None,
-    ) -> SolverAnswer:
+        self, question: Question, hard: Iterable[Any], soft: Sequence[Any] | None = None, *, seconds: float | None = None
+    ) -> SolverAnswer:  # fmt: skip
         """Answer whether all conditions can hold; a ``no`` names the assumptions that it needs."""
         limit = self.seconds if seconds is None else seconds
-        self.asked += 1
         solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
         solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
         solver.set("rlimit", int(limit * STEPS_PER_SECOND))
-        if minimal:
+        if soft is not None:
             solver.set("core.minimize", True)
-        try:
+        with suppress(z3.Z3Exception):
             solver.add(*hard, *question.lemmas(), *question.sides)
-            marks = [z3.Bool(f"assumed {at}") for at in range(len(soft))]
-            solver.add(*(z3.Implies(mark, one) for mark, one in zip(marks, soft, strict=True)))
+            marks = [z3.Bool(f"assumed {at}") for at in range(len(soft or ()))]
+            solver.add(*(z3.Implies(mark, one) for mark, one in zip(marks, soft or (), strict=True)))
             word = str(solver.check(*marks))
             if word == "unsat":
                 core = {str(one) for one in solver.unsat_core()}
@@ -209,8 +200,6 @@ class Solver:
                     name: model.eval(one, model_completion=True).as_long() for name, one in question.names.items()
                 }
                 return SolverAnswer("yes", values=values)
-        except z3.Z3Exception:
-            return SolverAnswer("unknown")
         return SolverAnswer("unknown")
 
 
@@ -226,8 +215,3 @@ def exclusion(pool: SumPool, facts: Sequence[Claim], deadline: float) -> Callabl
         return solver.ask(question, [question.condition(one, item) for one in (*facts, *conditions)]).word == "no"
 
     return never
-
-
-def wraps_of(pool: SumPool, conditions: Iterable[Claim | Sum]) -> list[tuple[Claim, int]]:
-    """Return, for each place where arithmetic may wrap around, its line and the condition that it does not wrap."""
-    return [pool.wraps[atom] for atom in atoms_of(*conditions) if atom in pool.wraps]
