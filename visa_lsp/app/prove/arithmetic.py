@@ -32,12 +32,11 @@ class Arithmetic:
 
     def value(self, expr: Expr, sources: Sequence[Sum]) -> Sum:
         """Return the value of an expression before it is truncated to a type."""
-        if expr.word == "src":
-            at = expr.args[0]
-            return sources[at if isinstance(at, int) else 0]
-        if expr.word == "const":
-            constant = expr.args[0]
-            return number(constant if isinstance(constant, int) else 0)
+        match expr.word, expr.args:
+            case "src", (int() as at, *_):
+                return sources[at]
+            case "const", (int() as constant, *_):
+                return number(constant)
         return self.word(expr.word, [self.value(one, sources) for one in expr.args if not isinstance(one, int)])
 
     def word(self, word: str, args: Sequence[Sum]) -> Sum:
@@ -70,13 +69,8 @@ class Arithmetic:
                 # A power of two is positive, and doubles when the count grows by one.
                 low, high = pool.limits(args[1])
                 if low >= 0 and high < self.bits:
-                    return pool.fresh(
-                        "a shifted constant",
-                        args[1].level,
-                        args[0].constant << low,
-                        args[0].constant << high,
-                        self.line,
-                    )
+                    least, greatest = args[0].constant << low, args[0].constant << high
+                    return pool.fresh("a shifted constant", args[1].level, least, greatest, self.line)
             case "and" | "or" | "xor":
                 return self.bitwise({"and": 8, "or": 14, "xor": 6}[word], args)
         return self.unknown(word, *args)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.payload import AXES, LaunchSymbols, size_of
-from visa_lsp.app.prove.terms import Claim, Sum, at_most, both, either, equal, less, negation, number
+from visa_lsp.app.prove.terms import RELATIONS, Claim, Sum, both, either, negation, number
 from visa_lsp.program.elements import cl_element, element_bytes
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_CHARS: Final = 400
 MAX_DIGITS: Final = 18
+_OPERATORS: Final = (ast.Eq, ast.NotEq, ast.Gt, ast.GtE, ast.Lt, ast.LtE)  # by their codes
 _VECTOR: Final = {"2": 2, "3": 4, "4": 4, "8": 8, "16": 16}
 
 
@@ -76,20 +77,9 @@ class _AssumptionReader:
         raise self.wrong("expected a comparison, such as 'n <= groups * local_size'")
 
     def _relation(self, op: ast.cmpop, a: Sum, b: Sum) -> Claim:
-        match op:
-            case ast.LtE():
-                return at_most(a, b)
-            case ast.Lt():
-                return less(a, b)
-            case ast.GtE():
-                return at_most(b, a)
-            case ast.Gt():
-                return less(b, a)
-            case ast.Eq():
-                return equal(a, b)
-            case ast.NotEq():
-                return negation(equal(a, b))
-        raise self.wrong("expected one of <=, <, >=, >, ==, !=")
+        if type(op) not in _OPERATORS:
+            raise self.wrong("expected one of <=, <, >=, >, ==, !=")
+        return RELATIONS[_OPERATORS.index(type(op))](a, b)
 
     def term(self, node: ast.expr) -> Sum:
         pool = self.symbols.pool
@@ -134,13 +124,9 @@ class _AssumptionReader:
         if axis not in AXES or not word or not axis:
             word, axis = name, "x"
         at = AXES.index(axis)
-        match word:
-            case "groups":
-                return self.symbols.counts[at]
-            case "local_size":
-                return self.symbols.local[at]
-            case "global_size":
-                return self.symbols.totals(at)
-            case "offset":
-                return self.symbols.offsets[at]
+        sizes = {"groups": self.symbols.counts, "local_size": self.symbols.local, "offset": self.symbols.offsets}
+        if word in sizes:
+            return sizes[word][at]
+        if word == "global_size":
+            return self.symbols.totals(at)
         raise self.wrong(f"unknown name {name!r}; known: arguments, groups, local_size, global_size, offset")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.prove.fences import join_orders
 from visa_lsp.app.prove.registers import Cell, ItemRegisters, LanePlace, limits
 from visa_lsp.app.prove.terms import (
-    FALSE,
     TRUE,
     Atom,
     Claim,
@@ -35,7 +34,7 @@ from visa_lsp.isa.model import Trait
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.app.read.model import Repeat
+    from visa_lsp.app.read.model import BranchTest, Repeat
 
 BOUNDED_ROUNDS: Final = 4  # of a loop without a proof; its body is walked as often for each loop around it
 MAX_KNOWN_ROUNDS: Final = 32  # of a loop whose conditions are known
@@ -46,7 +45,6 @@ _Key = tuple[int, LanePlace]
 def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     """Walk a loop; return the way after it."""
     places = places_in(loop.body, walker.reading)
-    instructions = [walker.kernel.instructions[place] for place in places]
     has_barrier = _has_barrier(walker, loop)
     line = min((walker.line(place) for place in (*places, *loop.first_places, *loop.last_places)), default=0)
     if has_barrier and not walker.ignores_barriers and _may_pass_none(walker, loop, way):
@@ -56,7 +54,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
         walker.ignores_barriers = False
         return found
     has_barrier = has_barrier and not walker.ignores_barriers
-    has_fence = any(effect_of(i.row.meaning) in FENCES for i in instructions)
+    has_fence = any(effect_of(walker.kernel.instructions[place].row.meaning) in FENCES for place in places)
     mark = walker.new_interval()
     order = way.order.begin(mark, has_fence=has_fence)
     head, facts = _Head(walker, loop, way, line, has_barrier=has_barrier).any_round()
@@ -123,18 +121,15 @@ def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
     """Return whether a way through the body has no barrier."""
     with walker.trial():
         probe = walker.new_interval()
-        start = Way(way.registers.copy(), way.path, frozenset({probe}), way.known)
-        for root in list(start.registers.cells):
-            start.registers.forget(root)
-        start.registers.flags.clear()
-        end = _round(walker, loop, start, [])
+        unknown = ItemRegisters(walker.pool, walker.lane, surfaces=dict(way.registers.surfaces))
+        end = _round(walker, loop, Way(unknown, way.path, frozenset({probe}), way.known), [])
     return not end.is_dead and probe in end.intervals
 
 
 def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_leave: bool) -> Way:
     """Return the way after a loop. ``all_leave`` means that every work item that enters the loop also leaves it."""
     if not exits:
-        return replace(way, path=(*way.path, FALSE), known=())
+        return replace(way.end(), known=())
     for one in exits:
         # Lanes that left earlier see the values that the thread later computes for all lanes.
         if any(part.level > Level.THREAD for part in one.path[len(way.path) :]):
@@ -148,26 +143,23 @@ def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_lea
 
 def _round(walker: Walker, loop: Repeat, start: Way, exits: list[Way]) -> Way:
     """Walk one round; return the way to the next one, and add the ways that leave to ``exits``."""
-    way = start
+    way, left = start, list[Way]()
     if loop.first is not None:
-        stay = walker.test(loop.first, way, walker.line(loop.first_places[0]))
-        _leave(exits, way, negation(stay))
-        way = way.copy(stay)
-    if way.is_dead:
-        return way
-    way, left = walker.body(loop.body, way)
+        way = _leave(walker, loop.first, loop.first_places[0], way, left)
+    if not way.is_dead:
+        way, broken = walker.body(loop.body, way)
+        left += broken
+        if loop.last is not None and not way.is_dead:
+            way = _leave(walker, loop.last, loop.last_places[0], way, left)
     exits += [one for one in left if not one.is_dead]
-    if loop.last is not None and not way.is_dead:
-        stay = walker.test(loop.last, way, walker.line(loop.last_places[0]))
-        _leave(exits, way, negation(stay))
-        way = way.copy(stay)
     return way
 
 
-def _leave(exits: list[Way], way: Way, test: Claim) -> None:
-    leaving = way.copy(test)
-    if not leaving.is_dead:
-        exits.append(leaving)
+def _leave(walker: Walker, test: BranchTest, place: int, way: Way, left: list[Way]) -> Way:
+    """Test whether work items stay; return the way of those, and add the way of the others to ``left``."""
+    stay = walker.test(test, way, place)
+    left.append(way.copy(negation(stay)))
+    return way.copy(stay)
 
 
 class _Head:
@@ -177,12 +169,14 @@ class _Head:
         self.walker, self.loop, self.way, self.line = walker, loop, way, line
         self.pool = walker.pool
         self.lowest = Level.GROUP if has_barrier else Level.THREAD
-        level = Level.GROUP if has_barrier else Level.THREAD
-        self.trip = self.pool.fresh("round", level, 0, MAX_TRIPS, line)
+        self.trip = self.pool.fresh("round", self.lowest, 0, MAX_TRIPS, line)
         self.levels: dict[_Key, Level] = {}
-        self.flag_levels: dict[int, Level] = {}
         self.steps: dict[_Key, Sum] = {}
         self.constant: set[_Key] = set()
+        self.kept = way.registers.copy()  # without what a round writes
+        for place in places_in(loop.body, walker.reading):
+            walker.forget_writes(walker.kernel.instructions[place], self.kept)
+        self.changed = {root for root, cells in way.registers.cells.items() if self.kept.cells.get(root, ()) != cells}
 
     def any_round(self) -> tuple[ItemRegisters, tuple[Claim, ...]]:
         """Return the registers at the beginning of any round, and the facts about them."""
@@ -203,100 +197,61 @@ class _Head:
     def _attempt(self) -> tuple[ItemRegisters, dict[_Key, Sum], Way]:
         """Walk a round from a state with the present classes of values."""
         entry = self.way.registers
-        head = entry.copy()
+        head = self.kept.copy()
+        head.cells = dict(entry.cells)
         symbols: dict[_Key, Sum] = {}
-        walker = self.walker
-        changed = self._find_changes()
-        for root in changed:
+        for root in self.changed:
             cells: list[Cell] = []
             for cell in entry.cells.get(root, ()):
                 key = (root, cell.place)
                 value = entry.find(cell.place, signed=cell.signed)
                 if value is None:
                     continue
-                if key not in self.constant:
-                    if key in self.steps:
-                        value = value + self.pool.product(self.steps[key], self.trip)
-                        value = self.pool.wrap(value, 8 * cell.place.size, signed=cell.signed, line=self.line)
-                    else:
-                        lowest = self.lowest if not cell.place.stride else Level.ITEM
-                        level = self.levels.setdefault(key, max(min(value.level, Level.ITEM), lowest))
-                        low, high = limits(cell.place.size, signed=cell.signed)
-                        value = self.pool.fresh("a value of a loop", level, low, high, self.line)
-                        symbols[key] = value
+                if key in self.steps:
+                    value = value + self.pool.product(self.steps[key], self.trip)
+                    value = self.pool.wrap(value, 8 * cell.place.size, signed=cell.signed, line=self.line)
+                elif key not in self.constant:
+                    lowest = self.lowest if not cell.place.stride else Level.ITEM
+                    level = self.levels.setdefault(key, max(value.level, lowest))
+                    low, high = limits(cell.place.size, signed=cell.signed)
+                    value = self.pool.fresh("a value of a loop", level, low, high, self.line)
+                    symbols[key] = value
                 cells.append(Cell(cell.place, value, cell.signed, cell.by_all, cell.bits))
             head.cells[root] = tuple(cells)
-        for var in self._find_changed_flags():
-            head.flags.pop(var, None)
-        for var in self._find_changed_surfaces():
-            head.surfaces[var] = None
         start = Way(head.copy(), self.way.path, self.way.intervals, self.way.known)
-        end = _round(walker, self.loop, start, [])
-        return head, symbols, end
-
-    def _find_changes(self) -> set[int]:
-        probe = self.way.registers.copy()
-        before = dict(probe.cells)
-        for place in places_in(self.loop.body, self.walker.reading):
-            self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
-        return {root for root in before if probe.cells.get(root, ()) != before[root]}
-
-    def _find_changed_flags(self) -> set[int]:
-        probe = self.way.registers.copy()
-        for place in places_in(self.loop.body, self.walker.reading):
-            self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
-        return {var for var in self.way.registers.flags if var not in probe.flags}
-
-    def _find_changed_surfaces(self) -> set[int]:
-        probe = self.way.registers.copy()
-        for place in places_in(self.loop.body, self.walker.reading):
-            self.walker.forget_writes(self.walker.kernel.instructions[place], probe)
-        return {var for var, was in self.way.registers.surfaces.items() if probe.surfaces.get(var) != was}
+        return head, symbols, _round(self.walker, self.loop, start, [])
 
     def _refine(self, symbols: dict[_Key, Sum], head: ItemRegisters, end: Way) -> bool:
         """Reclassify values by the changes of a round; return whether the class of any value changed."""
-        moved = False
         if end.is_dead:
             return False
+        classes = set(self.constant), dict(self.steps), dict(self.levels)
         inner = {atom for value in symbols.values() for atom, _ in value.factors} | {self.trip.factors[0][0]}
-        for root in self._find_changes():
-            for cell in head.cells.get(root, ()):
+        for root in self.changed:
+            for cell in head.cells[root]:
                 key = (root, cell.place)
-                after = end.registers.find(cell.place, signed=cell.signed)
-                before = head.find(cell.place, signed=cell.signed)
+                after, before = (one.find(cell.place, signed=cell.signed) for one in (end.registers, head))
+                step = self._step(before, after, cell.place.size)
                 if key in self.constant or key in self.steps:
-                    expected = before if key in self.constant else None
-                    if key in self.steps and before is not None and after is not None:
-                        expected = after if self._step(before, after, cell.place.size) == self.steps[key] else None
-                    if after is None or after != expected:
+                    if after is None or (after != before if key in self.constant else step != self.steps[key]):
                         self.constant.discard(key)
                         self.steps.pop(key, None)
                         self.levels[key] = Level.ITEM if cell.place.stride else self.levels.get(key, Level.THREAD)
-                        moved = True
-                    continue
-                if after is None:
-                    if self.levels.get(key) != Level.ITEM:
-                        self.levels[key] = Level.ITEM
-                        moved = True
-                    continue
-                assert before is not None
-                if after == before:
+                elif after is None:
+                    self.levels[key] = Level.ITEM
+                elif after == before:
                     self.constant.add(key)
-                    moved = True
-                    continue
-                step = self._step(before, after, cell.place.size)
-                if step is not None and not any(a in inner or a.line for a in atoms_of(step)):
+                elif step is not None and not any(a in inner or a.line for a in atoms_of(step)):
                     self.steps[key] = step
-                    moved = True
-                    continue
-                level = max(after.level, *(one.level for one in end.path[len(self.way.path) :]), Level.LAUNCH)
-                if level > self.levels.get(key, Level.ITEM):
-                    self.levels[key] = level
-                    moved = True
-        return moved
+                else:
+                    passed = (one.level for one in end.path[len(self.way.path) :])
+                    self.levels[key] = max(self.levels[key], after.level, *passed)
+        return classes != (self.constant, self.steps, self.levels)
 
-    def _step(self, before: Sum, after: Sum, size: int) -> Sum | None:
+    def _step(self, before: Sum | None, after: Sum | None, size: int) -> Sum | None:
         """Return the amount that a round adds, modulo the range of the register."""
+        if before is None or after is None:
+            return None
         step = after - before
         kept = [(atom, factor) for atom, factor in step.factors if factor % (1 << 8 * size)]
         return Sum(tuple(kept), step.constant) if len(kept) <= 2 else None
@@ -381,11 +336,6 @@ class _Head:
         return number(0) if atom in self.pool.wraps else None
 
     def _atoms_before(self) -> set[Atom]:
-        found: set[Atom] = set()
-        for cells in self.way.registers.cells.values():
-            for cell in cells:
-                found.update(atoms_of(cell.value))
-        for flags in self.way.registers.flags.values():
-            for one in flags:
-                found.update(atoms_of(one[2]))
-        return found
+        registers = self.way.registers
+        values = [cell.value for cells in registers.cells.values() for cell in cells]
+        return set(atoms_of(*values, *(one[2] for flags in registers.flags.values() for one in flags)))

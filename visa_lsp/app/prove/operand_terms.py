@@ -5,26 +5,44 @@ Reads registers, writes none. Invariant: a value that is not modelled is a new s
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
-from visa_lsp.app.prove.terms import Claim, Level, Sum, SumPool, at_most, either, negation, number
+from visa_lsp.app.prove.terms import TRUE, Claim, Level, Sum, SumPool, at_most, either, negation, number
 from visa_lsp.app.read.model import Calc, Choose, Expr, Lanes
-from visa_lsp.flow.storage import Storage, storage_of
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.model import AddressOf, Combine, General, Immediate, Indirect, Kernel, Predicate, RawOperand
 from visa_lsp.sim.lanes import words_of
 from visa_lsp.sim.values import execution_type, extend_type, immediate, unpack_type
 
 if TYPE_CHECKING:
+    from visa_lsp.flow.storage import Storage
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.isa.types import DataType, ExecControl
+    from visa_lsp.isa.types import DataType
 
+ONE_LANE: Final = ExecControl(1, 0, no_mask=True)
 MAX_ELEMENTS: Final = 8  # of an instruction that is followed element by element
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An instruction on the way of the work item: its lanes, the registers, its line, and whether the whole thread is there."""
+
+    control: ExecControl
+    registers: ItemRegisters
+    line: int
+    is_common: bool
+
+    @property
+    def for_thread(self) -> Site:
+        """The site for operands with one element for the whole thread."""
+        return replace(self, control=ONE_LANE)
 
 
 class LaneOperands:
@@ -39,19 +57,24 @@ class LaneOperands:
         self.kernel, self.platform, self.pool = kernel, platform, pool
         self.storage, self.lane, self.simd = storage, lane, simd
         self.element: int | None = None
-        self.taken = address_taken(kernel)  # variables that an address may point into
+        named = {value.var for inst in kernel.instructions for value in inst.values if isinstance(value, AddressOf)}
+        self.taken_roots = {storage.root(one) for one in named}  # that an address may point into
+        self.taken = {one for one in storage.general if storage.root(one) in self.taken_roots}
 
-    def flag(self, predicate: Predicate, control: ExecControl, registers: ItemRegisters, line: int) -> Claim:
-        """Return a predicate as the item's lane sees it."""
-        if predicate.combine is not Combine.NONE or control.exec_size == 1:
-            return self.whole_flag(predicate, control, registers, line)
-        found = registers.flag(predicate.var, control.mask_offset, control.exec_size, whole=False)
+    def flag(self, predicate: Predicate | None, site: Site) -> Claim:
+        """Return a predicate as the item's lane sees it; true without one."""
+        if predicate is None:
+            return TRUE
+        if predicate.combine is not Combine.NONE or site.control.exec_size == 1:
+            return self.whole_flag(predicate, site)
+        found = site.registers.flag(predicate.var, site.control.mask_offset, site.control.exec_size, whole=False)
         if found is None:
-            found = self.pool.fresh_fact("a predicate", Level.ITEM, line)
+            found = self.pool.fresh_fact("a predicate", Level.ITEM, site.line)
         return negation(found) if predicate.inverse else found
 
-    def whole_flag(self, predicate: Predicate, control: ExecControl, registers: ItemRegisters, line: int) -> Claim:
+    def whole_flag(self, predicate: Predicate, site: Site) -> Claim:
         """Return a predicate that is the same for all lanes of the thread."""
+        control, registers = site.control, site.registers
         found: Claim | None
         if predicate.combine is Combine.NONE:
             found = registers.flag(predicate.var, control.mask_offset, 1, whole=True)
@@ -60,23 +83,21 @@ class LaneOperands:
             shared = registers.flags.get(predicate.var, ())
             if found is None or found.level > Level.THREAD or not all(one[3] for one in shared):
                 own = found
-                found = self.pool.fresh_fact("lanes together", Level.THREAD, line)
+                found = self.pool.fresh_fact("lanes together", Level.THREAD, site.line)
                 if own is not None and control.exec_size == self.simd:
                     atom = found.term.factors[0][0]
                     is_any = predicate.combine is Combine.ANY
                     fact = either(negation(own), found) if is_any else either(negation(found), own)
                     self.pool.facts.setdefault(atom, []).append(fact)
         if found is None:
-            found = self.pool.fresh_fact("a predicate", Level.THREAD, line)
+            found = self.pool.fresh_fact("a predicate", Level.THREAD, site.line)
         return negation(found) if predicate.inverse else found
 
-    def source(
-        self, operand: Expr, control: ExecControl, exec_type: DataType, registers: ItemRegisters, line: int
-    ) -> Sum:
+    def source(self, operand: Expr, exec_type: DataType, site: Site) -> Sum:
         """Return the value of an integer source in an execution type, with its modifier applied."""
         type_ = self.type_of(operand)
         signed = type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
-        found = self.read(operand, control, type_, registers, line, signed=signed)
+        found = self.read(operand, type_, site, signed=signed)
         match getattr(operand, "modifier", OperandModifier.NONE):
             case OperandModifier.NEG:
                 return found * -1
@@ -98,40 +119,35 @@ class LaneOperands:
             return operand.type
         return ty.UD
 
-    def read(
-        self, operand: Expr, control: ExecControl, type_: DataType, registers: ItemRegisters, line: int, *, signed: bool
-    ) -> Sum:
+    def read(self, operand: Expr, type_: DataType, site: Site, *, signed: bool) -> Sum:
         """Return the value of an operand as elements of a type, without its modifier."""
-        low, high = limits(type_.size, signed=signed)
         if isinstance(operand, Immediate):
-            return self._immediate(operand, control, line, signed=signed)
+            return self._immediate(operand, site, signed=signed)
         if isinstance(operand, Calc | Choose):
-            value = self.value(operand, control, registers, type_, line)
+            value = self.value(operand, type_, site)
             if value is not None:
                 return self.pool.wrap(value, type_.bits, signed=signed)
+        place = None
         if isinstance(operand, Lanes):
-            place = self.raw_place(operand.operand, type_.size, control)
-            if place is not None:
-                return registers.read(place, signed=signed, line=line)
-        if isinstance(operand, General):
-            found = self.place(operand, control)
-            if found is not None and operand.var not in self.taken and type_.is_int:
-                return registers.read(found, signed=signed, line=line)
-        return self.pool.fresh("a register", Level.ITEM, low, high, line)
+            place = self.raw_place(operand.operand, type_.size, site.control)
+        elif isinstance(operand, General) and operand.var not in self.taken and type_.is_int:
+            place = self.place(operand, site.control)
+        if place is not None:
+            return site.registers.read(place, signed=signed, line=site.line)
+        return self.pool.fresh("a register", Level.ITEM, *limits(type_.size, signed=signed), site.line)
 
-    def _immediate(self, operand: Immediate, control: ExecControl, line: int, *, signed: bool) -> Sum:
+    def _immediate(self, operand: Immediate, site: Site, *, signed: bool) -> Sum:
         type_ = unpack_type(operand.type)
         if type_.is_float:
-            return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), line)
-        lanes = [int(one) for one in immediate(operand, control.exec_size)]
+            return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), site.line)
+        lanes = [int(one) for one in immediate(operand, site.control.exec_size)]
         lanes = lanes if self.element is None or len(lanes) == 1 else [lanes[self.element]]
         if len(set(lanes)) == 1:
             return self.pool.wrap(number(lanes[0]), 8 * type_.size, signed=signed)
         steps = {b - a for a, b in pairwise(lanes)}
         if len(steps) == 1:
-            step = steps.pop()
-            return (self.lane + -control.mask_offset) * step + lanes[0]
-        return self.pool.fresh("a packed constant", Level.ITEM, min(lanes), max(lanes), line)
+            return (self.lane + -site.control.mask_offset) * steps.pop() + lanes[0]
+        return self.pool.fresh("a packed constant", Level.ITEM, min(lanes), max(lanes), site.line)
 
     def place(self, operand: General, control: ExecControl) -> LanePlace | None:
         """Return the place of the elements of an operand; None for a region without a single stride."""
@@ -168,58 +184,47 @@ class LaneOperands:
             return None
         return self._make_place(where.root, where.offset + operand.offset, size, size, control)
 
-    def value(
-        self, value: Expr, control: ExecControl, registers: ItemRegisters, target: DataType, line: int
-    ) -> Sum | None:
+    def value(self, value: Expr, target: DataType, site: Site) -> Sum | None:
         """Return the value of an expression, truncated to a target type; None if that is not an integer."""
-        if isinstance(value, Choose):
-            types = [self.type_of(one) for one in (value.yes, value.no)]
-            exec_type = execution_type(types)
-            if not exec_type.is_int or not target.is_int or value.saturate:
-                return None
-            yes, no = (self.source(one, control, exec_type, registers, line) for one in (value.yes, value.no))
-            found = self.pool.choice(self.flag(value.condition, control, registers, line), yes, no)
-            return self.pool.wrap(found, target.bits, signed=target.is_signed)
-        if not isinstance(value, Calc):
+        if not isinstance(value, Calc | Choose):
             return None
-        types = [self.type_of(one) for one in value.args]
-        exec_type = execution_type(types)
+        args = value.args if isinstance(value, Calc) else (value.yes, value.no)
+        exec_type = execution_type([self.type_of(one) for one in args])
         if not exec_type.is_int or not target.is_int or value.saturate:
             return None
+        if isinstance(value, Choose):
+            yes, no = (self.source(one, exec_type, site) for one in args)
+            found = self.pool.choice(self.flag(value.condition, site), yes, no)
+            return self.pool.wrap(found, target.bits, signed=target.is_signed)
         used = words_of(value.meaning)
         extended = extend_type(used, exec_type, target)
-        sources = [self.source(one, control, extended, registers, line) for one in value.args]
-        found = Arithmetic(self.pool, exec_type, line, wide_count=target.size == 8).value(value.meaning, sources)
+        sources = [self.source(one, extended, site) for one in args]
+        found = Arithmetic(self.pool, exec_type, site.line, wide_count=target.size == 8).value(value.meaning, sources)
         # Signed sums and all products are index arithmetic, in which programmers expect no wrapping.
         counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
-        return self.pool.wrap(
-            found, target.bits, signed=target.is_signed, line=line if counts and target.size == 4 else 0
-        )
+        line = site.line if counts and target.size == 4 else 0
+        return self.pool.wrap(found, target.bits, signed=target.is_signed, line=line)
 
-    def is_by_elements(self, value: Expr, control: ExecControl, registers: ItemRegisters) -> bool:
+    def is_by_elements(self, value: Expr, site: Site) -> bool:
         """Return whether the lanes of an instruction represent elements that all work items share."""
+        control = site.control
         if not control.no_mask or not 1 < control.exec_size <= MAX_ELEMENTS or not isinstance(value, Calc):
             return False
-        sources = [one for one in value.args if isinstance(one, General)]
-        places = [self.place(one, control) for one in sources]
-        is_known = all(place is not None and registers.find(place, signed=False) is not None for place in places)
-        if is_known and not any(isinstance(one, Immediate) and _is_irregular(one, control) for one in value.args):
+        if self._are_known(value, site) and not any(
+            isinstance(one, Immediate) and _is_irregular(one, control) for one in value.args
+        ):
             return False
         self.element = 0
-        places = [self.place(one, control) for one in sources]
+        are_known = self._are_known(value, site)
         self.element = None
-        return all(place is not None and registers.find(place, signed=False) is not None for place in places)
+        return are_known
+
+    def _are_known(self, value: Calc, site: Site) -> bool:
+        places = [self.place(one, site.control) for one in value.args if isinstance(one, General)]
+        return all(place is not None and site.registers.find(place, signed=False) is not None for place in places)
 
 
 def _is_irregular(operand: Immediate, control: ExecControl) -> bool:
     """Return whether a packed constant has elements without a common step."""
     lanes = immediate(operand, control.exec_size)
     return len({b - a for a, b in pairwise(lanes)}) > 1
-
-
-def address_taken(kernel: Kernel) -> frozenset[int]:
-    """Return the variables that an address operand names, with all variables in the same storage."""
-    named = {value.var for inst in kernel.instructions for value in inst.values if isinstance(value, AddressOf)}
-    storage = storage_of(kernel, 32)
-    roots = {storage.root(one) for one in named}
-    return frozenset({one for one in storage.general if storage.root(one) in roots})

@@ -36,14 +36,12 @@ class LaunchSymbols:
     """The symbols of a launch: sizes, ids, arguments by value, pointers and sizes of buffers."""
 
     pool: SumPool
-    simd: int
     local: list[Sum] = field(default_factory=list)
     counts: list[Sum] = field(default_factory=list)
     groups: list[Sum] = field(default_factory=list)
     ids: list[Sum] = field(default_factory=list)
     offsets: list[Sum] = field(default_factory=list)
     values: dict[int, Sum] = field(default_factory=dict)  # argument -> its value, a whole number
-    opaque: set[int] = field(default_factory=set)  # arguments by value that are not whole numbers
     pointers: dict[int, Sum] = field(default_factory=dict)  # argument -> its address
     handles: dict[int, Sum] = field(default_factory=dict)  # argument -> the handle of its surface
     variables: dict[str, Sum] = field(default_factory=dict)  # variable of the program -> its address
@@ -69,9 +67,9 @@ class LaunchSymbols:
         return self.pool.product(self.counts[axis], self.local[axis])
 
 
-def symbols_of(pool: SumPool, info: KernelInfo, simd: int, fixed: Mapping[str, int] | None = None) -> LaunchSymbols:
+def symbols_of(pool: SumPool, info: KernelInfo, fixed: Mapping[str, int]) -> LaunchSymbols:
     """Return the symbols of a launch of a kernel, and the facts about them."""
-    found = LaunchSymbols(pool, simd, fixed=fixed or {})
+    found = LaunchSymbols(pool, fixed=fixed)
     required = info.env.required_work_group_size
     for at, axis in enumerate(AXES):
         size = required[at] if any(required) else 0
@@ -80,14 +78,11 @@ def symbols_of(pool: SumPool, info: KernelInfo, simd: int, fixed: Mapping[str, i
         group = found.symbol(f"group_id_{axis}", Level.GROUP, 0, count.limits()[1] - 1)
         item = found.symbol(f"local_id_{axis}", Level.ITEM, 0, local.limits()[1] - 1)
         offset = found.symbol(f"offset_{axis}", Level.LAUNCH, 0, MAX_ITEMS)
-        for part, to in (
-            (found.local, local),
-            (found.counts, count),
-            (found.groups, group),
-            (found.ids, item),
-            (found.offsets, offset),
-        ):
-            part.append(to)
+        found.local.append(local)
+        found.counts.append(count)
+        found.groups.append(group)
+        found.ids.append(item)
+        found.offsets.append(offset)
         for number_ in (group, count):
             pool.product(number_, local, (0, MAX_ITEMS))
         found.facts += [less(item, local), less(group, count), at_most(found.totals(at) + offset, MAX_ITEMS)]
@@ -95,15 +90,18 @@ def symbols_of(pool: SumPool, info: KernelInfo, simd: int, fixed: Mapping[str, i
 
 
 def initial_registers(
-    kernel: Kernel, info: KernelInfo, platform: Platform, symbols: LaunchSymbols
+    kernel: Kernel, info: KernelInfo, platform: Platform, symbols: LaunchSymbols, simd: int
 ) -> tuple[ItemRegisters, Storage]:
     """Return the registers of a work item when its thread starts, and the storage of variables."""
-    pool, simd, grf = symbols.pool, symbols.simd, platform.grf_bytes
+    pool, grf = symbols.pool, platform.grf_bytes
     storage = storage_of(kernel, grf)
     lane = pool.symbol("lane", Level.ITEM, 0, simd - 1) if simd > 1 else number(0)
     registers = ItemRegisters(pool, lane)
     layout = LaunchLayout.of(info, Geometry(simd, grf, (1, 1, 1), (1, 1, 1), walk_order=info.env.walk_order), platform)
-    parts = _parts(info, layout, symbols)
+    parts = [
+        (layout.cross(entry.offset) + within, size, value)
+        for entry in info.payload for within, size, value in _values(info, entry, symbols)
+    ]  # fmt: skip
     for axis in range(3):
         group = symbols.groups[axis]
         registers.write(LanePlace(_R0, 4 * _GROUP_WORDS[axis], 0, 4), group, signed=False, by_all=True)
@@ -131,15 +129,6 @@ def initial_registers(
     return registers, storage
 
 
-def _parts(info: KernelInfo, layout: LaunchLayout, symbols: LaunchSymbols) -> list[tuple[int, int, Sum]]:
-    """Return the places of cross-thread data in the register file, with their bytes and values."""
-    found = []
-    for entry in info.payload:
-        for within, size, value in _values(info, entry, symbols):
-            found.append((layout.cross(entry.offset) + within, size, value))
-    return found
-
-
 def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Sum]]:
     pool, index = symbols.pool, entry.arg_index
     by_axis = {
@@ -160,18 +149,17 @@ def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) ->
         place = symbols.shared.setdefault(index, pool.symbol(f"shared_{index}", Level.LAUNCH, 0, 1 << 20))
         # An offset has 32 bits; the kernel reads only these, or also the zeros above them.
         return [(0, min(4, entry.size), place), *([(4, entry.size - 4, number(0))] if entry.size > 4 else [])]
+    if not entry.size:
+        return []
     if entry.kind == "buffer" and entry.size == 8 and entry.addrmode in ("stateless", ""):
         pointer = symbols.pointers.setdefault(index, pool.symbol(f"pointer_{index}", Level.LAUNCH, 0, MAX_ADDRESS))
         return [(0, 8, pointer)]
-    low, high = limits(entry.size or 4, signed=False)
-    if entry.kind == "buffer" and entry.size:
-        handle = symbols.handles.setdefault(index, pool.symbol(f"handle_{index}", Level.LAUNCH, low, high))
-        return [(0, entry.size, handle)]
-    return (
-        [(0, entry.size, pool.symbol(f"{entry.arg_type}_{max(0, index)}", Level.LAUNCH, low, high))]
-        if entry.size
-        else []
-    )
+    low, high = limits(entry.size, signed=False)
+    if entry.kind == "buffer":
+        value = symbols.handles.setdefault(index, pool.symbol(f"handle_{index}", Level.LAUNCH, low, high))
+    else:
+        value = pool.symbol(f"{entry.arg_type}_{max(0, index)}", Level.LAUNCH, low, high)
+    return [(0, entry.size, value)]
 
 
 def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Sum]]:
@@ -183,7 +171,6 @@ def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) 
         low, high = limits(entry.size, signed=signed)
         value = symbols.values.setdefault(index, symbols.symbol(name, Level.LAUNCH, low, high))
         return [(0, entry.size, value)]
-    symbols.opaque.add(index)
     # A float, a vector or a struct: unknown dwords, the same for all work items.
     size = 4 if entry.size % 4 == 0 else entry.size
     low, high = limits(size, signed=False)

@@ -64,11 +64,9 @@ class Cell:
     bits: int
 
 
-def all_lanes_of(place: LanePlace, lane: Sum) -> Claim:
-    """Return the condition that the item's lane is one of the lanes of a place."""
-    if not place.stride:
-        return TRUE
-    return both(at_most(lane * -1 + place.first, 0), less(lane, place.first + place.lanes))
+def is_lane_in(lane: Sum, first: int, lanes: int) -> Claim:
+    """Return the condition that a lane is one of ``lanes`` lanes from ``first`` on."""
+    return both(at_most(lane * -1 + first, 0), less(lane, first + lanes))
 
 
 @dataclass(slots=True)
@@ -119,7 +117,8 @@ class ItemRegisters:
             return None
         found = parts[-1][1]
         for at, value in reversed(parts[:-1]):
-            found = self.pool.choice(all_lanes_of(at, self.lane), value, found)
+            here = is_lane_in(self.lane, at.first, at.lanes) if at.stride else TRUE
+            found = self.pool.choice(here, value, found)
         return found
 
     def _from(self, cell: Cell, place: LanePlace, need: int) -> Sum | None:
@@ -128,31 +127,27 @@ class ItemRegisters:
         inside = place.base - at.base
         value = cell.value
         if at.stride == place.stride and inside >= 0 and inside + place.size <= at.size:
-            return self._piece(value, inside, place.size, at.size)
+            return self._piece(value, inside)
         # The element of another lane is known if all lanes have the same value and have written it.
         if need & ~cell.bits or not cell.by_all or not at.stride:
             return None
         if value.level <= Level.THREAD:
             within = inside % at.stride if place.stride % at.stride == 0 else -1
             if within >= 0 and within + place.size <= at.size:
-                return self._piece(value, within, place.size, at.size)
+                return self._piece(value, within)
         if not place.stride and 0 <= inside % at.stride <= at.size - place.size:
             # A single lane is read: its value is known if it depends on the number of the lane only.
             other = inside // at.stride
-            lanes = self._lane_atoms()
+            lanes = [atom for atom, _ in self.lane.factors]
             if at.first <= other < at.first + at.lanes and all(
                 a in lanes or a.parts or a.level <= Level.THREAD for a in atoms_of(value)
             ):
                 moved = self.pool.replace_atoms(value, lambda a: Sum((), other) if a in lanes else None, {})
-                return self._piece(moved, inside % at.stride, place.size, at.size)
+                return self._piece(moved, inside % at.stride)
         return None
 
-    def _lane_atoms(self) -> tuple[object, ...]:
-        return tuple([atom for atom, _ in self.lane.factors])
-
-    def _piece(self, value: Sum, first: int, size: int, whole: int) -> Sum:
-        if size == whole:
-            return value
+    def _piece(self, value: Sum, first: int) -> Sum:
+        """Return a value from its byte ``first`` on."""
         return self.pool.quotient(value, 1 << 8 * first) if first else value
 
     def _join(self, place: LanePlace, size: int, *, signed: bool) -> Sum | None:
@@ -200,7 +195,7 @@ class ItemRegisters:
         for start, count, value in reversed(found[:-1]):
             if value == result:
                 continue
-            here = both(at_most(self.lane * -1 + start, 0), less(self.lane, start + count))
+            here = is_lane_in(self.lane, start, count)
             result = either(both(here, value), both(negation(here), result))
         return result
 

@@ -8,6 +8,7 @@ items share its value; the level of a term is the highest of its atoms.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -84,6 +85,15 @@ class Sum:
     def __sub__(self, other: Sum | int) -> Sum:
         return self + other * -1
 
+    def divide(self, divisor: int, constant: int) -> Sum:
+        """Return the sum with its factors, which are multiples of a divisor, divided by it, and another constant."""
+        return Sum(tuple([(atom, factor // divisor) for atom, factor in self.factors]), constant)
+
+    @property
+    def common_divisor(self) -> int:
+        """The greatest common divisor of the factors."""
+        return gcd(*(factor for _, factor in self.factors))
+
     def __mul__(self, factor: int) -> Sum:
         if not factor:
             return ZERO
@@ -126,9 +136,9 @@ def at_most(left: Sum, right: Sum | int) -> Claim:
         return TRUE
     if low > 0:
         return FALSE
-    divisor = gcd(*(factor for _, factor in term.factors))
+    divisor = term.common_divisor
     if divisor > 1:
-        term = Sum(tuple([(a, f // divisor) for a, f in term.factors]), -(-term.constant // divisor))
+        term = term.divide(divisor, -(-term.constant // divisor))
     return Claim("le", term, level=term.level)
 
 
@@ -147,12 +157,10 @@ def equal(left: Sum, right: Sum | int) -> Claim:
         return FALSE
     if term.factors[0][1] < 0:
         term = term * -1
-    divisor = gcd(*(factor for _, factor in term.factors))
+    divisor = term.common_divisor
     if term.constant % divisor:
         return FALSE
-    if divisor > 1:
-        term = Sum(tuple([(a, f // divisor) for a, f in term.factors]), term.constant // divisor)
-    return Claim("eq", term, level=term.level)
+    return Claim("eq", term.divide(divisor, term.constant // divisor), level=term.level)
 
 
 def negation(one: Claim) -> Claim:
@@ -167,6 +175,17 @@ def negation(one: Claim) -> Claim:
         case "le":
             return at_most(one.term * -1 + 1, 0)
     return Claim("not", parts=(one,), level=one.level)
+
+
+# By the codes of the relations of the instruction table.
+RELATIONS: Final[tuple[Callable[[Sum, Sum], Claim], ...]] = (
+    equal,
+    lambda left, right: negation(equal(left, right)),
+    lambda left, right: less(right, left),
+    lambda left, right: at_most(right, left),
+    less,
+    at_most,
+)
 
 
 def both(*conditions: Claim) -> Claim:
@@ -203,7 +222,6 @@ class SumPool:
     atoms: dict[object, Atom] = field(default_factory=dict)
     wraps: dict[Atom, tuple[Claim, int]] = field(default_factory=dict)
     facts: dict[Atom, list[Claim]] = field(default_factory=dict)
-    count: int = 0
     known: dict[tuple[tuple[Atom, int], ...], tuple[int, int]] = field(default_factory=dict)  # bounds of sums
 
     def symbol(self, name: str, level: Level, low: int, high: int, *, line: int = 0, why: str = "") -> Sum:
@@ -211,22 +229,28 @@ class SumPool:
         key = ("symbol", name)
         found = self.atoms.get(key)
         if found is None:
-            found = self._new(key, Atom(self.count, name, level, low, high, line=line, why=why))
+            found = self.atoms[key] = Atom(len(self.atoms), name, level, low, high, line=line, why=why)
+        return Sum(((found, 1),), 0)
+
+    def _derived(
+        self, word: str, level: Level, low: int, high: int, parts: tuple[Sum, ...], divisor: int = 0, test: Claim | None = None
+    ) -> Sum:  # fmt: skip
+        """Return the atom of an operation on terms, the same for each call."""
+        key = (word, parts, divisor, test)
+        found = self.atoms.get(key)
+        if found is None:
+            at = len(self.atoms)
+            found = self.atoms[key] = Atom(at, f"{word}#{at}", level, low, high, parts, divisor, test)
         return Sum(((found, 1),), 0)
 
     def fresh(self, why: str, level: Level, low: int, high: int, line: int) -> Sum:
         """Return a new symbol for a value that is not modelled."""
-        return self.symbol(f"{why}#{self.count}", level, low, high, line=line, why=why)
+        return self.symbol(f"{why}#{len(self.atoms)}", level, low, high, line=line, why=why)
 
     def fresh_fact(self, why: str, level: Level, line: int) -> Claim:
         """Return a new condition about which nothing is known."""
         term = self.fresh(why, level, 0, 1, line)
         return Claim("fact", term, level=level)
-
-    def _new(self, key: object, atom: Atom) -> Atom:
-        self.atoms[key] = atom
-        self.count += 1
-        return atom
 
     def product(self, one: Sum, other: Sum, limit: tuple[int, int] | None = None) -> Sum:
         """Return the product of two terms with constant summands multiplied out; ``limit`` bounds a new symbol."""
@@ -240,19 +264,13 @@ class SumPool:
         scale = 1
         parts = []
         for term in (one, other):
-            divisor = gcd(*(factor for _, factor in term.factors))
-            if term.factors[0][1] < 0:
-                divisor = -divisor
+            divisor = term.common_divisor if term.factors[0][1] > 0 else -term.common_divisor
             scale *= divisor
-            parts.append(Sum(tuple([(a, f // divisor) for a, f in term.factors]), 0))
+            parts.append(term.divide(divisor, 0))
         parts.sort(key=lambda term: [(a.number, f) for a, f in term.factors])
-        key = ("product", *parts)
-        found = self.atoms.get(key)
-        if found is None:
-            ends = list(limit or [a * b for a in parts[0].limits() for b in parts[1].limits()])
-            level = max(parts[0].level, parts[1].level)
-            found = self._new(key, Atom(self.count, f"product#{self.count}", level, min(ends), max(ends), tuple(parts)))
-        return Sum(((found, scale),), 0) + rest
+        ends = limit or [a * b for a in parts[0].limits() for b in parts[1].limits()]
+        level = max(parts[0].level, parts[1].level)
+        return self._derived("product", level, min(ends), max(ends), tuple(parts)) * scale + rest
 
     def quotient(self, term: Sum, divisor: int) -> Sum:
         """Return ``floor(term / divisor)`` for a positive divisor."""
@@ -269,27 +287,11 @@ class SumPool:
         inner = _term(rest, term.constant % divisor)
         common = gcd(divisor, *(factor for _, factor in inner.factors))
         if common > 1:
-            inner = Sum(tuple([(a, f // common) for a, f in inner.factors]), inner.constant // common)
-            divisor //= common
+            inner, divisor = inner.divide(common, inner.constant // common), divisor // common
         low, high = self.limits(inner)
         if low // divisor == high // divisor:
             return outer + low // divisor
-        key = ("quotient", inner, divisor)
-        found = self.atoms.get(key)
-        if found is None:
-            found = self._new(
-                key,
-                Atom(
-                    self.count,
-                    f"quotient#{self.count}",
-                    inner.level,
-                    low // divisor,
-                    high // divisor,
-                    (inner,),
-                    divisor,
-                ),
-            )
-        result = outer + Sum(((found, 1),), 0)
+        result = outer + self._derived("quotient", inner.level, low // divisor, high // divisor, (inner,), divisor)
         self.keep_limits(result, *bounds)
         return result
 
@@ -301,19 +303,9 @@ class SumPool:
             return no
         if test.word == "not":
             test, yes, no = test.parts[0], no, yes
-        key = ("choice", test, yes, no)
-        found = self.atoms.get(key)
-        if found is None:
-            ends = (yes.limits(), no.limits())
-            level = max(test.level, yes.level, no.level)
-            found = self._new(
-                key,
-                Atom(
-                    self.count, f"choice#{self.count}", level, min(e[0] for e in ends), max(e[1] for e in ends), (yes, no),
-                    test=test,
-                ),
-            )  # fmt: skip
-        return Sum(((found, 1),), 0)
+        ends = (*yes.limits(), *no.limits())
+        level = max(test.level, yes.level, no.level)
+        return self._derived("choice", level, min(ends), max(ends), (yes, no), test=test)
 
     def wrap(self, term: Sum, bits: int, *, signed: bool, line: int = 0) -> Sum:
         """Return the value in ``bits`` of a register; with a line, wrapping there counts as a mistake of the kernel."""
@@ -340,26 +332,16 @@ class SumPool:
         known, scale = self.known.get(term.factors), 1
         if known is None:
             # The bounds of 4 * (i & 15) are those of i & 15.
-            scale = gcd(*(factor for _, factor in term.factors))
-            known = self.known.get(tuple([(atom, factor // scale) for atom, factor in term.factors]))
+            scale = term.common_divisor
+            known = self.known.get(term.divide(scale, 0).factors)
         if known is None:
             return low, high
         return max(low, known[0] * scale + term.constant), min(high, known[1] * scale + term.constant)
 
     def mask_bits(self, term: Sum, mask: int, bits: int) -> Sum | None:
         """Return ``term & mask`` for a constant mask; None if the mask has many runs of ones."""
-        runs: list[tuple[int, int]] = []
-        at = 0
         limit = bits if mask >= 0 else bits + 1
-        while at < limit:
-            if not mask >> at & 1:
-                at += 1
-                continue
-            end = at
-            while end < limit and mask >> end & 1:
-                end += 1
-            runs.append((at, end))
-            at = end
+        runs = [run.span() for run in re.finditer("1+", f"{mask & (1 << limit) - 1:b}"[::-1])]
         if len(runs) > MAX_MASK_RUNS:
             return None
         found = ZERO
@@ -384,21 +366,19 @@ class SumPool:
     def _exchange(self, atom: Atom, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
         found = known.get(atom)
         if found is None:
-            found = exchange(atom)
-            if found is not None:
-                pass
-            elif atom.divisor:
-                found = self.quotient(self.replace_atoms(atom.parts[0], exchange, known), atom.divisor)
-            elif atom.test is not None:
-                yes, no = (self.replace_atoms(part, exchange, known) for part in atom.parts)
-                found = self.choice(self.replace_in(atom.test, exchange, known), yes, no)
-            elif atom.parts:
-                one, other = (self.replace_atoms(part, exchange, known) for part in atom.parts)
-                found = self.product(one, other)
-            else:
-                found = Sum(((atom, 1),), 0)
-            known[atom] = found
+            found = known[atom] = exchange(atom) or self._rebuild(atom, exchange, known)
         return found
+
+    def _rebuild(self, atom: Atom, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
+        parts = [self.replace_atoms(part, exchange, known) for part in atom.parts]
+        if atom.test is not None:
+            return self.choice(self.replace_in(atom.test, exchange, known), *parts)
+        match parts:
+            case [inner]:
+                return self.quotient(inner, atom.divisor)
+            case [one, other]:
+                return self.product(one, other)
+        return Sum(((atom, 1),), 0)
 
     def assume(self, term: Sum, test: Claim) -> Sum:
         """Return a term with the choices resolved that a condition decides."""
@@ -414,20 +394,21 @@ class SumPool:
 
     def replace_in(self, one: Claim, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Claim:
         """Replace atoms of a condition."""
+        term = self.replace_atoms(one.term, exchange, known)
+        parts = [self.replace_in(part, exchange, known) for part in one.parts]
         match one.word:
             case "le":
-                return at_most(self.replace_atoms(one.term, exchange, known), 0)
+                return at_most(term, 0)
             case "eq":
-                return equal(self.replace_atoms(one.term, exchange, known), 0)
+                return equal(term, 0)
             case "fact":
-                term = self.replace_atoms(one.term, exchange, known)
                 return Claim("fact", term, level=term.level)
             case "not":
-                return negation(self.replace_in(one.parts[0], exchange, known))
+                return negation(parts[0])
             case "and":
-                return both(*(self.replace_in(part, exchange, known) for part in one.parts))
+                return both(*parts)
             case "or":
-                return either(*(self.replace_in(part, exchange, known) for part in one.parts))
+                return either(*parts)
         return one
 
 
