@@ -38,7 +38,7 @@ STORE = "    scatter4_scaled.R (M1, 16) {0} 0x0:ud {1}.0 value.0\n"
 LOAD = "    gather4_scaled.R (M1, 16) {0} 0x0:ud {1}.0 value.0\n"
 INDEX = "    shl (M1, 16) at(0,0)<1> {0}(0,0)<1;1,0> 0x2:d\n"
 BARRIER = "    fence_local.E\n    barrier\n"
-_GUARD = "    cmp.lt (M1, 16) P1 gid(0,0)<1;1,0> n(0,0)<0;1,0>\n    (!P1) goto (M1, 16) out\n"
+GUARD = "    cmp.lt (M1, 16) P1 gid(0,0)<1;1,0> n(0,0)<0;1,0>\n    (!P1) goto (M1, 16) out\n"
 _PARTNER = "    xor (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x4:d\n"
 
 
@@ -69,7 +69,7 @@ def _add(name: str, value: str) -> str:
 
 RIGHT = {
     "an element an item": RightKernel(
-        _GUARD + INDEX.format("gid") + STORE.format("y", "at") + "out:\n",
+        GUARD + INDEX.format("gid") + STORE.format("y", "at") + "out:\n",
         {
             "one element too many": ("bounds", "cmp.lt", "cmp.le"),
             "the next element": ("bounds", STORE.format("y", "at"), _add("at", "0x4:d") + STORE.format("y", "at")),
