@@ -20,7 +20,7 @@ import numpy as np
 
 from visa_lsp.app.assemble import program_of_text
 from visa_lsp.app.compile.build import build_source, device_of, read_source
-from visa_lsp.app.prove.document import ProofOptions, ProofProcess, prove_data
+from visa_lsp.app.prove.document import ProofOptions, prove_data
 from visa_lsp.app.ze_info import find_or_infer_ze_info
 from visa_lsp.companions import Beside
 from visa_lsp.isa.platforms import platform_named
@@ -34,7 +34,7 @@ from visa_lsp.zeinfo.read_kernels import read
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.prove.document import ProofResult
+    from visa_lsp.app.prove import ProofResult
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.interp import Code
 
@@ -49,81 +49,53 @@ _BARRIERS_MET = "all work items of a group come to the barrier"
 
 def random_source(random: Random) -> str:
     """Return a small OpenCL kernel; some have faults."""
+    choice = random.choice
 
     def index() -> str:
-        choice = random.choice
         base = choice(["gid", "lid", "gid", "gid", "grp", "i"])
-        match random.randrange(12):
-            case 6:
-                return random.choice([f"min({base}, n - 1)", f"max(0, {base} - 1)", f"({base} < 4 ? {base} : 0)"])
-            case 7:
-                return random.choice(["b[gid] & 15", "x & 31", "(uint)x % 24", "(short)gid"])
-            case 0:
-                return f"{base} + {choice([1, 2, 16])}"
-            case 1:
-                return f"2 * {base}"
-            case 2:
-                return f"n - 1 - {base}"
-            case 3:
-                return f"({base} & {choice([7, 15, 31])})"
-            case 4:
-                return f"grp * lsz + {choice(['lid', 'lsz - 1 - lid', '(lid ^ 1)'])}"
-            case 5:
-                return f"{base} / {choice([2, 4])}"
-        return base
+        return choice([
+            *[base] * 4, f"{base} + {choice([1, 2, 16])}", f"2 * {base}", f"n - 1 - {base}", f"({base} & {choice([7, 15, 31])})",
+            f"grp * lsz + {choice(['lid', 'lsz - 1 - lid', '(lid ^ 1)'])}", f"{base} / {choice([2, 4])}",
+            choice([f"min({base}, n - 1)", f"max(0, {base} - 1)", f"({base} < 4 ? {base} : 0)"]),
+            choice(["b[gid] & 15", "x & 31", "(uint)x % 24", "(short)gid"]),
+        ])  # fmt: skip
+
+    def nested(depth: int, head: str, *last: str) -> list[str]:
+        body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
+        kept = [one for one in body if "barrier" not in one or "n > 4" in head]
+        pad = "  " * depth
+        return [f"{pad}{head} {{", *kept, *(f"{pad}  {one}" for one in last), f"{pad}}}"]
 
     def statement(depth: int) -> list[str]:
-        pad = "  " * depth
-        match random.randrange(10):
-            case 9 if depth == 1:
-                return [f"{pad}if ({random.choice(['gid >= n', 'grp > 1', 'n < 3'])}) return;"]
-            case 0 if depth < 3:
-                test = random.choice(
-                    ["gid < n", "lid < 8", "gid + 1 < n", "gid <= n", "(lid & 1) == 0", "n > 4", "lid == 0"]
-                )
-                body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
-                return [
-                    f"{pad}if ({test}) {{",
-                    *(one for one in body if "barrier" not in one or "n > 4" in test),
-                    f"{pad}}}",
-                ]
-            case 1 if depth < 2:
-                head = random.choice(
-                    [
-                        "for (int i = 0; i < 4; i++)",
-                        "for (int i = lid; i < n; i += lsz)",
-                        "for (int i = gid; i < n; i += gsz)",
-                        "for (int s = lsz / 2; s > 0; s >>= 1)",
-                        "for (uint i = 0; i < (uint)n; i += 3)",
-                        "for (int i = n - 1; i > gid; i--)",
-                    ]
-                )
-                body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
-                extra = (
-                    [f"{pad}  if (lid < s) tile[lid] += tile[lid + s];", f"{pad}  barrier(CLK_LOCAL_MEM_FENCE);"]
-                    if "s >>=" in head
-                    else []
-                )
-                return [f"{pad}{head} {{", *(one for one in body if "barrier" not in one), *extra, f"{pad}}}"]
-            case 2:
-                return [f"{pad}barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"]
-            case 3:
-                return [
-                    f"{pad}tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', 'lid / 2'])}] = x;"
-                ]
-            case 4:
-                return [f"{pad}x += tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', '0'])}];"]
-            case 5:
-                return [f"{pad}atomic_add(&b[{index()}], 1);"]
-            case 6:
-                return [f"{pad}x += {random.choice('ab')}[{index()}];"]
-        return [f"{pad}{random.choice('aabc')}[{index()}] = x + {random.randrange(9)};"]
+        tile = choice(["lid", "lid", "lsz - 1 - lid", "(lid + 1) & 63"])
+        kind = random.randrange(10)
+        if kind == 0 and depth < 3:
+            tests = ["gid < n", "lid < 8", "gid + 1 < n", "gid <= n", "(lid & 1) == 0", "n > 4", "lid == 0"]
+            return nested(depth, f"if ({choice(tests)})")
+        if kind == 1 and depth < 2:
+            step = choice([
+                "int i = 0; i < 4; i++", "int i = lid; i < n; i += lsz", "int i = gid; i < n; i += gsz",
+                "int s = lsz / 2; s > 0; s >>= 1", "uint i = 0; i < (uint)n; i += 3", "int i = n - 1; i > gid; i--",
+            ])  # fmt: skip
+            halving = ["if (lid < s) tile[lid] += tile[lid + s];", "barrier(CLK_LOCAL_MEM_FENCE);"]
+            return nested(depth, f"for ({step})", *(halving if "s >>=" in step else []))
+        if kind == 9 and depth == 1:
+            line = f"if ({choice(['gid >= n', 'grp > 1', 'n < 3'])}) return;"
+        else:
+            line = {
+                2: "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+                3: f"tile[{choice([tile, 'lid / 2'])}] = x;",
+                4: f"x += tile[{choice([tile, '0'])}];",
+                5: f"atomic_add(&b[{index()}], 1);",
+                6: f"x += {choice('ab')}[{index()}];",
+            }.get(kind) or f"{choice('aabc')}[{index()}] = x + {random.randrange(9)};"
+        return ["  " * depth + line]
 
     body = [one for _ in range(random.randrange(2, 6)) for one in statement(1)]
     return "\n".join([
         "kernel void k(global int *a, global int *b, global int *c, int n) {",
         "  local int tile[64];",
-        f"  {random.choice(['int', 'int', 'uint', 'size_t'])} gid = get_global_id(0);",
+        f"  {choice(['int', 'int', 'uint', 'size_t'])} gid = get_global_id(0);",
         "  int lid = get_local_id(0), grp = get_group_id(0), lsz = get_local_size(0), gsz = get_global_size(0);",
         "  int x = gid * 3 + 1, i = gid;",
         *body,
@@ -177,20 +149,6 @@ class RandomLaunch:
     n: int
     lengths: tuple[int, ...]
 
-    @property
-    def config(self) -> LaunchConfig:
-        """The launch as the simulator takes it."""
-        buffers = [BufferArg(np.arange(one, dtype=np.int32)) for one in self.lengths]
-        args = (*buffers, ValueArg(np.array(self.n, np.int32)))
-        return LaunchConfig("k", (self.groups, 1, 1), (self.local, 1, 1), args=args)
-
-    @property
-    def text(self) -> str:
-        """The launch file."""
-        buffers = [f"  - {{buffer: {{dtype: int32, shape: [{one}], init: arange}}}}" for one in self.lengths]
-        sizes = [f"groups: [{self.groups}, 1, 1]", f"local_size: [{self.local}, 1, 1]", "args:"]
-        return "\n".join(["kernel: k", *sizes, *buffers, f"  - {{value: {self.n}, dtype: int32}}", ""])
-
 
 def fitting_launch(random: Random, assumed: set[str]) -> RandomLaunch | None:
     """Return a launch that keeps some assumptions, with the smallest buffers; None where these sizes cannot."""
@@ -198,15 +156,10 @@ def fitting_launch(random: Random, assumed: set[str]) -> RandomLaunch | None:
     groups = random.choice([1, 1, 2, 3, 5])
     total = local * groups
     n = random.choice([-1, 0, 1, total, total, total - 1, total + 1, total // 2, 2 * total, 16, 17])
-    for one in assumed:
-        cap = re.search(r"at most (\d+) work items along", one)
-        if cap and local > int(cap[1]):
-            return None
-        if one.startswith("n is the number of work items"):
-            n = total
-        if one == "n is not negative":
-            n = max(0, n)
-    if any(one.startswith("n is a multiple of 16") for one in assumed) and n % 16:
+    words = "\n".join(assumed)
+    n = total if "n is the number of work items" in words else max(0, n) if "n is not negative" in words else n
+    caps = [int(one) for one in re.findall(r"at most (\d+) work items along", words)]
+    if min([local, *caps]) < local or ("n is a multiple of 16" in words and n % 16):
         return None
     numbers = {
         "n": n,
@@ -218,15 +171,10 @@ def fitting_launch(random: Random, assumed: set[str]) -> RandomLaunch | None:
         "n * the work items along x": n * total,
         "(n + the work items along x)": n + total,
     }
-    lengths = []
-    for name in "abc":
-        need = [0]
-        for one in assumed:
-            found = re.fullmatch(rf"{name} has at least (\d+)(?: \* (.*))? bytes", one)
-            if found:
-                need.append(int(found[1]) * (numbers[found[2]] if found[2] else 1))
-        lengths.append(-(-max(need) // 4))
-    return RandomLaunch(groups, local, n, tuple(lengths))
+    needs = dict.fromkeys("abc", 0)  # bytes of each buffer
+    for name, times, size in re.findall(r"^([abc]) has at least (\d+)(?: \* (.*))? bytes$", words, re.MULTILINE):
+        needs[name] = max(needs[name], int(times) * (numbers[size] if size else 1))
+    return RandomLaunch(groups, local, n, tuple([-(-one // 4) for one in needs.values()]))
 
 
 class _Machine(Machine):
@@ -259,7 +207,10 @@ class KernelRuns:
 
     def faults(self, launch: RandomLaunch) -> set[tuple[str, int]]:
         """Return the properties and lines, from 1, of the faults of a launch."""
-        prepared = with_budget(prepare(self._module, self._info, launch.config, self._platform), _STEPS)
+        buffers = [BufferArg(np.arange(one, dtype=np.int32)) for one in launch.lengths]
+        args = (*buffers, ValueArg(np.array(launch.n, np.int32)))
+        config = LaunchConfig("k", (launch.groups, 1, 1), (launch.local, 1, 1), args=args)
+        prepared = with_budget(prepare(self._module, self._info, config, self._platform), _STEPS)
         machine = _Machine(prepared.dispatch, checkers(_CHECKS))
         if self._code is not None:
             self._code.frames.clear()
@@ -285,15 +236,12 @@ class Verdict:
     wrong: list[str] = field(default_factory=list)
 
 
-_process = ProofProcess()  # of each process of the pool; it ends with it
-
-
 def compare(text: str, path: Path, random: Random, launches: int, seconds: float) -> Verdict:
     """Prove a text and run it."""
     verdict = Verdict()
     path.write_text(text)
     options = ProofOptions(("race", "bounds", "divergence"), (), seconds)
-    results = prove_data(str(path), path, text.encode(), options, process=_process).results
+    results = prove_data(str(path), path, text.encode(), options).results
     verdict.answers.update(f"{one.property} {one.answer}" for one in results)
     proved = {(one.property, one.line): one for one in results if one.answer == "proved"}
     verdict.is_whole = len(proved) == len(results)
@@ -311,7 +259,7 @@ def compare(text: str, path: Path, random: Random, launches: int, seconds: float
         found = runs.faults(launch)
         verdict.faults |= found
         verdict.wrong += [
-            f"WRONG {path}: {property_} of line {line} is proved\n{launch.text}{proved[property_, line].assumptions}"
+            f"WRONG {path}: {property_} of line {line} is proved, {launch}: {proved[property_, line].assumptions}"
             for property_, line in found & set(proved)
             if _holds(proved[property_, line], found)
         ]
