@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,22 +77,12 @@ GONE = {
 _SIZES = {"local_size": "local_size", "num_groups": "groups", "global_size": "global_size"}
 
 
-@dataclass(frozen=True)
-class Header:
-    """The header of a test: its verdict, the kind of fault, and the options that change the checks.
+def read_header(source: str) -> dict[str, Any]:
+    """Return what the header of a test says: its verdict, the kind of fault, and the options that change the checks.
 
-    ``warp`` is the number of work items that run in step.
+    The verdict is ``none`` if it is about some arrays only, or about GPUVerify's own errors. ``warp`` is the number of
+    work items that run in step.
     """
-
-    verdict: str
-    kind: str
-    assume: tuple[str, ...]
-    properties: tuple[str, ...]
-    warp: int = 0
-
-
-def read_header(source: str) -> Header:
-    """Return the header of a test; the verdict is ``none`` if it is about some arrays only, or about GPUVerify's own errors."""
     lines = source.splitlines()
     options = next((line for line in lines[:3] if line.startswith("//--")), "")
     head = "\n".join(line for line in lines[1:12] if line.startswith("//") and line != options).lower()
@@ -102,11 +91,11 @@ def read_header(source: str) -> Header:
     if "/checkArrays:" in options and "specifyall" not in source:
         verdict = "none"
     kind = next((kind for word, kind in _KINDS if word in head), "?")
-    is_bounds = "--check-array-bounds" in options
-    properties = ("race", "divergence", "bounds") if is_bounds else ("race", "divergence")
-    if "--only-divergence" in options:
-        properties = ("divergence",)
-    return Header(verdict, kind, tuple(assumptions(source, options)), properties, *sizes(options, "warp-sync"))
+    wanted = ["divergence"]
+    if "--only-divergence" not in options:
+        wanted += ["race", "bounds"] if "--check-array-bounds" in options else ["race"]
+    warp = sum(sizes(options, "warp-sync"))
+    return {"expected": verdict, "kind": kind, "wanted": wanted, "warp": warp, "assume": assumptions(source, options)}
 
 
 def sizes(options: str, name: str) -> list[int]:
@@ -168,10 +157,9 @@ def prove_text(
 def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, Any]:
     """Compile and prove a test; return what came of it."""
     source = path.read_text(errors="replace")
-    header = read_header(source)
     name = str(path.relative_to(root).parent)
-    kind = next((kind for kind, names in _READ.items() if name in names), header.kind)
-    row: dict[str, Any] = {"name": name, "expected": header.verdict, "kind": kind, "wanted": header.properties}
+    row = {"name": name, **read_header(source)}
+    row["kind"] = next((kind for kind, names in _READ.items() if name in names), row["kind"])
     place = folder / name.replace("/", "+")
     place.mkdir(exist_ok=True)
     full = place / "kernel.cl"
@@ -192,9 +180,9 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
     for file in sorted(place.glob("*.visaasm")):
         data = file.read_bytes()
         width = re.search(rb"SimdSize=(\d+)", data)
-        items = prod(int(one[1]) for one in re.finditer(r"local_size_. == (\d+)", " ".join(header.assume)))
-        in_step = min(items, int(width[1]) if width else 0) <= header.warp
-        results += prove_text(file, data, header.assume, seconds, item_races=not in_step)
+        items = prod(int(one[1]) for one in re.finditer(r"local_size_. == (\d+)", " ".join(row["assume"])))
+        in_step = min(items, int(width[1]) if width else 0) <= row["warp"]
+        results += prove_text(file, data, row["assume"], seconds, item_races=not in_step)
     return {
         **row,
         "compiled": True,
@@ -313,15 +301,13 @@ def main() -> None:
     parser.add_argument("--random", type=int, default=0, metavar="KERNELS")
     parser.add_argument("--launches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--mutants", type=int, default=0, help="mutants of each random kernel's source, and of its text"
-    )
+    parser.add_argument("--mutants", type=int, default=0, help="of each random kernel's source, and of its text")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--table", action="store_true")
     parser.add_argument(
-        "--keep", type=Path, metavar="FOLDER", help="compile what FOLDER does not have, and keep it there"
+        "--keep", type=Path, metavar="FOLDER", help="keep compiled tests there, and use those of a run before"
     )
     args = parser.parse_args()
     if args.gpuverify:

@@ -116,9 +116,8 @@ class _MemoryOfModel:
         for at, (access, item) in enumerate(self._accesses):
             question.name(f"place {at}", access.offset, item)
         found: list[object] = []
-        seen: list[tuple[LoadedElement, object, object]] = []
         work = True
-        while work and len(seen) < MAX_LOADS:
+        while work and len(self._loads) < MAX_LOADS:
             # The offset of a load may be a loaded value.
             done = {name for _, _, name in self._loads}
             fresh = [
@@ -126,15 +125,14 @@ class _MemoryOfModel:
                 if one.space[0] == BUFFER and (name := question.name_of(atom, item)) in question.names and name not in done
             ]  # fmt: skip
             work = bool(fresh)
-            for one, item, name in fresh[: MAX_LOADS - len(seen)]:
+            for one, item, name in fresh[: MAX_LOADS - len(self._loads)]:
                 offset, value = question.name(f"offset of {name}", one.offset, item), question.names[name]
                 found += [offset >= 0, offset + one.size <= MAX_CONTENT_BYTES]
                 found += [
-                    z3.Implies(offset == there, value == other)
-                    for known, there, other in seen
+                    z3.Implies(offset == question.names[there], value == question.names[other])
+                    for known, there, other in self._loads
                     if known.space == one.space and known.size == one.size
                 ]
-                seen.append((one, offset, value))
                 self._loads.append((one, f"offset of {name}", name))
         return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.app.prove.registers import limits
 from visa_lsp.app.prove.terms import ZERO, Level, Sum, SumPool, at_most, number
 
 if TYPE_CHECKING:
@@ -78,8 +79,7 @@ class Arithmetic:
     def unknown(self, why: str, *args: Sum) -> Sum:
         """Return a new symbol for a value that is not modelled."""
         level = max((one.level for one in args), default=Level.ITEM)
-        half = 1 << self.bits - 1
-        low, high = (-half, half - 1) if self.type.is_signed else (0, 2 * half - 1)
+        low, high = limits(self.type.size, signed=self.type.is_signed)
         return self.pool.fresh(f"the result of {why}", level, low, high, self.line)
 
     def bitwise(self, table: int, args: Sequence[Sum]) -> Sum:

@@ -737,8 +737,6 @@ _MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "media"})
 
 def _integer(inst: Inst, name: str, default: int = 0) -> int:
     value = inst.get(name, default)
-    if isinstance(value, ExecControl):
-        return value.exec_size.bit_length() - 1
     return value if isinstance(value, int) else default
 
 
