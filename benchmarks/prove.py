@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PROPERTIES = ("race", "bounds", "divergence")
 
-# GPUVerify's own words, which say nothing to a compiler.
+# Annotations of GPUVerify, which the compiler has to ignore.
 _ANNOTATIONS = (
     "assert requires ensures invariant candidate_invariant global_invariant function_wide_invariant"
     " function_wide_candidate_invariant global_requires global_ensures global_assert assume reads_from writes_to"

@@ -29,8 +29,7 @@ SAXPY = (EXAMPLES / "saxpy.visaasm").read_text()
 
 
 def answers(code, **options):
-    text = code if code.startswith(".version") else HEAD + code + "    ret (M1, 1)\n"
-    return answers_of_text(text, **options)
+    return answers_of_text(HEAD + code + "    ret (M1, 1)\n", **options)
 
 
 def answers_of_text(text, **options):
@@ -46,7 +45,7 @@ def words(code, **options):
 
 
 def test_a_guarded_kernel_is_proved_with_its_contract():
-    found = answers(SAXPY)
+    found = answers_of_text(SAXPY)
     assert {one.answer for one in found} == {"proved"}
     assumed = {one for result in found for one in result.assumptions}
     assert "y has at least 4 * n bytes" in assumed
@@ -55,7 +54,7 @@ def test_a_guarded_kernel_is_proved_with_its_contract():
 
 def test_a_counterexample_is_a_launch_that_runs_to_the_fault():
     wrong = SAXPY.replace("cmp.lt (M1, 16) P1", "cmp.le (M1, 16) P1")
-    refuted = [one for one in answers(wrong, properties=("bounds",)) if one.answer == "refuted"]
+    refuted = [one for one in answers_of_text(wrong, properties=("bounds",)) if one.answer == "refuted"]
     assert len(refuted) == 3
     launch = parse_launch(refuted[0].launch, Path("k.launch.yaml"))
     report = run_launch(launch, RunOptions(Path("k.visaasm"), "TGLLP"), wrong.encode())
@@ -457,7 +456,7 @@ def test_elements_that_are_loaded_and_not_read_show_no_race():
     load = INDEX.format("gid") + "    gather4_scaled.RG (M1, 16) y 0x0:ud at.0 wide.0\n"
     for row, answer in ((0, "unknown"), (2, "refuted")):
         use = f"    add (M1, 16) value(0,0)<1> gid(0,0)<1;1,0> wide({row},0)<1;1,0>\n"
-        found = answers(head + load + use + STORE.format("y", "at") + "    ret (M1, 1)\n", properties=("race",))
+        found = answers_of_text(head + load + use + STORE.format("y", "at") + "    ret (M1, 1)\n", properties=("race",))
         assert {one.answer for one in found} == {answer}
         assert ("nothing reads a part of what line" in (found[0].reason or "")) == (answer == "unknown")
 

@@ -145,7 +145,5 @@ def _write_launches(file: ProvedFile, folder: Path, inputs: list[str]) -> None:
 
 def as_json(files: list[ProvedFile], errors: list[dict[str, str]]) -> str:
     """Return the answers for a program."""
-    results = [one for file in files for one in results_json(file)]
-    return (
-        json.dumps({"results": results} | ({"errors": errors} if errors else {}), indent=1, ensure_ascii=False) + "\n"
-    )
+    report = {"results": [one for file in files for one in results_json(file)]} | ({"errors": errors} if errors else {})
+    return f"{json.dumps(report, indent=1, ensure_ascii=False)}\n"

@@ -192,9 +192,8 @@ class Prover:
                 result = self._in_time(property_, group.access.line, partial(decide, group))
                 found += [structs.replace(result, line=line) for line in group.lines]
         if "divergence" in properties:
-            met = [
-                self._in_time("divergence", one.line, partial(self._divergence, one)) for one in self.walker.meetings
-            ]
+            meetings = self.walker.meetings
+            met = [self._in_time("divergence", one.line, partial(self._divergence, one)) for one in meetings]
             # Work items that miss one barrier are behind the others at the next one.
             missed = [_MET.format(one.line) for one in met if one.answer != PROVED]
             found += [
@@ -606,9 +605,8 @@ class Prover:
 
     def _race(self, group: _Group) -> ProofResult:
         access = group.access
-        if access.space[0] == IMAGE and not any(
-            g.access.space[0] in (IMAGE, UNKNOWN) and g.access.write for g in self.groups
-        ):
+        written = {one.access.space[0] for one in self.groups if one.access.write}
+        if access.space[0] == IMAGE and not written & {IMAGE, UNKNOWN}:
             return self._proved("race", access.line)
         if access.space[0] == PRIVATE:
             return self._proved("race", access.line, [_STAYS_PRIVATE])
@@ -766,11 +764,8 @@ class Prover:
         launch = self.confirm("uninitialised", list(doubtful), Example({})) if doubtful else None
         for line in doubtful:
             shown = launch and self.confirm("uninitialised", [line], Example({}))
-            yield (
-                self._refuted("uninitialised", line, shown)
-                if shown
-                else self._unknown("uninitialised", line, "it may read a register that was never written")
-            )
+            unknown = self._unknown("uninitialised", line, "it may read a register that was never written")
+            yield self._refuted("uninitialised", line, shown) if shown else unknown
 
     # ---- divergence
 

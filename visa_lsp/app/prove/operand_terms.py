@@ -58,7 +58,7 @@ class LaneOperands:
         self.storage, self.lane, self.simd = storage, lane, simd
         self.element: int | None = None
         named = {value.var for inst in kernel.instructions for value in inst.values if isinstance(value, AddressOf)}
-        self.taken_roots = {storage.root(one) for one in named}  # that an address may point into
+        self.taken_roots = {storage.root(one) for one in named}  # of variables that an address may point into
         self.taken = {one for one in storage.general if storage.root(one) in self.taken_roots}
 
     def flag(self, predicate: Predicate | None, site: Site) -> Claim:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -41,19 +42,14 @@ def _kernel_lines(name: str, kernel: str, results: Sequence[ProofResult]) -> lis
     for one in results:
         if one.answer == "proved":
             continue
-        lines.append(
-            f"{name}:{one.line}: {one.property} {one.answer}" + (f": {printable(one.reason)}" if one.reason else "")
-        )
+        reason = f": {printable(one.reason)}" if one.reason else ""
+        lines.append(f"{name}:{one.line}: {one.property} {one.answer}{reason}")
         if one.launch is not None:
             lines += [f"    {line}" for line in one.launch.splitlines()]
     for property_ in dict.fromkeys(one.property for one in results):
-        mine = [one for one in results if one.property == property_]
-        counts = [
-            f"{n} {word}"
-            for word in ("proved", "bounded", "refuted", "unknown")
-            if (n := sum(one.answer == word for one in mine))
-        ]
-        lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(counts)}")
+        counts = Counter(one.answer for one in results if one.property == property_)
+        words = [f"{counts[word]} {word}" for word in ("proved", "bounded", "refuted", "unknown") if word in counts]
+        lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(words)}")
     assumed = dict.fromkeys(words for one in results if one.answer == "proved" for words in one.assumptions)
     if assumed:
         lines.append("  proved for launches in which")

@@ -575,7 +575,7 @@ class Walker:
         self, place: int, way: Way, space: Space, offset: Sum = ZERO, size: int = 1, guard: Claim = TRUE, *,
         write: bool = True, atomic: bool = False, why: str = "", stored: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
-        """Record an access of the work item; by default one that may be anywhere."""
+        """Record an access of the work item; the defaults are those of one that is not modelled."""
         path = both(*way.path, *way.known, guard)
         if self.records and path != FALSE:
             # A walk up to the next barrier belongs to any round, so that the fences of all rounds apply.
