@@ -2,6 +2,7 @@ from pathlib import Path
 
 from each_case import each_of
 
+from tests.sim.case_files import CASES
 from tests.support.flows import HEAD, body_of, kernel_of
 from visa_lsp.checks.support.body_flow import steps_of_body, storage_of_body
 from visa_lsp.flow.bit_accesses import accesses_of, touches_indirectly
@@ -15,7 +16,7 @@ from visa_lsp.sema.lower import lower
 from visa_lsp.sim.interp import Code
 from visa_lsp.syntax.document import Document
 
-CASES = sorted((Path(__file__).parents[1] / "sim" / "cases").glob("*.visaasm"))
+PATHS = sorted(CASES.glob("*.visaasm"))
 
 
 def accesses(line: str) -> list[Access]:
@@ -132,10 +133,10 @@ def kernels(path: Path) -> list[Kernel]:
 
 
 def test_cases_are_there():
-    assert sum(len(kernels(path)) for path in CASES) > 40
+    assert sum(len(kernels(path)) for path in PATHS) > 40
 
 
-@each_of(CASES, lambda path: path.stem)
+@each_of(PATHS, lambda path: path.stem)
 def test_text_and_program_give_the_same_accesses(path):
     bound = bind(Document.parse(path.read_text(encoding="utf-8")))
     module = lower(bound)
@@ -149,7 +150,7 @@ def test_text_and_program_give_the_same_accesses(path):
         assert from_text == [(s.flow, s.condition, s.accesses) for s in steps_of(kernel, storage)]
 
 
-@each_of(CASES, lambda path: path.stem)
+@each_of(PATHS, lambda path: path.stem)
 def test_accesses_cover_what_the_simulator_touches(path):
     for kernel in kernels(path):
         code = Code(kernel, 32)

@@ -93,7 +93,7 @@ def lines_of(type_, width):
     return made
 
 
-def text_of(lines, type_, width, mode):
+def text_of(lines, type_, mode):
     """Return a kernel that reads its group's a, b and c and writes what each of the lines leaves."""
     names = [f".decl {n} v_type=G type={type_} num_elts=32 align=GRF\n" for n in "abcrt"]
     names += [f".decl o{t} v_type=G type={t} num_elts=32 align=GRF\n" for t in BYTES]
@@ -141,7 +141,7 @@ def text_of(lines, type_, width, mode):
 
 
 def ran(lines, type_, width, mode, engine_name, folder):
-    text, parts = text_of(lines, type_, width, mode)
+    text, parts = text_of(lines, type_, mode)
     random = np.random.default_rng(3)
     kind = f"<u{BYTES[type_]}"
     data = random.choice(np.array(SPECIAL[type_], np.uint64).astype(kind), GROUPS * 3 * parts * 128 // BYTES[type_])

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.sim.case_files import read_case
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.printing import Outcome, report_values
 from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.cli.run import print_text
 
 FEW = "{out: {buffer: {dtype: uint32, shape: [3]}}}"
-CASES = Path(__file__).parent / "cases"
 
 
 def run(name, **changes):
-    path = CASES / f"{name}.visaasm"
-    text = path.read_text()
-    launch = "\n".join(line[3:].strip() for line in text.splitlines() if line.startswith("//@"))
+    path, text, launch = read_case(name)
     for old, new in changes.items():
         assert f"{old}:" in launch
         launch = "\n".join(f"{old}: {new}" if line.startswith(f"{old}:") else line for line in launch.splitlines())
@@ -79,7 +77,7 @@ SHARED = """.version 4.1
 
 def test_a_race_is_told_before_the_reads_of_nothing_that_follow_from_it():
     launch = "groups: [1, 1, 1]\nlocal_size: [32, 1, 1]\nargs: {out: {buffer: {dtype: uint32, shape: [32]}}}"
-    path = CASES / "k.visaasm"
+    path = Path("k.visaasm")
     report = run_text(SHARED, parse_launch(launch, path), RunOptions(path))
     kinds = [fault.kind.value for fault in report.faults]
     assert set(kinds) == {"data-race", "uninitialised-read"}

@@ -7,15 +7,15 @@ is no fault.
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
+from tests.sim import case_files
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.sim.observers.checkers import CHECKERS
 
-CASES = sorted((Path(__file__).parent / "cases").glob("*.visaasm"))
+CASES = sorted(case_files.CASES.glob("*.visaasm"))
 # What the first word of a case's name says: the checker that finds it. What no checker is needed for is always reported.
 CHECKER_OF = {
     "bounds": "bounds",
@@ -37,10 +37,9 @@ WITH_REPORTS = {path.stem for path in CASES if "\n//! " in path.read_text()}
 
 
 def report_of(path, checks=None):
-    text = path.read_text()
+    path, text, launch = case_files.read_case(path.stem)
     checks = checks or ("all,item-races" if path.stem.startswith("items") else "all")
-    launch = parse_launch("\n".join(line[3:].strip() for line in text.splitlines() if line.startswith("//@")), path)
-    return run_text(text, launch, RunOptions(path, engine="interp", checks=checks, budget=10_000))
+    return run_text(text, parse_launch(launch, path), RunOptions(path, engine="interp", checks=checks, budget=10_000))
 
 
 def lines_of(report):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 import tracemalloc
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.sim.case_files import read_case
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.sim import group as group_module
@@ -17,17 +17,6 @@ from visa_lsp.sim.group import Barrier
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers import happens_before, races
 from visa_lsp.sim.observers.happens_before import Clocks
-
-CASES = Path(__file__).parent / "cases"
-
-
-def report(name, extra=""):
-    path = CASES / f"{name}.visaasm"
-    text = path.read_text()
-    launch = "\n".join(line[3:].strip() for line in text.splitlines() if line.startswith("//@"))
-    return run_text(
-        text, parse_launch(launch + extra, path), RunOptions(path, engine="interp", checks="races", budget=10_000)
-    )
 
 
 def test_a_barrier_orders_its_threads_and_no_other():
@@ -83,13 +72,12 @@ def test_beyond_the_limit_of_places_everything_counts_as_ordered(monkeypatch):
 @pytest.mark.parametrize(("limit", "value"), [("MAX_PAGES", 1), ("MAX_ACCESSES", 2)])
 def test_what_was_forgotten_is_told(monkeypatch, limit, value):
     monkeypatch.setattr(races, limit, value)
-    text = (CASES / "race_far.visaasm").read_text()
+    path, text, launch = read_case("race_far")
     # A second page is enough here: 4 MiB from the start, not 80.
     text = text.replace("20971536", "1048592").replace("0x5000000:ud", "0x400000:ud")
     near = "    scatter4_scaled.R (M1, 16) out 0x0:ud at.0 value.0\n"
     both = text.replace("    ret (M1, 1)", near + "    ret (M1, 1)")
-    path = CASES / "race_far.visaasm"
-    launch = "\n".join(line[3:].strip() for line in text.splitlines() if line.startswith("//@"))
+    launch = launch.replace("20971536", "1048592")
     options = RunOptions(path, engine="interp", checks="races")
     found = run_text(both, parse_launch(launch, path), options)
     assert [note for note in found.notes if note.startswith("races: at most")]
@@ -205,9 +193,7 @@ def test_shared_memory_of_a_group_ends_with_it(monkeypatch, checks):
             most.append(sum(each() is not None for each in alive))
 
     monkeypatch.setattr(group_module, "Buffer", Counted)
-    path = CASES / "clean_barrier.visaasm"
-    text = path.read_text()
-    launch = "\n".join(line[3:].strip() for line in text.splitlines() if line.startswith("//@"))
+    path, text, launch = read_case("clean_barrier")
     gc.collect()
     gc.disable()
     try:

@@ -59,7 +59,7 @@ class Bench:
 
     # ---- declarations
 
-    def var(self, kind: str, count: int, data: bytes | None = None, align: int | None = None) -> int:
+    def var(self, kind: str, count: int, data: bytes | None = None) -> int:
         """Return a general variable with given bytes, or with arbitrary ones."""
         number = self.builder.var(TYPE_BY_NAME[kind], count)
         size = count * TYPE_BY_NAME[kind].size

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NULL = RawOperand(0, 0)
 PAYLOAD = 4096  # bytes of a data operand
-SLM, SCRATCH = 8192, 1 << 18
+SLM = 8192
 TYPES = {t: TYPE_BY_NAME[t] for t in ("ud", "d", "uq", "uw")}
 CHANNEL_MASKS = [1, 2, 5, 8, 11, 15]
 IMAGES = [
@@ -47,8 +47,6 @@ DWORD_IMAGES = [
     {"width": 7, "height": 5, "depth": 1, "channels": 1, "format": f, "dims": 2}
     for f in ("uint32", "sint32", "float32")
 ]
-SHAPES = {Shape.RAW, Shape.SURFACE, Shape.LSC_DATA, Shape.LSC_ADDRESS, Shape.LSC_ADDRESS_STRIDED, Shape.LSC_ADDRESS_2D,
-          Shape.LSC_ADDRESS_TYPED, Shape.LSC_PAYLOAD, Shape.LSC_DATA_2D, Shape.LSC_ADDRESS_TYPED_2D, Shape.LSC_DATA_TYPED_2D}  # fmt: skip
 TYPED = {Shape.LSC_ADDRESS_TYPED, Shape.LSC_ADDRESS_TYPED_2D}
 SIZES_OF_TEXEL = {
     "unorm8": 1,
