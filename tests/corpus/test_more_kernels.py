@@ -6,16 +6,13 @@ range, ``local:256`` so many bytes of shared local memory. ``nopocl`` leaves out
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import opencl
 import pytest
-from finalizer import finalizer, normal, truncate
+from finalizer import compile_source, find_agreed_object, normal, why_missing
 from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
@@ -23,16 +20,12 @@ from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
-from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("ocloc") and shutil.which("GenX_IR")),
-    reason="ocloc or GenX_IR is not installed: apt-get install libigc-tools intel-opencl-icd",
-)
+pytestmark = pytest.mark.skipif(bool(why_missing()), reason=why_missing())
 
 SOURCES = sorted((Path(__file__).parent / "sources").glob("*.cl"))
 DEVICES = (("tgllp", "TGLLP"), ("acm-g10", "DG2"), ("pvc", "PVCXT"), ("skl", "SKL"))
@@ -41,21 +34,6 @@ DTYPES = {
 }
 # Kernels with float results, and how near they must be.
 NEAR = {"vl3": 0.0, "sm": 1e-6, "ctab": 0.0, "tr": 0.0, "ca": 1e-6, "wgf": 1e-6}
-
-
-def compiled(folder: Path, source: Path, device: str) -> list[Path]:
-    folder.mkdir()
-    options = re.search(r"^//opts (.*)$", source.read_text(), re.MULTILINE)
-    shutil.copy(source, folder / "k.cl")
-    command = ["ocloc", "compile", "-file", "k.cl", "-device", device, "--format", "zebin", "-output", "z"]
-    command += ["-output_no_suffix", *(["-options", options[1]] if options else [])]
-    environment = os.environ | {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
-    )
-    found = sorted(folder.glob("*.visaasm"))
-    assert found, done.stdout + done.stderr
-    return found
 
 
 def arguments(words: list[str]):
@@ -91,7 +69,9 @@ def program(request, tmp_path_factory):
     """Return a source, a device's platform (each source has its own), the folder with the zebin, and the texts."""
     source, (device, platform) = SOURCES[request.param], DEVICES[request.param % len(DEVICES)]
     folder = tmp_path_factory.mktemp(source.stem) / "dump"
-    return source, platform, folder, compiled(folder, source, device)
+    text = source.read_text()
+    options = re.search(r"^//opts (.*)$", text, re.MULTILINE)
+    return source, platform, folder, compile_source(folder, text, device, options[1] if options else "")
 
 
 def test_text_object_and_text_again(program, tmp_path: Path) -> None:
@@ -99,19 +79,7 @@ def test_text_object_and_text_again(program, tmp_path: Path) -> None:
     for at, path in enumerate(paths):
         text = path.read_text(encoding="utf-8")
         assert [d.message for d in Analysis.of(text, platform).diagnostics] == []
-        result = resolve_text(text, platform)
-        assert result.module is not None, result.bound.problems
-        ours = encode(result.module)
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        (folder / "k.visaasm").write_text(text, encoding="utf-8")
-        done = finalizer(folder, "k.visaasm", platform, "-outputCisaBinaryName", "k.isa")
-        assert done.returncode == 0, done.stderr
-        stock = (folder / "k.isa").read_bytes()
-        body = next(iter((*summary(ours).kernels, *summary(ours).functions)))
-        entry = body.offset + body.size - body.code_size
-        assert ours[:entry] == stock[:entry]
-        assert truncate(ours, result.module.bodies[0]) == stock[entry : entry + body.code_size]
+        ours = find_agreed_object(tmp_path / str(at), text, platform)
         assert normal(module_text(decode(ours), platform_named(platform))) == normal(text)
 
 

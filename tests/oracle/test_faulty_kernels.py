@@ -6,17 +6,17 @@ The sources are in ``faulty.cl``; every report has to show the instruction's lin
 from __future__ import annotations
 
 import functools
-import os
 import re
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
+from finalizer import compile_source
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
+from visa_lsp.companions import kernels_in
 
 SOURCE = Path(__file__).with_name("faulty.cl")
 pytestmark = pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed")
@@ -85,24 +85,11 @@ DEVICES = {"TGLLP": "tgllp", "DG2": "acm-g10", "PVCXT": "pvc"}
 @functools.cache
 def compiled(device="tgllp"):
     """Texts by kernel name, and the zebin."""
-    folder = Path(tempfile.mkdtemp(prefix="faulty"))
-    words = ["ocloc", "compile", "-file", str(SOURCE), "-device", device, "--format", "zebin", "-output", "z"]
-    environment = os.environ | {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}
-    done = subprocess.run(
-        [*words, "-output_no_suffix"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    folder = Path(tempfile.mkdtemp(prefix="faulty")) / "dump"
     texts = {}
-    for path in sorted(folder.glob("*.visaasm")):  # the last text of a kernel is that of the width that was taken
-        match = re.search(r'\.kernel\s+"?(\w+)', path.read_text())
-        if match:
-            texts[match[1]] = path
+    # The last text of a kernel is that of the width that was taken.
+    for path in compile_source(folder, SOURCE.read_text(), device):
+        texts |= dict.fromkeys(kernels_in(path.read_text()), path)
     return texts, folder / "z"
 
 

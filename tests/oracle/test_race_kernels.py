@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
 import re
 import shutil
-import subprocess
 import tempfile
 from operator import itemgetter
 from pathlib import Path
 
 import pytest
+from finalizer import compile_source
 from tiers import in_turns, one_of_each
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
+from visa_lsp.companions import kernels_in
 
 SOURCE = Path(__file__).with_name("orders.cl")
 pytestmark = pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed")
@@ -66,17 +66,10 @@ EVERY = one_of_each(
 @functools.cache
 def compiled(device: str, extra: str):
     """Texts by kernel name, each with those of its functions, and the zebin."""
-    folder = Path(tempfile.mkdtemp(prefix="orders"))
-    words = ["ocloc", "compile", "-file", str(SOURCE), "-device", device, "--format", "zebin", "-output", "z"]
-    words += ["-output_no_suffix", "-options", f"-cl-std=CL2.0 {extra}".strip()]
-    environment = os.environ | {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
+    folder = Path(tempfile.mkdtemp(prefix="orders")) / "dump"
     texts = {}
-    for path in sorted(folder.glob("*.visaasm")):
-        match = re.search(r'^\.kernel\s+"?(\w+)', path.read_text(), re.MULTILINE)
-        if match and match[1] in KERNELS:
-            texts[match[1]] = path
+    for path in compile_source(folder, SOURCE.read_text(), device, f"-cl-std=CL2.0 {extra}".strip()):
+        texts |= dict.fromkeys(kernels_in(path.read_text()), path)
     return texts, tuple(sorted(folder.glob("*_f[0-9]*.visaasm"))), folder / "z"
 
 

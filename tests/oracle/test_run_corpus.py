@@ -6,7 +6,6 @@ kernel gives no report but those named there.
 
 from __future__ import annotations
 
-import functools
 import re
 from math import prod
 from typing import TYPE_CHECKING
@@ -15,54 +14,26 @@ import corpus_cases
 import opencl
 import own_cases
 import pytest
-from corpus import HAS_MORE, HAS_OWN, OWN, ROOTS, files, place
+from corpus import HAS_MORE, OWN, ROOTS, files, place
+from corpus_launches import CASES, launch_of, program
 from corpus_results import compare, kept, of_pocl
 from tiers import in_turns, one_of_each
 
-from visa_lsp.app.launch.file import LaunchFile
-from visa_lsp.app.launch.program import module_of_text
 from visa_lsp.app.launch.runner import RunOptions, run_module
-from visa_lsp.isa.platforms import platform_named
-from visa_lsp.program.model import Module
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.launch.config import LaunchConfig
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.report import RunReport
 
-PLATFORMS = ("TGLLP", "DG2", "PVCXT")
 SYMBOLS = "Intel_Symbol_Table_Void_Program"
 OWN_CASES = list(own_cases.cases())
-CASES = [*(OWN_CASES if HAS_OWN else ()), *(corpus_cases.cases() if HAS_MORE else ())]
 NO_READ_ON_PVC = (*corpus_cases.NO_READ_ON_PVC, *own_cases.NO_READ_ON_PVC)
 
 
-@functools.cache
-def program(source, kernel, platform, part="run") -> Module:
-    """Return the kernel's text, and the functions of its program from their own files."""
-    folder = place(f"{part}/{platform}/{source}")
-    entry = (folder / f"{source}.zeinfo.yaml").read_text()
-    notes: list[str] = []
-    modules = [
-        module_of_text(path.read_text(), path, platform_named(platform), notes)
-        for path in sorted(folder.glob("*.visaasm"))
-        if path.stem == kernel or f"name:            {path.stem}\n" not in entry
-    ]
-    assert notes == [] or part != "run"  # no object holds all that texts of other compilers say
-    first = next(m for m in modules if m.kernels)
-    functions = tuple(f for m in modules for f in m.functions)
-    return Module(first.version, first.kernels, first.variables, functions)
-
-
 def launched(case, platform, checks="all", part="run", engine="interp") -> RunReport:
-    folder = place(f"{part}/{platform}/{case.source}")
-    config = LaunchConfig(
-        kernel=case.kernel, groups=case.groups, local_size=case.local, args=case.args, global_offset=case.offset or (0, 0, 0)
-    )  # fmt: skip
-    launch = LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / f"{case.source}.zebin")
     return run_module(
         program(case.source, case.kernel, platform, part),
-        launch,
+        launch_of(case, place(f"{part}/{platform}/{case.source}"), case.source),
         RunOptions(platform=platform, engine=engine, checks=checks),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,27 +31,40 @@ FILES = [
 CASES = [*(own_cases.cases() if HAS_OWN else ()), *(corpus_cases.cases() if HAS_MORE else ())]
 
 
-def program(case: Case, platform: str) -> Module:
-    """Return the kernel's text, and the functions of its program from their own files."""
-    folder = place(f"run/{platform}/{case.source}")
-    entry = (folder / f"{case.source}.zeinfo.yaml").read_text()
-    modules = [
-        module_of_text(path.read_text(), path, platform_named(platform), [])
-        for path in sorted(folder.glob("*.visaasm"))
-        if path.stem == case.kernel or f"name:            {path.stem}\n" not in entry
-    ]
+def join(modules: list[Module]) -> Module:
+    """Return the module that has a kernel, with the functions of all."""
     first = next(m for m in modules if m.kernels)
     return Module(first.version, first.kernels, first.variables, tuple(f for m in modules for f in m.functions))
 
 
-def prepare(case: Case, platform: str) -> ReadyRun:
-    """Return a launch that is ready to run, with buffers of its own."""
-    folder = place(f"run/{platform}/{case.source}")
+@cache
+def program(source: str, kernel: str, platform: str, part: str = "run") -> Module:
+    """Return the kernel's text, and the functions of its program from their own files."""
+    folder = place(f"{part}/{platform}/{source}")
+    entry = (folder / f"{source}.zeinfo.yaml").read_text()
+    notes: list[str] = []
+    modules = [
+        module_of_text(path.read_text(), path, platform_named(platform), notes)
+        for path in sorted(folder.glob("*.visaasm"))
+        if path.stem == kernel or f"name:            {path.stem}\n" not in entry
+    ]
+    assert notes == [] or part != "run"  # no object holds all that texts of other compilers say
+    return join(modules)
+
+
+def launch_of(case: Case, folder: Path, name: str) -> LaunchFile:
+    """Return the launch of a case, whose program ``name`` is in a folder."""
     config = LaunchConfig(
         kernel=case.kernel, groups=case.groups, local_size=case.local, args=case.args, global_offset=case.offset or (0, 0, 0)
     )  # fmt: skip
-    launch = LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / f"{case.source}.zebin")
-    return ready(program(case, platform), launch, RunOptions(platform=platform, engine="interp", checks="none"))
+    return LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / f"{name}.zebin")
+
+
+def prepare(case: Case, platform: str) -> ReadyRun:
+    """Return a launch that is ready to run, with buffers of its own."""
+    launch = launch_of(case, place(f"run/{platform}/{case.source}"), case.source)
+    options = RunOptions(platform=platform, engine="interp", checks="none")
+    return ready(program(case.source, case.kernel, platform), launch, options)
 
 
 def prepare_file(path: Path, platform: str | None) -> ReadyRun | None:

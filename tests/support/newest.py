@@ -16,18 +16,16 @@ from typing import TYPE_CHECKING
 import corpus_cases
 import own_cases
 from corpus import BESIDE, HAS_MORE, OWN, frame_form, place
+from corpus_launches import join, launch_of
 from corpus_results import compare, kept, of_pocl
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.compile.build import Build, build_source, read_source
 from visa_lsp.app.compile.outputs import files_of
-from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.program import module_of_text
 from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.diagnostics import Severity, has_errors
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.program.model import Module
-from visa_lsp.sim.launch.config import LaunchConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,24 +100,20 @@ def check_launch(case: Case, build: Build, engine: str = "interp") -> None:
     """Run a kernel of a build. Raises AssertionError for other results than expected, and for faults."""
     chosen = [text for text in build.texts if not text.is_kernel or text.name == case.kernel]
     with TemporaryDirectory() as room:
-        folder, name = Path(room), build.source.path.stem
+        folder = Path(room)
         for file, data in files_of(build).items():
             (folder / file).write_bytes(data)
         platform = platform_named(build.platform)
         modules = [module_of_text(text.text, folder / f"{text.name}.visaasm", platform, []) for text in chosen]
-        main = next(module for module in modules if module.kernels)
-        program = Module(main.version, main.kernels, main.variables, tuple(f for m in modules for f in m.functions))
-        config = LaunchConfig(
-            kernel=case.kernel, groups=case.groups, local_size=case.local, args=case.args, global_offset=case.offset or (0, 0, 0)
-        )  # fmt: skip
-        launch = LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / f"{name}.zebin")
-        report = run_module(program, launch, RunOptions(platform=build.platform, engine=engine, checks="all"))
+        program = join(modules)
+        options = RunOptions(platform=build.platform, engine=engine, checks="all")
+        report = run_module(program, launch_of(case, folder, build.source.path.stem), options)
     faults = [str(fault) for fault in report.faults if fault.kind.value != case.reports]
     assert faults == [], faults  # without pytest an assertion says no more than this
     compare(
         case,
         {buffer.arg: buffer.array for buffer in report.buffers},
-        _compute_expected(case, main.kernels[0].int_attribute("SimdSize")),
+        _compute_expected(case, program.kernels[0].int_attribute("SimdSize")),
     )
 
 
