@@ -1,5 +1,6 @@
 """Fixes mend: applied to a rule's example, each takes its finding away, and a safe one brings no new error."""
 
+from cursor import apply_edits
 from each_case import check_each
 from markers import complete
 
@@ -13,12 +14,6 @@ from visa_lsp.checks.support.rule_page import examples
 def diagnose(text, extra):
     analysis = Analysis.of(text, "TGLLP")
     return run_checks(CheckContext(analysis.document, analysis.bound, analysis.platform, analysis.dialect), extra)
-
-
-def apply(text, fix):
-    for edit in sorted(fix.edits, key=lambda e: e.span, reverse=True):
-        text = text[: edit.span.start] + edit.new_text + text[edit.span.end :]
-    return text
 
 
 def cases():
@@ -39,7 +34,7 @@ def test_fix_takes_its_finding_away():
 def _taken_away(case):
     rule, text, found, fix = case
     before = diagnose(text, (rule.code,))
-    after = diagnose(apply(text, fix), (rule.code,))
+    after = diagnose(apply_edits(text, fix.edits), (rule.code,))
     assert [d.message for d in after].count(found.message) < [d.message for d in before].count(found.message)
     if fix.safe:
         assert sum(d.severity.value == "error" for d in after) <= sum(d.severity.value == "error" for d in before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from codec_builders import read, small_kernel, small_module, write
+from codec_builders import read, small_kernel, write
 from msgspec.structs import replace
 
 from visa_lsp.app.assemble import assemble_text
@@ -275,7 +275,3 @@ def test_a_type_of_text_4_2_is_not_written() -> None:
     """No reader of objects knows its code."""
     with pytest.raises(CodecError, match=r"the type tf32 is of text 4\.2 and has no code in an object"):
         changed(inst(MOV), src0=Immediate(TF32, 0))
-
-
-def test_the_small_module_is_not_damaged() -> None:
-    assert decode(encode(small_module())) == small_module()

@@ -250,12 +250,6 @@ def test_equal_operands_are_one_object() -> None:
     assert found.values[0] is found.values[1]
 
 
-def test_a_form_without_opcode_has_no_place() -> None:
-    row = made_up("E", "tanh", None).rows[0]
-    with pytest.raises(CodecError, match="'tanh' has no opcode"):
-        write(Inst(row, (ExecControl(1),)))
-
-
 def test_a_missing_value_is_refused() -> None:
     with pytest.raises(CodecError, match="has 2 fields, not 1"):
         write(Inst(made_up("a:b b:b").rows[0], (1,)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cursor import apply_edits
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.sema.lower import resolve_text
@@ -60,10 +61,7 @@ def test_a_form_of_the_seed_is_understood_and_named(slug: str, line: str, modern
     analysis = Analysis.of(text, "TGLLP")
     seeds = [d for d in analysis.diagnostics if d.name.startswith("seed-")]
     assert [d.name for d in seeds] == [slug], analysis.diagnostics
-    edits = sorted((e for e in seeds[0].fixes[0].edits), key=lambda e: e.span, reverse=True)
-    fixed = text
-    for edit in edits:
-        fixed = fixed[: edit.span.start] + edit.new_text + fixed[edit.span.end :]
+    fixed = apply_edits(text, seeds[0].fixes[0].edits)
     assert fixed == wanted
     assert not [d for d in Analysis.of(fixed, "TGLLP").diagnostics if d.name.startswith("seed-")]
 
@@ -104,9 +102,7 @@ def test_structured_control_flow_is_named_and_its_fix_writes_gotos():
     analysis = Analysis.of(text, "TGLLP")
     found = [d for d in analysis.diagnostics if d.name == "structured-flow"]
     assert len(found) == 7
-    fixed = text
-    for edit in sorted(found[0].fixes[0].edits, key=lambda e: e.span, reverse=True):
-        fixed = fixed[: edit.span.start] + edit.new_text + fixed[edit.span.end :]
+    fixed = apply_edits(text, found[0].fixes[0].edits)
     assert fixed == FRAME.replace("{line}", GOTO)
     assert resolve_text(fixed, "TGLLP").module is not None
 

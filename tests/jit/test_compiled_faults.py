@@ -8,12 +8,13 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
-from compiled_engine import compile_at_once
 from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
 from visa_lsp.sim.jit import code_cache
+
+pytestmark = pytest.mark.usefixtures("at_once")
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -52,11 +53,6 @@ FAULTS = {
     "a store to what is readonly": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "wrong-access", {"groups": 1, "more": ", access: readonly"}),
     "a region that leaves its variable": ("    mov (M1, 16) value(1,0)<1> 0x1:d\n    mov (M1, 16) value(0,8)<1> 0x1:d\n", "region-outside-variable", {"groups": 1}),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    compile_at_once(monkeypatch.setattr)
 
 
 def ran(body, engine_name, checks="all", budget=None, groups=2, local=16, more="", init="arange"):

@@ -12,13 +12,14 @@ import pytest
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import test_compiled_faults as faults
-from compiled_engine import compile_at_once
 from tiers import first
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.sim import machine
 from visa_lsp.sim.jit import native
+
+pytestmark = pytest.mark.usefixtures("at_once")
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -66,11 +67,6 @@ KERNELS = {
     "lanes that wait while others use up their time": ("r", ["(P3) goto (M1, 16) L1", "L0:", "add (M1, 16) r(0,0)<1> r(0,0)<1;1,0> 0x1:ud", "cmp.lt (M1, 16) P2 r(0,0)<1;1,0> 0x2710:ud", "(P2) goto (M1, 16) L0", "goto (M1, 16) L2", "L1:", "mov (M1, 16) r(0,0)<1> 0x2:ud", "L2:"]),
     "the root of less than nothing": ("f", ["sqrt (M1_NM, 16) f(0,0)<1> -4.0:f"]),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    compile_at_once(monkeypatch.setattr)
 
 
 # What a checker has to say of these, in a few words.

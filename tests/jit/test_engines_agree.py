@@ -11,20 +11,16 @@ llvmlite = pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import own_cases  # noqa: E402
 import test_run_corpus as corpus  # noqa: E402
-from compiled_engine import compile_at_once  # noqa: E402
 from tiers import in_turns, one_of_each  # noqa: E402
 
 from visa_lsp.app.launch import runner  # noqa: E402
 from visa_lsp.sim.jit import engine, machine, native  # noqa: E402
 from visa_lsp.sim.machine import run as interpret  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 # Programs with atomics, shared memory and barriers, functions, printing, pointers to any space, images.
 MEANS = {"atoms", "bins", "folds", "deep", "talk", "spaces", "pixels"}
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    compile_at_once(monkeypatch.setattr)
 
 
 def reports(case, platform, checks, monkeypatch):

@@ -12,7 +12,6 @@ import pytest
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import llvmlite.binding as llvm
-from compiled_engine import compile_at_once
 from llvmlite import ir
 from tiers import first
 from unjudged_run import run_unjudged
@@ -21,6 +20,8 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
 from visa_lsp.sim.jit import arithmetic, native
 from visa_lsp.sim.jit.writer import F32, F64, vector
+
+pytestmark = pytest.mark.usefixtures("at_once")
 
 GROUPS = 12
 # Bits of each type: quiet NaNs and such that signal, of both signs, infinity, zeros, numbers, a denormal.
@@ -40,11 +41,6 @@ WORDS = {
 OFTEN = ("add", "mul", "div", "mad", "min", "mov")
 MODIFIERS = ("", "(-)", "(abs)", "(-abs)")
 MODES = {"to nearest": 0, "denormals stay": 0x4C0, "up": 0x10, "to zero, denormals stay": 0x4F0}
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    compile_at_once(monkeypatch.setattr)
 
 
 def lines_of(type_, width):

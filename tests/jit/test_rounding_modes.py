@@ -10,12 +10,13 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
-from compiled_engine import compile_at_once
 from tiers import first
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.sim.jit.machine import CompiledThread
+
+pytestmark = pytest.mark.usefixtures("at_once")
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -66,11 +67,6 @@ args:
   x: {{buffer: {{dtype: float32, shape: [3072], npy: {file}}}}}
   y: {{buffer: {{dtype: float32, shape: [1024], init: zeros}}}}
 """
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    compile_at_once(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="module")

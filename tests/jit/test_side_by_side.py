@@ -12,7 +12,6 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import own_cases
 import test_run_corpus as corpus
-from compiled_engine import compile_at_once
 from test_compiled_faults import AT, HEAD, LAUNCH
 from test_engines_agree import differences, launches, means_of, named
 from unjudged_run import run_unjudged
@@ -22,13 +21,10 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.sim.jit import engine, machine, native
 from visa_lsp.sim.machine import run as interpret
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 SIDE_BY_SIDE = "groups ran in parallel on 3 threads; the order of atomics of different groups is undefined"
 COUNT_UP = AT + "    mov (M1, 16) at(0,0)<1> 0x0:ud\n    dword_atomic.inc (M1, 16) x at.0 %null.0 %null.0 value.0\n"
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    compile_at_once(monkeypatch.setattr)
 
 
 def on_three(dispatch, observers):
