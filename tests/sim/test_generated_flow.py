@@ -6,6 +6,7 @@ Predefined variables, which are rows of ``isa.predefined``, each against what a 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -108,41 +109,24 @@ def test_predefined_variable(row):
     count = min(row.num_elements, 8)
     outs = [bench.var(row.type, 16) for _ in range(2)]
 
-    def element(number):
+    def element(number, region=Region(0, 1, 0)):  # noqa: B008 - a value that nothing changes
         per_row = bench.grf // row.type.size
-        return General(row.number, number // per_row, number % per_row, Region(0, 1, 0))
+        return General(row.number, number // per_row, number % per_row, region)
+
+    def look(i, out):
+        dst = bench.dst(out, 1, 0, i) if row.type.size < 8 else bench.dst(out, 1, i // 4, i % 4)
+        bench.op("mov", "M1_NM,1", dst=dst, src0=element(i))
 
     for i in range(count):
-        bench.op(
-            "mov",
-            "M1_NM,1",
-            dst=bench.dst(outs[0], 1, 0, i) if row.type.size < 8 else bench.dst(outs[0], 1, i // 4, i % 4),
-            src0=element(i),
-        )
+        look(i, outs[0])
     keeps = row.writable and row.name not in ("%tsc", "%cr0")
     if keeps:
         for i in range(count):
-            target = element(i)
-            bench.op(
-                "mov",
-                "M1_NM,1",
-                dst=General(row.number, target.row, target.col, Region(None, None, 1)),
-                src0=imm(100 + i, ty.UD),
-            )
-            bench.op(
-                "mov",
-                "M1_NM,1",
-                dst=bench.dst(outs[1], 1, 0, i) if row.type.size < 8 else bench.dst(outs[1], 1, i // 4, i % 4),
-                src0=element(i),
-            )
+            bench.op("mov", "M1_NM,1", dst=element(i, Region(None, None, 1)), src0=imm(100 + i, ty.UD))
+            look(i, outs[1])
     bench.ret()
     order = dispatch(bench, lanes=LANES, threads=2)
-    machine = Machine(
-        type(order)(
-            **{n: getattr(order, n) for n in order.__dataclass_fields__}
-            | {"payload": lambda _g, _n: np.array(HEADER, "<u4").tobytes()}
-        )
-    )
+    machine = Machine(replace(order, payload=lambda _g, _n: np.array(HEADER, "<u4").tobytes()))
     _, threads = machine.start(GROUP)
     frame = threads[THREAD].frame
     for _ in threads[THREAD].run(1000):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from each_case import check_each
+from msgspec.structs import replace
 
 from tests.sim.generator import lane_cases, sync_cases
 from tests.sim.generator.counts import REASONS
@@ -72,15 +73,8 @@ def test_combinations_are_the_same_every_time():
 
 
 def test_a_new_row_gets_cases_without_a_change_here():
-    from dataclasses import fields
-
-    row = TABLE.by_mnemonic["avg"][0]
-    values = (
-        {f.name: getattr(row, f.name) for f in fields(row)}
-        if hasattr(row, "__dataclass_fields__")
-        else {f: getattr(row, f) for f in row.__struct_fields__}
-    )
-    made = TABLE.with_rows(type(row)(**{**values, "mnemonic": "avg.new", "opcode": None})).by_mnemonic["avg.new"][0]
+    new = replace(TABLE.by_mnemonic["avg"][0], mnemonic="avg.new", opcode=None)
+    made = TABLE.with_rows(new).by_mnemonic["avg.new"][0]
     benches = list(lane_cases.benches(made))
     assert sum(b.count for b in benches) > 100
     assert [d for b in benches for d in b.differences()] == []

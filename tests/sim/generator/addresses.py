@@ -117,12 +117,10 @@ def state_benches(row: Instruction) -> Iterator[AddressBench]:
                 row, exec=ONE, dst=General(out, 0, 1, Region(None, None, 1)), src0=StateOperand(sampler, second, 0)
             )
             bench.count += 3
-    for predefined in (4, 5):
-        out = bench.var("ud", 2)
-        if predefined == 4:
-            bench.emit(row, exec=ONE, dst=StateOperand(False, 4, 0), src0=Immediate(TYPE_BY_NAME["ud"], 77))
-            bench.emit(row, exec=ONE, dst=General(out, 0, 0, Region(None, None, 1)), src0=StateOperand(False, 4, 0))
-            bench.count += 2
+    predefined, out = StateOperand(False, 4, 0), bench.var("ud", 2)
+    bench.emit(row, exec=ONE, dst=predefined, src0=Immediate(TYPE_BY_NAME["ud"], 77))
+    bench.emit(row, exec=ONE, dst=General(out, 0, 0, Region(None, None, 1)), src0=predefined)
+    bench.count += 2
     yield bench
 
 

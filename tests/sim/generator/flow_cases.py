@@ -57,44 +57,40 @@ class Program(Bench):
         self.used[row if isinstance(row, str) else row.mnemonic] += 1
         self.emit(row, **fields)
 
-    def step(self, control: ExecControl | None = None) -> None:
+    def compute(self, name: str, part: ExecControl, dst: int, *sources: int | Immediate) -> None:
+        """Write a variable in the lanes of a control, from their parts of other variables and from numbers."""
+        found = [s if isinstance(s, Immediate) else self.at(s, part) for s in sources]
+        fields = {f"src{i}": source for i, source in enumerate(found)}
+        self.emit(name, exec=part, dst=self.at(dst, part, dst=True), **fields)
+
+    def move(self, dst: int, src: int) -> None:
+        """Copy a variable in all lanes."""
+        for part in self.whole():
+            self.compute("mov", part, dst, src)
+
+    def compare(self, part: ExecControl, flag: int, var: int) -> None:
+        """Set a flag in the lanes in which a variable is not zero."""
+        zero = Immediate(UD, 0)
+        self.emit("cmp", exec=part, relop=1, dst=PredicateOperand(flag), src0=self.at(var, part), src1=zero)
+
+    def count_down(self, part: ExecControl, flag: int, counter: int) -> None:
+        """Set a flag in the lanes in which a counter is not zero yet, and decrement it."""
+        self.compare(part, flag, counter)
+        self.compute("add", part, counter, counter, Immediate(UD, 0xFFFFFFFF))
+
+    def step(self) -> None:
         """way = way * 3 + a number, in the lanes that come here."""
-        for part in [control] if control else self.whole():
+        for part in self.whole():
             for name, number in (("mul", 3), ("add", int(self.dice.integers(1, 1000)))):
-                self.emit(
-                    name,
-                    exec=part,
-                    dst=self.at(self.way, part, dst=True),
-                    src0=self.at(self.way, part),
-                    src1=Immediate(UD, number),
-                )
+                self.compute(name, part, self.way, self.way, Immediate(UD, number))
 
     def condition(self) -> None:
         """Set the flag from a bit of each lane's number, mixed with the way."""
-        bit = 1 << int(self.dice.integers(0, 20))
+        bit = Immediate(UD, 1 << int(self.dice.integers(0, 20)))
         for part in self.whole():
-            self.emit(
-                "xor",
-                exec=part,
-                dst=self.at(self.temp, part, dst=True),
-                src0=self.at(self.bits, part),
-                src1=self.at(self.way, part),
-            )
-            self.emit(
-                "and",
-                exec=part,
-                dst=self.at(self.temp, part, dst=True),
-                src0=self.at(self.temp, part),
-                src1=Immediate(UD, bit),
-            )
-            self.emit(
-                "cmp",
-                exec=part,
-                relop=1,
-                dst=PredicateOperand(self.flag),
-                src0=self.at(self.temp, part),
-                src1=Immediate(UD, 0),
-            )
+            self.compute("xor", part, self.temp, self.bits, self.way)
+            self.compute("and", part, self.temp, self.temp, bit)
+            self.compare(part, self.flag, self.temp)
 
     def guard(self) -> Predicate:
         """Return the flag, or its inverse."""
@@ -149,22 +145,10 @@ class Program(Bench):
         """Write a loop with a backward goto and a different number of rounds for each lane."""
         head, out = self.new(), self.new()
         counter = self.var("ud", self.width)
-        shift = int(self.dice.integers(0, 20))
+        shift, rounds = Immediate(UD, int(self.dice.integers(0, 20))), Immediate(UD, 1 if self.loops else 3)
         for part in self.whole():
-            self.emit(
-                "shr",
-                exec=part,
-                dst=self.at(counter, part, dst=True),
-                src0=self.at(self.bits, part),
-                src1=Immediate(UD, shift),
-            )
-            self.emit(
-                "and",
-                exec=part,
-                dst=self.at(counter, part, dst=True),
-                src0=self.at(counter, part),
-                src1=Immediate(UD, 1 if self.loops else 3),
-            )
+            self.compute("shr", part, counter, self.bits, shift)
+            self.compute("and", part, counter, counter, rounds)
         self.mark(head)
         self.pending.append(out)
         self.loops += 1
@@ -173,21 +157,7 @@ class Program(Bench):
         self.pending.pop()
         test = self.builder.pred()
         for part in self.whole():
-            self.emit(
-                "cmp",
-                exec=part,
-                relop=1,
-                dst=PredicateOperand(test),
-                src0=self.at(counter, part),
-                src1=Immediate(UD, 0),
-            )
-            self.emit(
-                "add",
-                exec=part,
-                dst=self.at(counter, part, dst=True),
-                src0=self.at(counter, part),
-                src1=Immediate(UD, 0xFFFFFFFF),
-            )
+            self.count_down(part, test, counter)
         self.branch(head, Predicate(test))
         self.mark(out)
 
@@ -223,8 +193,8 @@ class Program(Bench):
             return
         name = NAMES[int(self.dice.integers(2))]
         for part in self.whole():
-            self.emit("mov", exec=part, dst=self.at(8, part, dst=True), src0=self.at(self.way, part))
-            self.emit("mov", exec=part, dst=self.at(9, part, dst=True), src0=self.at(self.way, part))
+            self.compute("mov", part, 8, self.way)
+            self.compute("mov", part, 9, self.way)
         fields = {"argsize": 1, "retsize": 1, "exec": ExecControl(self.width)}
         if self.dice.random() < 0.5:
             self.condition()
@@ -237,8 +207,7 @@ class Program(Bench):
             # Every lane has to know it, so that it is found outside of divergent code.
             self.say("faddr", name=text, dst=General(address, 0, 0, Region(None, None, 1)))
             self.say("ifcall", callee=General(address, 0, 0, Region(0, 1, 0)), **fields)
-        for part in self.whole():
-            self.emit("mov", exec=part, dst=self.at(self.way, part, dst=True), src0=self.at(9, part))
+        self.move(self.way, 9)
 
     def uniform(self) -> None:
         """Jumps of the whole thread: by jmp, switchjmp, or a goto of size 1, with a condition that all lanes share."""
@@ -286,8 +255,7 @@ class Program(Bench):
         """Write the last return, and the subroutines after it."""
         word = "ret" if self.builder.is_kernel else "fret"
         if not self.builder.is_kernel:
-            for part in self.whole():
-                self.emit("mov", exec=part, dst=self.at(9, part, dst=True), src0=self.at(self.way, part))
+            self.move(9, self.way)
         self.say(word, exec=ONE)
         self.in_sub, self.depth, self.pending = True, 2, []
         for number in range(1, self.subs + 1):
@@ -309,8 +277,8 @@ def goto_program(seed: int) -> tuple[Program, list[Program]]:
     for number, name in enumerate(NAMES):
         body = Program(2 * (1000 + 10 * seed + number) + seed % 2, width, function=name)
         for part in body.whole():
-            body.emit("mov", exec=part, dst=body.at(body.way, part, dst=True), src0=body.at(8, part))
-            body.emit("mov", exec=part, dst=body.at(body.bits, part, dst=True), src0=body.at(8, part))
+            body.compute("mov", part, body.way, 8)
+            body.compute("mov", part, body.bits, 8)
         body.block(4)
         # Lanes that return early hand back what %retval had.
         body.finish()
@@ -348,25 +316,10 @@ class Structured(Program):
         """do .. while, a few rounds."""
         counter, test = self.var("ud", self.width), self.builder.pred()
         part = ExecControl(self.width)
-        self.emit(
-            "and",
-            exec=part,
-            dst=self.at(counter, part, dst=True),
-            src0=self.at(self.bits, part),
-            src1=Immediate(UD, 1 if self.loops else 3),
-        )
+        self.compute("and", part, counter, self.bits, Immediate(UD, 1 if self.loops else 3))
         self.word("do")
         # The test comes first: a lane that continues goes right to the ``while``.
-        self.emit(
-            "cmp", exec=part, relop=1, dst=PredicateOperand(test), src0=self.at(counter, part), src1=Immediate(UD, 0)
-        )
-        self.emit(
-            "add",
-            exec=part,
-            dst=self.at(counter, part, dst=True),
-            src0=self.at(counter, part),
-            src1=Immediate(UD, 0xFFFFFFFF),
-        )
+        self.count_down(part, test, counter)
         self.loops += 1
         self.block(3)
         self.loops -= 1

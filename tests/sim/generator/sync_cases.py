@@ -6,8 +6,9 @@ instructions, so that a barrier which does not hold shows.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from tests.sim.generator.bench import ONE, Bench
 from visa_lsp.isa.operands import Region
@@ -79,16 +80,9 @@ class Ring(Bench):
 
     def differences(self) -> list[str]:
         """Threads whose sum is not what the neighbours' numbers make."""
-        kernel = self.builder.kernel()
         size = self.grf
         inputs = tuple(Input(0, v, (1 + i) * size, 4) for i, v in enumerate((self.own, self.other, self.value)))
-        kernel = type(kernel)(
-            **{
-                n: getattr(kernel, n)
-                for n in ("is_kernel", "strings", "variables", "predicates", "surfaces", "instructions")
-            },
-            inputs=inputs,
-        )
+        kernel = replace(self.builder.kernel(), inputs=inputs)
         threads = self.threads
 
         def payload(_group, number):
@@ -103,7 +97,7 @@ class Ring(Bench):
             kernel=kernel, functions={}, platform=self.builder.platform, groups=(2, 1, 1), threads_per_group=threads, simd=16,
             lanes=lambda _n: 0xFFFF, payload=payload, surfaces={0: out}, memory=memory, slm_bytes=4 * threads,
         )  # fmt: skip
-        result = Machine(replace(order), quantum=3).run()
+        result = Machine(order, quantum=3).run()
         wanted = [sum(7 * ((n + 1) % threads) + 1 + 100 * step for step in range(ROUNDS)) for n in range(threads)]
         wrong = [f"{self.name}, {threads} threads: a fault: {fault}" for fault in result.faults]
         if out.data.view("<u4").tolist() != wanted:
