@@ -188,7 +188,7 @@ def dispatch(builder, *, buffers=(), lanes=0xFFFF, threads=1, groups=(1, 1, 1), 
 
 
 def final(builder, initial=None, **more):
-    """Run one thread and give its registers: a function from variable to array.
+    """Run one thread and give its registers: a function from variable to array, with the frame and the machine.
 
     ``initial`` maps variables to their initial arrays.
     """
@@ -211,7 +211,7 @@ def final(builder, initial=None, **more):
         at = layout.offset(var)
         return frame.regs[at : at + declared.byte_size].copy().view(DTYPE[declared.type])
 
-    read.frame = frame
+    read.frame, read.machine = frame, machine
     return read
 
 
