@@ -86,6 +86,12 @@ def test_the_verdict_is_that_of_the_finalizer(platform: str, line: str, rejected
         assert rejected == (done.returncode != 0), done.stderr
 
 
+def code_of(text: str, platform: str, lines: range) -> bytes:
+    module = resolve_text(text, platform).module
+    assert module is not None
+    return code_of_lines(encode(module), module.bodies[0], lines)
+
+
 @pytest.mark.parametrize(
     ("shape", "pitch"),
     [
@@ -105,12 +111,7 @@ def test_lanes_without_a_pitch_lie_side_by_side(shape: str, pitch: int) -> None:
     size = 1 if shape.endswith("t") else 16
     plain, lines = frame_form(f"lsc_load_strided.ugm (M1, {size}) VU:{shape} flat[VUQ]:a64")
     given, _ = frame_form(f"lsc_load_strided.ugm (M1, {size}) VU:{shape} flat[VUQ,{pitch}]:a64")
-    codes = []
-    for text in (plain, given):
-        module = resolve_text(text, "DG2").module
-        assert module is not None
-        codes.append(code_of_lines(encode(module), module.bodies[0], lines))
-    assert codes[0] == codes[1]
+    assert code_of(plain, "DG2", lines) == code_of(given, "DG2", lines)
 
 
 ATTRIBUTES = {
@@ -157,9 +158,4 @@ def test_matrix_operands_are_aligned_to_registers() -> None:
 def test_logic_on_predicates_loses_its_own_predicate() -> None:
     text, lines = frame_form("(P2) not (M1, 16) P1 P2")
     plain, _ = frame_form("not (M1, 16) P1 P2")
-    codes = []
-    for each in (text, plain):
-        module = resolve_text(each, "SKL").module
-        assert module is not None
-        codes.append(code_of_lines(encode(module), module.bodies[0], lines))
-    assert codes[0] == codes[1]
+    assert code_of(text, "SKL", lines) == code_of(plain, "SKL", lines)

@@ -13,10 +13,10 @@ import os
 from pathlib import Path
 
 import pytest
+from corpus import codes_of
 
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
-from visa_lsp.codec.object_reader import summary
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import resolve_text
@@ -33,11 +33,6 @@ _NUMBERS = (FieldKind.LABEL, FieldKind.LABELS, FieldKind.STRING16, FieldKind.STR
 
 def objects() -> list[Path]:
     return sorted(Path(FOLDER).glob("*.isa")) if FOLDER else []
-
-
-def code(data: bytes) -> list[bytes]:
-    outline = summary(data)
-    return [data[b.offset + b.size - b.code_size : b.offset + b.size] for b in (*outline.kernels, *outline.functions)]
 
 
 def label_places(kernel) -> dict[int, int]:
@@ -69,7 +64,7 @@ def test_an_old_object_survives(path: Path):
     assert module.version[0] == 3
     again = encode(module)
     assert [k.instructions for k in decode(again).bodies] == [k.instructions for k in module.bodies]
-    equal = [a == b for a, b in zip(code(data), code(again), strict=True)]
+    equal = [a == b for a, b in zip(codes_of(data), codes_of(again), strict=True)]
     result = resolve_text(module_text(module), "SKL")
     assert result.module is not None, result.bound.problems[:3]
     before = {id(k): label_places(k) for k in (*module.bodies, *result.module.bodies)}
@@ -94,7 +89,7 @@ def test_there_are_ten_with_equal_bytes():
     equal = [
         p.stem
         for p in objects()
-        if any(code(p.read_bytes())) and code(p.read_bytes()) == code(encode(decode(p.read_bytes())))
+        if any(codes_of(p.read_bytes())) and codes_of(p.read_bytes()) == codes_of(encode(decode(p.read_bytes())))
     ]
     print(f"\n{len(equal)} of {len(objects())} objects have the same instruction bytes: {', '.join(equal)}")
     assert len(equal) >= 10

@@ -117,11 +117,15 @@ def frame_form(form: str, root: Path = OWN) -> tuple[str, range]:
     return "\n".join([*head, *lines, *labels, "    ret (M1, 1)", ""]), range(len(head), len(head) + len(lines))
 
 
+def codes_of(data: bytes) -> list[bytes]:
+    """Return the instruction bytes of each body of an object, kernels first."""
+    outline = summary(data)
+    return [data[b.offset + b.size - b.code_size : b.offset + b.size] for b in (*outline.kernels, *outline.functions)]
+
+
 def code_of_lines(data: bytes, body: object, lines: range) -> bytes:
     """Return the instruction bytes that these source lines became."""
-    outline = summary(data)
-    first = (*outline.kernels, *outline.functions)[0]
-    code = data[first.offset + first.size - first.code_size : first.offset + first.size]
+    code = codes_of(data)[0]
     starts = [*instruction_offsets(body), len(code)]  # type: ignore[arg-type]
     base = starts[0]
     wanted = [i for i, inst in enumerate(body.instructions) if inst.line in lines]  # type: ignore[attr-defined]

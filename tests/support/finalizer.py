@@ -12,7 +12,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from corpus import code_lines
+from corpus import code_lines, codes_of
 
 from visa_lsp.codec.encode import encode, instruction_offsets
 from visa_lsp.codec.instruction_writer import InstructionWriter
@@ -94,10 +94,7 @@ def operands(inst: Inst) -> int:
 
 def truncate(data: bytes, body: Kernel) -> bytes:
     """Return our object's code with each instruction cut after as many items as it has operands, and the hole left zero."""
-    outline = summary(data)
-    first = (*outline.kernels, *outline.functions)[0]
-    start = first.offset + first.size - first.code_size
-    code = data[start : start + first.code_size]
+    code = codes_of(data)[0]
     starts = [*instruction_offsets(body), 0]
     starts[-1] = starts[0] + len(code)
     writer = InstructionWriter()
@@ -146,14 +143,8 @@ def find_agreed_object(folder: Path, text: str, platform: str, *, as_printed: bo
     else:
         again = resolve_text(printed, platform)
         assert again.module is not None, again.bound.problems
-        assert _code(encode(again.module)) == _code(ours)
+        assert codes_of(encode(again.module))[0] == codes_of(ours)[0]
     return ours
-
-
-def _code(data: bytes) -> bytes:
-    outline = summary(data)
-    first = (*outline.kernels, *outline.functions)[0]
-    return data[first.offset + first.size - first.code_size : first.offset + first.size]
 
 
 _NAME = re.compile(r"(?<![\w$@?-])([A-Za-z_$@?][\w$@?-]*)(?![\w$@?-])")
