@@ -160,7 +160,7 @@ def test_what_does_not_fit_is_refused(change: dict[str, object], message: str) -
 def test_a_form_without_opcode_names_instruction_and_line() -> None:
     row = made_up("E", "tanh", None).rows[0]
     kernel = small_kernel(instructions=(inst("ret", ExecControl(1), None), Inst(row, (ExecControl(1),), 41)))
-    said = r"^kernels\[0\].instructions\[1\]: 'tanh' has no opcode; an object cannot hold this form$"
+    said = r"^kernels\[0\].instructions\[1\]: 'tanh' has no opcode$"
     with pytest.raises(CodecError, match=said) as caught:
         encode(Module(kernels=(kernel,)))
     assert caught.value.line == 41
