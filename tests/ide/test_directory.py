@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from visa_lsp.ide.index.directory import directory_in
+from visa_lsp.ide.index.directory import Directory
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.syntax.document import Document
 
@@ -54,8 +54,7 @@ def test_the_first_question_takes_in_only_a_part():
     draw = random.Random(9)
     document = Document.parse(text_of(draw))
     index = index_of(document)
-    directory = directory_in(document)
     list(index.declarations(index.groups[-1], ["V1"]))
-    taken = [part for part in index.parts if part.facts.decls and not directory.include(part)]
+    taken = document.session.part(Directory)._parts
     assert 0 < len(taken) < len(index.parts) - 1
     check(document, draw)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from itertools import islice
 
 import pytest
 from edits import NAME, random_edit
@@ -22,7 +21,6 @@ from visa_lsp.ide.features.semantic_tokens import chunk_lines, is_coloured_by_ch
 from visa_lsp.ide.features.symbols import workspace_symbols
 from visa_lsp.ide.features.token_pieces import lines_of, numbers_of, pieces_of
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.ide.readiness import prepare
 from visa_lsp.syntax import document as document_module
 
 EDITS = 30
@@ -37,7 +35,6 @@ def coloured(analysis: Analysis) -> list[int]:
     found, distance = [], 0
     for at, chunk in enumerate(analysis.document.chunks):
         piece = kept.get(index, at, "utf-16") or kept.make(analysis, index, at, "utf-16")
-        assert piece is not None
         if piece.body:
             found.append((piece, distance + piece.lead))
             distance = piece.tail
@@ -86,10 +83,6 @@ def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int) -> No
         text = text[:start] + new + text[end:]
         kept = kept.edit(start, end, new)
         assert kept.document.text == text
-        if draw.random() < 0.5:
-            # A quiet time that ends early.
-            for _ in islice(prepare(kept, "utf-16", tokens=True), draw.choice((1, 5, 1000))):
-                pass
         if draw.random() < 0.5:
             try:
                 compare(kept, Analysis.of(text), draw)

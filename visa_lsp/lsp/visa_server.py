@@ -20,7 +20,6 @@ from pygls.lsp.server import LanguageServer
 
 from visa_lsp.ide.workspace import Language, OpenDocument, Workspace
 from visa_lsp.lsp.folder_files import Files
-from visa_lsp.lsp.idle import Idle
 from visa_lsp.lsp.jobs.command_answers import file_rules
 from visa_lsp.lsp.jobs.model import FileRules
 from visa_lsp.lsp.jobs.run_client import ReadProcess
@@ -79,8 +78,6 @@ class VisaServer(LanguageServer):
         self.documents = Workspace(platform_for=lambda key: self.rules_for(key).platform)
         self.files = Files(self.documents)
         self.pending: dict[str, asyncio.Handle | asyncio.Task[None]] = {}
-        assert isinstance(self.protocol, Protocol)
-        self.idle = Idle(self.protocol, self.documents)
         self.runs: dict[str, tuple[str, RunValues]] = {}
         self.machine_code: dict[str, MachineCode] = {}
         self.cursors: dict[str, int] = {}  # the line of the cursor by document, for clients that send it

@@ -80,14 +80,6 @@ def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:
     return tuple(unique[key] for key in sorted(unique))
 
 
-def prepare_folds(part: ChunkIndex) -> bool:
-    """Fill the cache of a chunk; return whether it was empty."""
-    fresh = _RUNS not in part.memo or _BLANK not in part.memo
-    _runs(part)
-    _blank(part)
-    return fresh
-
-
 def _line_runs(index: Index) -> Iterator[Fold]:
     """Return the runs of lines of one sort: comments, declarations, inputs, attributes."""
     open_run: _Run | None = None

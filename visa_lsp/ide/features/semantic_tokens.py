@@ -8,7 +8,6 @@ only the first of them is bound.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
@@ -121,13 +120,6 @@ def unpack_tokens(line: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> list[bytes]:
     """Return the ``packed`` tokens of the lines of a chunk, columns in code points; lines outside of ``inside`` may have none."""
-    found = some_lines(analysis, at, inside=inside)
-    assert found is not None
-    return found
-
-
-def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: range | None = None) -> list[bytes] | None:
-    """Return the result of ``chunk_lines``; None if more than ``most`` keys are new, after binding that many lines."""
     index = index_of(analysis.document)
     part = index.parts[at]
     wanted = range(part.chunk.count) if inside is None else inside
@@ -141,10 +133,9 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
     except KeyError:  # a line with a new key, or with a key whose tokens were not computed earlier
         pass
     missing = {key: i for i, key in enumerate(keys) if i in wanted and key not in known}
-    chosen = dict(islice(missing.items(), most))
-    bound = _bind_lines(analysis, at, list(chosen.values()))
-    known.update({key: bound[i] for key, i in chosen.items()})
-    return [known.get(key, b"") for key in keys] if len(chosen) == len(missing) else None
+    bound = _bind_lines(analysis, at, list(missing.values()))
+    known.update({key: bound[i] for key, i in missing.items()})
+    return [known.get(key, b"") for key in keys]
 
 
 def _bind_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int, bytes]:

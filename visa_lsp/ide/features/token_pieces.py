@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.features.semantic_tokens import pack_tokens, semantic_tokens, some_lines, unpack_tokens
+from visa_lsp.ide.features.semantic_tokens import chunk_lines, pack_tokens, semantic_tokens, unpack_tokens
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.index.line_keys import Signs, signs_at, version_of
 from visa_lsp.syntax.word_search import may_have, needle
@@ -58,15 +58,10 @@ class Pieces:
         signs = signs_at(index, at)
         return known if known.naming is signs.naming or _same_meaning(index, at, known, signs) else None
 
-    def make(
-        self, analysis: Analysis, index: Index, at: int, encoding: Encoding, most: int | None = None
-    ) -> Piece | None:
-        """Return the piece of a chunk from its lines; None if more than ``most`` lines have new keys."""
-        lines = some_lines(analysis, at, most)
-        if lines is None:
-            return None
+    def make(self, analysis: Analysis, index: Index, at: int, encoding: Encoding) -> Piece:
+        """Return the piece of a chunk from its lines."""
         chunk = analysis.document.chunks[at]
-        piece = _make_piece(lines, analysis.document, at, encoding)
+        piece = _make_piece(chunk_lines(analysis, at), analysis.document, at, encoding)
         piece.chunk, piece.naming, piece.version = chunk, signs_at(index, at).naming, version_of(index)
         if len(self.kept) > 3 * len(analysis.document.chunks) + 64:
             alive = set(map(id, analysis.document.chunks))

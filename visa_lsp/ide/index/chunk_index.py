@@ -52,21 +52,6 @@ class ChunkIndex:
     memo: Memo = field(default_factory=new_memo)
 
     @property
-    def knows_naming(self) -> bool:
-        """True if ``naming`` is already computed."""
-        return self._naming is not None
-
-    @property
-    def knows_instructions(self) -> bool:
-        """True if ``instructions`` is already computed."""
-        return self._instructions is not None
-
-    @property
-    def knows_decls(self) -> bool:
-        """True if ``decls`` and ``aliases`` are already computed."""
-        return self._decls is not None and self._aliases is not None
-
-    @property
     def naming(self) -> PartNaming:
         """The part of the chunk that determines the meaning of the body's names."""
         if self._naming is None:

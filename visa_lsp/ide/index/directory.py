@@ -41,18 +41,9 @@ class Directory:
                 self._change(self._parts.pop(key), come=False)
             self._left = {key: part for key, part in now.items() if key not in self._parts}
             self._snapshot = parts
-        for part in list(islice(self._left.values(), _AT_ONCE)):
-            self.include(part)
-
-    def include(self, part: ChunkIndex) -> bool:
-        """Index one chunk; return whether it was new."""
-        if not part.facts.decls or id(part) in self._parts:
-            return False
-        self._change(part, come=True)
-        self._parts[id(part)] = part
-        if self._left.pop(id(part), None) is None:
-            self._snapshot = None  # because the directory is between two snapshots until ``update`` has finished
-        return True
+        for key in list(islice(self._left, _AT_ONCE)):
+            self._parts[key] = self._left.pop(key)
+            self._change(self._parts[key], come=True)
 
     def find_declaring(self, names: Iterable[str]) -> list[tuple[str, ChunkIndex]]:
         """Return names with the chunks that declare them, in no order."""
@@ -82,13 +73,8 @@ class Directory:
                     table.pop(name, None)
 
 
-def directory_in(document: Document) -> Directory:
-    """Return the directory of a text, which may belong to another snapshot."""
-    return document.session.part(Directory)
-
-
 def directory_of(document: Document, parts: Sequence[ChunkIndex]) -> Directory:
     """Return the directory of a text, updated to the snapshot with the chunks ``parts``."""
-    found = directory_in(document)
+    found = document.session.part(Directory)
     found.update(parts)
     return found

@@ -56,14 +56,6 @@ class Signs(dict[str, str]):
         return sign
 
 
-class LastKeys:
-    """The keys of the last requested chunk."""
-
-    def __init__(self) -> None:
-        self.at = -1
-        self.keys: list[str] | None = None
-
-
 class GroupSigns:
     """The signs of the bodies of a snapshot, by their first chunks."""
 
@@ -78,14 +70,6 @@ def keys_of(analysis: Analysis, at: int) -> list[str] | None:
     which keys use, or statements of several lines.
     """
     index = index_of(analysis.document)
-    # The keys of the last chunk are cached because callers read a chunk in steps.
-    last = index.views.part(LastKeys)
-    if last.at != at:
-        last.at, last.keys = at, _keys(index, at)
-    return last.keys
-
-
-def _keys(index: Index, at: int) -> list[str] | None:
     part = index.parts[at]
     if part.facts.strange or part.chunk.goes_on:
         return None

@@ -36,9 +36,6 @@ class Memo(Protocol):
     def __setitem__(self, key: Key[T], fact: T, /) -> None:
         """Store a fact."""
 
-    def __contains__(self, key: object, /) -> bool:
-        """Return whether a fact is known."""
-
 
 # The protocol ties the type of each value to its key, which the type of a dict cannot; this is the only conversion.
 new_memo = cast("Callable[[], Memo]", dict)

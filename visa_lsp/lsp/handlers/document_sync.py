@@ -200,7 +200,6 @@ def did_open(ls: VisaServer, params: types.DidOpenTextDocumentParams) -> None:
         ls.documents.open(item.uri, item.version, item.text, Language.OTHER)
         _log_once(ls, str(MissingGrammarError(host)))
     schedule(ls, item.uri)
-    ls.idle.poke()
 
 
 def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> None:
@@ -219,7 +218,6 @@ def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> Non
         document = document.edit(min(start, end), max(start, end), change.text)
     ls.documents.update(opened.key, params.text_document.version, document)
     schedule(ls, opened.key, opened)
-    ls.idle.poke()
 
 
 def did_save(ls: VisaServer, params: types.DidSaveTextDocumentParams) -> None:

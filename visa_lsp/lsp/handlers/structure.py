@@ -383,7 +383,6 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
             if piece is None:
                 piece = kept.make(analysis, index, at, ls.encoding)
                 await pause()
-            assert piece is not None
             found.append((piece, chunk.count))
     pieces = []
     distance = 0

@@ -11,7 +11,6 @@ import asyncio
 import inspect
 import json
 import logging
-import time
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -66,18 +65,6 @@ class Protocol(LanguageServerProtocol):
         # The id of an ``initialize`` that is already answered.
         self.answered: int | str | None = None
         self.encoding: Encoding = "utf-16"
-        self.heard = time.monotonic()
-
-    @property
-    def ending(self) -> bool:
-        """True if the client has requested the shutdown."""
-        return self._shutdown
-
-    @property
-    def answering(self) -> bool:
-        """True if a request of the client waits for its answer."""
-        # The library also stores entries for notifications.
-        return any(not future.done() for ident, future in self._request_futures.items() if ident not in self._asked)
 
     # ---- incoming ----
 
@@ -87,7 +74,6 @@ class Protocol(LanguageServerProtocol):
 
     def handle_message(self, message: Any) -> None:
         """Validate a whole message, then pass it on; a request that cannot be handled is answered with an error."""
-        self.heard = time.monotonic()
         if isinstance(message, list) and message:
             for item in message:
                 self.handle_message(item)
