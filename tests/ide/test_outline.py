@@ -128,13 +128,12 @@ def test_a_list_for_clients_without_trees_has_every_name_once():
 
 
 def check_nesting(analysis: Analysis, entries: tuple[OutlineEntry, ...], first: int, last: int) -> None:
-    """Every entry lies in its parent, and its name in its own lines; ``end`` is the length of its last line."""
+    """Every entry lies in its parent, and its name in its own lines."""
     for entry in entries:
         assert entry.name
         assert first <= entry.first <= entry.line <= entry.last <= last
         text = analysis.document.line_text(entry.line)
         assert 0 <= entry.name_span.start <= entry.name_span.end <= len(text)
-        assert entry.end in (-1, len(analysis.document.line_text(entry.last)))
         check_nesting(analysis, entry.children, entry.first, entry.last)
 
 

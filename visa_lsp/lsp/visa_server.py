@@ -12,7 +12,7 @@ import sys
 import weakref
 from collections import Counter, OrderedDict
 from threading import Event
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -37,6 +37,14 @@ if TYPE_CHECKING:
     from visa_lsp.text import Encoding
 
 logger = logging.getLogger(__name__)
+# The requests to ask again for answers, by the capability of a client that knows them.
+_REFRESHES: Final = {
+    "inlay_hint": types.WORKSPACE_INLAY_HINT_REFRESH,
+    "code_lens": types.WORKSPACE_CODE_LENS_REFRESH,
+    "folding_range": types.WORKSPACE_FOLDING_RANGE_REFRESH,
+    "inline_value": types.WORKSPACE_INLINE_VALUE_REFRESH,
+    "diagnostics": types.WORKSPACE_DIAGNOSTIC_REFRESH,
+}
 P = TypeVar("P")
 R = TypeVar("R")
 
@@ -73,6 +81,8 @@ class MachineCode:
 class VisaServer(LanguageServer):
     """The language server: documents, files, settings."""
 
+    protocol: Protocol  # narrower than that of pygls
+
     def __init__(self, version: str) -> None:
         super().__init__("visa-lsp", version, protocol_cls=Protocol)
         self.documents = Workspace(platform_for=lambda key: self.rules_for(key).platform)
@@ -92,8 +102,7 @@ class VisaServer(LanguageServer):
     ) -> None:
         """Serve on standard input and output until the client ends the session; ``initialize`` may be answered already."""
         self._stop_event = Event()
-        if isinstance(self.protocol, Protocol):
-            self.protocol.answered = answered
+        self.protocol.answered = answered
         try:
             inflow = stdin if isinstance(stdin, Inflow) else inflow_of(stdin or sys.stdin.buffer)
             serve_stdio(self, self._stop_event, inflow, stdout)
@@ -107,14 +116,23 @@ class VisaServer(LanguageServer):
     @property
     def exit_code(self) -> int:
         """The exit status of the process: 0 after an orderly shutdown."""
-        protocol = self.protocol
-        return protocol.exit_code if isinstance(protocol, Protocol) else 1
+        return self.protocol.exit_code
 
     @property
     def encoding(self) -> Encoding:
         """The units of the client's columns."""
-        protocol = self.protocol
-        return protocol.encoding if isinstance(protocol, Protocol) else "utf-16"
+        return self.protocol.encoding
+
+    def can_refresh(self, kind: str) -> bool:
+        """Return whether the client requests answers of a kind, a key of ``_REFRESHES``, again when told to."""
+        known = getattr(self.client_capabilities.workspace, kind, None)
+        return bool(known and known.refresh_support)
+
+    def refresh(self, *kinds: str) -> None:
+        """Make the client request answers of these kinds again, if it can."""
+        for kind in kinds:
+            if self.can_refresh(kind):
+                self.protocol.send_request(_REFRESHES[kind])
 
     def find_open(
         self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier

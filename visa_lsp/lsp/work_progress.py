@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from visa_lsp.lsp.encode import encode_json
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -92,5 +94,5 @@ def _make_cancelling(task: asyncio.Task[Any] | None) -> Future[None]:
 
 
 def send_partial(ls: VisaServer, token: types.ProgressToken, value: Any) -> None:
-    """Send a part of an answer in advance."""
-    ls.protocol.notify(types.PROGRESS, types.ProgressParams(token, value))
+    """Send a part of an answer, a JSON value, in advance."""
+    ls.protocol.tell(types.PROGRESS, [encode_json({"token": token, "value": value})])

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.ide.features.hover import DIRECTIVES
 from visa_lsp.ide.index.cursor_context import Context, Expected, context_at
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of, words_of
 from visa_lsp.ide.prose.opcode import describe_row, describe_rows
 from visa_lsp.ide.prose.symbol import describe_symbol
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.chunk_index import ChunkIndex
     from visa_lsp.ide.index.text_index import BodyChunks, Index
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.sema.model import Body, Symbol
@@ -117,15 +115,15 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
         for w in words_of(document.code(line))
     }
     lines = [context.line, *(line for line, _, _ in index.declarations(group, near))]
-    head = "\n" + context.prefix.lower()
+    head = context.prefix.lower()
     for at in range(group.first, group.end):
         part = index.parts[at]
         if len(lines) >= _MAX_NAMES:
             break
-        if not part.facts.decls or head not in _lower_names(part):
+        if not any(name.lower().startswith(head) for name in part.facts.decls):
             continue
         base = document.line_of(at)
-        fits = [places for name, places in part.decls.items() if name not in near and name.lower().startswith(head[1:])]
+        fits = [places for name, places in part.decls.items() if name not in near and name.lower().startswith(head)]
         # Sorted by line, because the selection must not depend on chunk borders.
         lines += sorted(base + offset for places in fits for offset, _ in places)[: _MAX_NAMES - len(lines)]
     cut = len(lines) - 1 < sum(len(part.facts.decls) for part in index.parts[group.first : group.end])
@@ -151,18 +149,6 @@ def _labels_near(index: Index, group: BodyChunks, line: int) -> tuple[list[int],
             found.extend(base + offset for offset, _ in index.parts[at].labels)
     found = sorted(found, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
     return found, len(found) < sum(len(part.facts.labels) for part in index.parts[group.first : group.end])
-
-
-# The names that a chunk declares; cached with the chunk, because they depend on its text only.
-_LOWER_DECLS: Final = Key[str]("declared names in small letters")
-
-
-def _lower_names(part: ChunkIndex) -> str:
-    """Return the names that a chunk declares, in lower case, each with a newline before it."""
-    found = part.memo.get(_LOWER_DECLS)
-    if found is None:
-        found = part.memo[_LOWER_DECLS] = "\n" + "\n".join(part.facts.decls).lower()
-    return found
 
 
 _NEAR_LINES: Final = 40  # on each side of the cursor; their names are offered first

@@ -14,7 +14,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, body_entry, member_entry, part_members
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
 from visa_lsp.syntax.chunk_facts import INPUT, instructions_in
 from visa_lsp.text import Span
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.chunk_index import ChunkIndex
     from visa_lsp.ide.index.text_index import BodyChunks, Index
 
     _Told: TypeAlias = Callable[[str], Mapping[str, str]]
@@ -33,8 +31,6 @@ MAX_ENTRIES: Final = 3000
 # Name of the block before the first label.
 ENTRY: Final = "(entry)"
 _PLACE: Final = re.compile(r"(offset|size)\s*=\s*([0-9]+)")
-# The line of the first instruction or label of a chunk, or -1; cached with the chunk, because it depends on its text only.
-_FIRST_CODE: Final = Key[int]("first line of code")
 
 
 class GroupName(Enum):
@@ -47,16 +43,11 @@ class GroupName(Enum):
 
 
 class _Start(NamedTuple):
-    """Start of a block or subroutine: ``column`` is that of its name, ``above`` the length of the line above, if known."""
+    """Start of a block or subroutine: ``column`` is that of its name."""
 
     line: int
     column: int
     name: str
-    above: int = -1
-
-
-# The labels of a chunk, with lines counted from its first; cached with the chunk, because they depend on its text only.
-_LABELS: Final = Key[tuple[_Start, ...]]("labels")
 
 
 @dataclass(slots=True)
@@ -125,7 +116,7 @@ def _group(name: GroupName, total: int, shown: Sequence[OutlineEntry]) -> Outlin
     top, bottom = shown[0], max(shown, key=_last)
     count = f"{total:,}" if total == len(shown) else f"the first {len(shown):,} of {total:,}"
     return OutlineEntry(
-        name.value, OutlineKind.GROUP, count, top.line, top.name_span, top.first, bottom.last, tuple(shown), bottom.end
+        name.value, OutlineKind.GROUP, count, top.line, top.name_span, top.first, bottom.last, tuple(shown)
     )
 
 
@@ -167,9 +158,10 @@ def _code(index: Index, body: BodyChunks) -> tuple[list[_Start], list[_Start]]:
         part = index.parts[at]
         if part.facts.labels:
             base = index.document.line_of(at)
+            lines = part.chunk.text.split("\n")
             labels += [
-                _Start(base + line, column, name, above)
-                for line, column, name, above in _labels(part)
+                _Start(base + line, max(0, lines[line].find(name)), name)
+                for line, name in part.labels
                 if name not in opened
             ]
     start = _first_code(index, body)
@@ -181,29 +173,16 @@ def _code(index: Index, body: BodyChunks) -> tuple[list[_Start], list[_Start]]:
     return functions, sorted(labels)
 
 
-def _labels(part: ChunkIndex) -> tuple[_Start, ...]:
-    known = part.memo.get(_LABELS)
-    if known is None:
-        lines = part.chunk.text.split("\n")
-        known = part.memo[_LABELS] = tuple(
-            _Start(line, max(0, lines[line].find(name)), name, len(lines[line - 1].rstrip("\r")) if line else -1)
-            for line, name in part.labels
-        )
-    return known
-
-
 def _blocks(index: Index, starts: Sequence[_Start], end: int, room: _Room) -> list[OutlineEntry]:
     """Return the blocks that begin at these lines, each up to the next, the last up to ``end``."""
     found = []
-    following = [*starts[1:], _Start(end, 0, "")]
-    for start, behind in islice(zip(starts, following, strict=True), room.take(len(starts))):
+    ends = [*map(_line, starts[1:]), end]
+    for start, behind in islice(zip(starts, ends, strict=True), room.take(len(starts))):
         span = Span(start.column, start.column + len(start.name))
         if start.name == ENTRY:
             span = Span(start.column, max(start.column, len(index.document.line_text(start.line).rstrip())))
-        last = max(start.line, behind.line - 1)
-        found.append(
-            OutlineEntry(start.name, OutlineKind.LABEL, "block", start.line, span, start.line, last, (), behind.above)
-        )
+        last = max(start.line, behind - 1)
+        found.append(OutlineEntry(start.name, OutlineKind.LABEL, "block", start.line, span, start.line, last))
     return found
 
 
@@ -212,12 +191,9 @@ def _first_code(index: Index, body: BodyChunks) -> int:
     for at in range(body.first, body.end):
         part = index.parts[at]
         if part.facts.has_code:
-            offset = part.memo.get(_FIRST_CODE)
-            if offset is None:
-                lines = instructions_in(part.chunk)
-                offset = next((i for i, line in enumerate(lines) if line and not line.isspace()), -1)
-                part.memo[_FIRST_CODE] = offset
-            if offset >= 0:
+            lines = enumerate(instructions_in(part.chunk))
+            offset = next((i for i, line in lines if line and not line.isspace()), None)
+            if offset is not None:
                 return index.document.line_of(at) + offset
     return body.end_line
 

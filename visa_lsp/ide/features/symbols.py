@@ -7,11 +7,10 @@ which the caller converts to positions without a search.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
 from visa_lsp.syntax.bulk import decl_offsets
 from visa_lsp.syntax.chunk_facts import class_letter
@@ -58,10 +57,7 @@ _LETTER: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """An entry: ``name_span`` is the name in ``line``; the entry spans lines ``first`` to ``last``.
-
-    ``end`` is the length of the last line; -1 if the caller must look it up.
-    """
+    """An entry: ``name_span`` is the name in ``line``; the entry spans lines ``first`` to ``last``."""
 
     name: str
     kind: OutlineKind
@@ -71,7 +67,6 @@ class OutlineEntry:
     first: int
     last: int
     children: tuple[OutlineEntry, ...] = ()
-    end: int = field(default=-1, compare=False)
 
 
 class Member(NamedTuple):
@@ -84,26 +79,14 @@ class Member(NamedTuple):
     detail: str
 
 
-# Cached with the chunk, because they depend on its text only: its members, the lines of its declarations, and its names
-# in lower case, one a line, numbered as in ``_members``.
-_MEMBERS: Final = Key[tuple[Member, ...]]("members")
-_DECL_LINES: Final = Key[list[int]]("lines of declarations")
-_LOWER_NAMES: Final = Key[str]("names in small letters")
-
-
 def part_members(part: ChunkIndex) -> tuple[Member, ...]:
     """Return the labels and variables of a chunk, in text order."""
-    known = part.memo.get(_MEMBERS)
-    if known is None:
-        known = part.memo[_MEMBERS] = tuple(sorted(_members(part, range(len(part.facts.decls) + len(part.labels)))))
-    return known
+    return tuple(sorted(_members(part, range(len(part.facts.decls) + len(part.labels)))))
 
 
 def _members(part: ChunkIndex, chosen: Iterable[int], *, detailed: bool = True) -> Iterator[Member]:
     """Yield members of a chunk by number, its declarations first, then its labels; with details if ``detailed``."""
-    offsets = part.memo.get(_DECL_LINES)
-    if offsets is None:
-        offsets = part.memo[_DECL_LINES] = decl_offsets(part.code) if part.facts.decls else []
+    offsets = decl_offsets(part.code) if part.facts.decls else []
     lines = part.chunk.text.split("\n")
     for number in chosen:
         if number < len(offsets):
@@ -147,10 +130,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -
 
 def _find_members(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
     """Yield the members with names that match a pattern for lines."""
-    names = part.memo.get(_LOWER_NAMES)
-    if names is None:
-        every = [*part.facts.decls, *(name for _, name in part.labels)]
-        names = part.memo[_LOWER_NAMES] = "\n".join(every).lower()
+    names = "\n".join([*part.facts.decls, *(name for _, name in part.labels)]).lower()
     if not names:
         return
     found = []

@@ -119,9 +119,7 @@ def options_of(arguments: Any, needed: str = "uri", second: str = "launch") -> d
     elif isinstance(first, dict):
         options = dict(first)
     elif first is not None and hasattr(first, "_asdict"):
-        options = first._asdict()
-    elif first is not None and hasattr(first, "__dict__"):
-        options = dict(vars(first))
+        options = first._asdict()  # the library converts parameters of unknown methods to objects
     else:
         raise BadArgument(f"the first argument must be `{needed}`, or an object with `{needed}`")
     kept = {key: value for key, value in options.items() if value is not None and key != QUICK}
@@ -148,8 +146,6 @@ def _json(value: Any, depth: int = 0) -> Any:
     """Return a value as plain dictionaries, lists and scalars."""
     if depth > _MAX_DEPTH:
         raise BadArgument(f"`{QUICK}` is nested too deeply")
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
     if isinstance(value, dict):
         return {str(key): _json(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -605,9 +601,7 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
         logger.exception("the arguments of %s are not known", uri)
         held = {}
     ls.runs[opened.key] = (opened.analysis.document.text, _values_of(answer, held))
-    workspace = ls.client_capabilities.workspace
-    if workspace and workspace.inline_value and workspace.inline_value.refresh_support:
-        ls.workspace_inline_value_refresh(None)
+    ls.refresh("inline_value")
 
 
 def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
@@ -668,9 +662,7 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         if not (is_named or answer.get("kernels")) and (before := ls.machine_code.get(opened.key)) is not None:
             code.assumed = before.assumed
         ls.machine_code[opened.key] = code
-        workspace = ls.client_capabilities.workspace
-        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
-            ls.workspace_code_lens_refresh(None)
+        ls.refresh("code_lens")
     return answer
 
 

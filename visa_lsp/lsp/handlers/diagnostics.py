@@ -20,9 +20,9 @@ from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.deferred_findings import find_in_subprocess
 from visa_lsp.lsp.encode import MAX_FINDINGS, FindingView, count_value, encode_json, finding_value, finding_values
 from visa_lsp.lsp.handlers.info import info_of, text_at
-from visa_lsp.lsp.transport.protocol import Encoded, Protocol
+from visa_lsp.lsp.transport.protocol import Encoded
 from visa_lsp.lsp.visa_server import VisaServer, guard
-from visa_lsp.lsp.work_progress import show_progress
+from visa_lsp.lsp.work_progress import send_partial, show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -169,13 +169,7 @@ def _publish_values(ls: VisaServer, uri: str, version: int | None, items: list[V
     number = b"" if version is None else b', "version": %d' % version
     # The version comes first, because a client may search for it before it reads the rest.
     head = b'{"uri": %b%b, "diagnostics": ' % (encode_json(uri), number)
-    _tell(ls, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, [head, encode_json(items), b"}"])
-
-
-def _tell(ls: VisaServer, method: str, pieces: list[bytes]) -> None:
-    protocol = ls.protocol
-    assert isinstance(protocol, Protocol)
-    protocol.tell(method, pieces)
+    ls.protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, [head, encode_json(items), b"}"])
 
 
 def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> None:
@@ -236,32 +230,22 @@ def clear(ls: VisaServer, uri: str) -> None:
 
 def refresh(ls: VisaServer) -> None:
     """Refresh findings, hints, lenses and folds of every open document."""
-    workspace = ls.client_capabilities.workspace
-    if workspace is not None:
-        if workspace.inlay_hint and workspace.inlay_hint.refresh_support:
-            ls.workspace_inlay_hint_refresh(None)
-        if workspace.code_lens and workspace.code_lens.refresh_support:
-            ls.workspace_code_lens_refresh(None)
-        if workspace.folding_range and workspace.folding_range.refresh_support:
-            ls.workspace_folding_range_refresh(None)
-    if pulls(ls):
-        if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
-            ls.workspace_diagnostic_refresh(None)
-        return
-    for opened in ls.documents:
-        schedule(ls, opened.key)
+    ls.refresh("inlay_hint", "code_lens", "folding_range")
+    _refresh_findings(ls, *Language)
 
 
 def refresh_launches(ls: VisaServer) -> None:
     """Refresh the findings of open launch files, because files that they name were created or deleted."""
-    if not pulls(ls):
-        for opened in ls.documents:
-            if opened.language is Language.LAUNCH:
-                schedule(ls, opened.key)
+    _refresh_findings(ls, Language.LAUNCH)
+
+
+def _refresh_findings(ls: VisaServer, *languages: Language) -> None:
+    if pulls(ls):
+        ls.refresh("diagnostics")
         return
-    workspace = ls.client_capabilities.workspace
-    if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
-        ls.workspace_diagnostic_refresh(None)
+    for opened in ls.documents:
+        if opened.language in languages:
+            schedule(ls, opened.key)
 
 
 def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
@@ -276,10 +260,8 @@ def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
 
 async def _pull_again(ls: VisaServer, opened: OpenDocument) -> None:
     """Make the client request findings again once deferred ones are ready."""
-    workspace = ls.client_capabilities.workspace
-    can = workspace and workspace.diagnostics and workspace.diagnostics.refresh_support
-    if can and await _find_deferred(ls, opened):
-        ls.workspace_diagnostic_refresh(None)
+    if ls.can_refresh("diagnostics") and await _find_deferred(ls, opened):
+        ls.refresh("diagnostics")
 
 
 @guard
@@ -320,11 +302,11 @@ async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams
                 if found is not None:
                     reports.append(found)
                 if token is not None and len(reports) >= 8:
-                    _tell(ls, types.PROGRESS, [encode_json({"token": token, "value": {"items": reports}})])
+                    send_partial(ls, token, {"items": reports})
                     reports = []
                 await work.step(path.name, number, len(paths))
     if token is not None and reports:
-        _tell(ls, types.PROGRESS, [encode_json({"token": token, "value": {"items": reports}})])
+        send_partial(ls, token, {"items": reports})
         reports = []
     return Encoded([encode_json({"items": reports})])
 

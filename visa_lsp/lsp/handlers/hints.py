@@ -88,10 +88,8 @@ def did_change_cursor(ls: VisaServer, params: Any) -> None:
     if opened is None or ls.cursors.get(uri) == line:
         return
     ls.cursors[uri] = line
-    workspace = ls.client_capabilities.workspace
-    asks = workspace is not None and workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support
-    if asks and ls.documents.settings_for(uri).type_hints_at_cursor:
-        ls.workspace_inlay_hint_refresh(None)
+    if ls.documents.settings_for(uri).type_hints_at_cursor:
+        ls.refresh("inlay_hint")
 
 
 @guard

@@ -21,8 +21,6 @@ from visa_lsp.lsp.visa_server import VisaServer, guard
 from visa_lsp.lsp.work_progress import send_partial
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
 
@@ -33,7 +31,6 @@ _HIGHLIGHT: Final = {
     ReferenceKind.DECLARED: types.DocumentHighlightKind.Text,
     ReferenceKind.NAMED: types.DocumentHighlightKind.Text,
 }
-Locations = types.Location | list[types.Location] | list[types.LocationLink]
 
 
 class AtPosition(Protocol):
@@ -99,34 +96,33 @@ async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | N
     return types.Hover(content, range_of(at[0].document, result.span, ls.encoding))
 
 
-def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, links: bool) -> Locations | None:
-    """Return a link with both ranges for clients that know links, else a location."""
-    if target is None:
-        return None
+def _takes_links(ls: VisaServer, kind: str) -> bool:
+    """Return whether the client takes links, which have both ranges, as answers to a request."""
+    known = getattr(ls.client_capabilities.text_document, kind, None)
+    return bool(known and known.link_support)
+
+
+def _location(
+    ls: VisaServer, opened: OpenDocument, target: Target, *, links: bool
+) -> types.Location | types.LocationLink:
     document = opened.document
     name = range_of(document, target.name, ls.encoding)
     if not links:
         return types.Location(opened.key, name)
     line = range_of(document, target.line, ls.encoding)
-    return [types.LocationLink(opened.key, line, name, range_of(document, target.origin, ls.encoding))]
+    return types.LocationLink(opened.key, line, name, range_of(document, target.origin, ls.encoding))
 
 
-def _all_locations(ls: VisaServer, opened: OpenDocument, targets: Sequence[Target], *, links: bool) -> Locations | None:
-    """Return links to several targets."""
-    places = [_locations(ls, opened, target, links=links) for target in targets]
-    if links:
-        return [
-            link
-            for place in places
-            if isinstance(place, list)
-            for link in place
-            if isinstance(link, types.LocationLink)
-        ]
-    return [place for place in places if isinstance(place, types.Location)]
+def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, links: bool) -> Any:
+    """Return a list of one link for clients that know links, else a location."""
+    if target is None:
+        return None
+    found = _location(ls, opened, target, links=links)
+    return [found] if links else found
 
 
 @guard
-async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locations | None:
+async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Any:
     """Return the declaration of a name; for the rest of an instruction, its line in the source.
 
     The target of an argument in ze_info is its ``.input``, and the reverse. The target of a kernel's name is its
@@ -136,11 +132,11 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locat
     if described is not None:
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
         return info.definition(ls, described[0].key, described[1], offset)
-    text = ls.client_capabilities.text_document
-    links = bool(text and text.definition and text.definition.link_support)
+    links = _takes_links(ls, "definition")
     inside = place_in_host(ls, params)
     if inside is not None:
-        return _all_locations(ls, inside[0], requests.definition(inside[1], inside[2]), links=links)
+        targets = requests.definition(inside[1], inside[2])
+        return [_location(ls, inside[0], target, links=links) for target in targets]
     at = place(ls, params)
     if at is None:
         return None
@@ -159,35 +155,32 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locat
 
 
 @guard
-async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Locations | None:
+async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Any:
     """Return the declaration of a name, which is the same place as its definition."""
     at = place(ls, params)
     if at is None:
         return None
-    text = ls.client_capabilities.text_document
-    links = bool(text and text.declaration and text.declaration.link_support)
+    links = _takes_links(ls, "declaration")
     return _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
 
 
 @guard
-async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams) -> Locations | None:
+async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams) -> Any:
     """Return the variable at the end of an alias chain."""
     at = place(ls, params)
     if at is None:
         return None
-    text = ls.client_capabilities.text_document
-    links = bool(text and text.type_definition and text.type_definition.link_support)
+    links = _takes_links(ls, "type_definition")
     return _locations(ls, at[0], type_definition(at[0].analysis, at[1]), links=links)
 
 
 @guard
-async def on_implementation(ls: VisaServer, params: types.ImplementationParams) -> Locations | None:
+async def on_implementation(ls: VisaServer, params: types.ImplementationParams) -> Any:
     """Return the body of a called function; for an input, its argument in the ze_info beside the text."""
     at = place(ls, params)
     if at is None:
         return None
-    text = ls.client_capabilities.text_document
-    links = bool(text and text.implementation and text.implementation.link_support)
+    links = _takes_links(ls, "implementation")
     target = implementation(at[0].analysis, at[1])
     if target is None:
         return info.place_in_info(ls, at[0], at[1])
@@ -206,13 +199,12 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
         spans = requests.places(inside[1], inside[2], declarations=declarations)
     else:
         spans = places(at[0].analysis, at[-1], declarations=declarations)
-    document = at[0].document
-    if params.partial_result_token is not None:
-        for start in range(0, len(spans), 500):
-            part = [types.Location(at[0].key, range_of(document, s, ls.encoding)) for s in spans[start : start + 500]]
-            send_partial(ls, params.partial_result_token, part)
-        return []
-    return Raw([{"uri": at[0].key, "range": raw_range(document, span, ls.encoding)} for span in spans])
+    found = [{"uri": at[0].key, "range": raw_range(at[0].document, span, ls.encoding)} for span in spans]
+    if params.partial_result_token is None:
+        return Raw(found)
+    for start in range(0, len(found), 500):
+        send_partial(ls, params.partial_result_token, found[start : start + 500])
+    return []
 
 
 @guard

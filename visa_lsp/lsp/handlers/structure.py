@@ -7,7 +7,6 @@ computing them.
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -23,6 +22,7 @@ from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.convert import Text, to_span
+from visa_lsp.lsp.encode import encode_json
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
 from visa_lsp.lsp.visa_server import VisaServer, guard
@@ -30,10 +30,8 @@ from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    from visa_lsp.syntax.document import Document
 
     Columns: TypeAlias = Callable[[int, int], int] | None
 
@@ -74,39 +72,23 @@ def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str
     return {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
 
 
-def _symbol(entry: OutlineEntry, document: Text, columns: Columns) -> Iterator[str]:
-    """Yield an entry of the outline with its children, as JSON text."""
-    line, start, end = entry.line, entry.name_span.start, entry.name_span.end
-    last = entry.end if entry.end >= 0 else len(document.line_text(entry.last))
-    if entry.last == line:
-        last = end
-    if columns is not None:
-        start, end, last = columns(line, start), columns(line, end), columns(entry.last, last)
-    name, detail = json.dumps(entry.name), json.dumps(entry.detail)
-    yield (
-        f'{{"name": {name}, "detail": {detail}, "kind": {_SYMBOL[entry.kind].value}, "range": {{"start": {{"line": '
-        f'{entry.first}, "character": 0}}, "end": {{"line": {entry.last}, "character": {last}}}}}, "selectionRange": '
-        f'{{"start": {{"line": {line}, "character": {start}}}, "end": {{"line": {line}, "character": {end}}}}}'
-    )
+def _symbol(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
+    """Return an entry of the outline with its children."""
+    name = _name_range(ls, document, entry)
+    end = {"line": entry.last, "character": units(document.line_text(entry.last), ls.encoding)}
+    value: dict[str, Any] = {
+        "name": entry.name,
+        "detail": entry.detail,
+        "kind": _SYMBOL[entry.kind].value,
+        "range": {
+            "start": {"line": entry.first, "character": 0},
+            "end": name["end"] if entry.last == entry.line else end,
+        },
+        "selectionRange": name,
+    }
     if entry.children:
-        yield ', "children": ['
-        yield from _encode_entries(entry.children, document, columns)
-        yield "]"
-    yield "}"
-
-
-def _encode_entries(entries: Iterable[OutlineEntry], document: Text, columns: Columns) -> Iterator[str]:
-    for number, entry in enumerate(entries):
-        if number:
-            yield ", "
-        yield from _symbol(entry, document, columns)
-
-
-def _columns(ls: VisaServer, document: Document) -> Columns:
-    """Return a function that converts line and column to the client's column; None if both are equal in the whole text."""
-    if ls.encoding == "utf-32" or all(chunk.text.isascii() for chunk in document.chunks):
-        return None
-    return lambda line, column: units(document.line_text(line)[:column], ls.encoding)
+        value["children"] = [_symbol(ls, document, child) for child in entry.children]
+    return value
 
 
 @guard
@@ -123,8 +105,7 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     known = text.document_symbol if text else None
     bodies = outline(opened.analysis, info.input_labels(ls, opened))
     if known and known.hierarchical_document_symbol_support:
-        text_of = "".join(_encode_entries(bodies, document, _columns(ls, document)))
-        return Encoded([b"[", text_of.encode(), b"]"])
+        return Encoded([encode_json([_symbol(ls, document, body) for body in bodies])])
     return Raw(
         [
             _information(ls, opened.key, document, entry, holder)
@@ -148,70 +129,30 @@ def _information(ls: VisaServer, uri: str, document: Text, entry: OutlineEntry, 
 async def on_workspace_symbol(ls: VisaServer, params: types.WorkspaceSymbolParams) -> Any:
     """Return the names that match a query, in all open documents and all texts of the folders."""
     token = params.partial_result_token
-    found: list[dict[str, Any] | bytes] = []
+    found: list[dict[str, Any]] = []
     total = 0
     async with show_progress(ls, "vISA: searching", params.work_done_token) as work:
-        opened = _open_symbols(ls, params.query) if token is not None else _open_rows(ls, params.query)
-        sources: Iterator[Sequence[dict[str, Any] | bytes]] = itertools.chain(opened, _file_symbols(ls, params.query))
-        for part in sources:
-            kept = part[: _MAX_SYMBOLS - total]
-            total += len(kept)
-            found += kept
+        for part in itertools.chain(_open_symbols(ls, params.query), _file_symbols(ls, params.query)):
+            found += part[: _MAX_SYMBOLS - total]
+            total += min(len(part), _MAX_SYMBOLS - total)
             if token is not None and len(found) >= 200:
-                _send_symbols(ls, token, found)
+                send_partial(ls, token, found)
                 found = []
             await work.step()
             if total >= _MAX_SYMBOLS:
                 break
     if token is not None and found:
-        _send_symbols(ls, token, found)
+        send_partial(ls, token, found)
         found = []
-    rows = [v if isinstance(v, bytes) else json.dumps(v).encode() for v in found]
-    return Encoded([b"[", b", ".join(rows), b"]"])
-
-
-def _send_symbols(ls: VisaServer, token: types.ProgressToken, found: Sequence[dict[str, Any] | bytes]) -> None:
-    send_partial(ls, token, [_to_symbol(v) for v in found if not isinstance(v, bytes)])
-
-
-def _to_symbol(value: dict[str, Any]) -> types.SymbolInformation:
-    """Return a symbol as a value of the library, for partial results, which pass its converter."""
-    place = value["location"]["range"]
-    start, end = (types.Position(place[side]["line"], place[side]["character"]) for side in ("start", "end"))
-    location = types.Location(value["location"]["uri"], types.Range(start, end))
-    return types.SymbolInformation(
-        location, value["name"], types.SymbolKind(value["kind"]), container_name=value.get("containerName")
-    )
+    return Encoded([encode_json(found)])
 
 
 def _open_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
     for opened in ls.documents:
         if opened.language is Language.VISA:
             document = opened.analysis.document
-            entries = workspace_symbols(opened.analysis, query)
+            entries = workspace_symbols(opened.analysis, query, _MAX_SYMBOLS)
             yield [_information(ls, opened.key, document, entry, holder) for entry, holder in entries]
-
-
-def _open_rows(ls: VisaServer, query: str) -> Iterator[list[bytes]]:
-    """Yield symbols as JSON text."""
-    form = '{{"name": {}, "kind": {}, "location": {{"uri": {}, "range": {}}}{}}}'.format
-    place = '{{"start": {{"line": {0}, "character": {1}}}, "end": {{"line": {0}, "character": {2}}}}}'.format
-    for opened in ls.documents:
-        if opened.language is not Language.VISA:
-            continue
-        uri, document = json.dumps(opened.key), opened.analysis.document
-        holders: dict[str, str] = {"": ""}
-        rows = []
-        for entry, holder in workspace_symbols(opened.analysis, query, _MAX_SYMBOLS):
-            if holder not in holders:
-                holders[holder] = f', "containerName": {json.dumps(holder)}'
-            start, end = entry.name_span.start, entry.name_span.end
-            text = document.line_text(entry.line)
-            if not text.isascii():
-                start, end = units(text[:start], ls.encoding), units(text[:end], ls.encoding)
-            name, kind = json.dumps(entry.name), _SYMBOL[entry.kind].value
-            rows.append(form(name, kind, uri, place(entry.line, start, end), holders[holder]).encode())
-        yield rows
 
 
 def _file_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
