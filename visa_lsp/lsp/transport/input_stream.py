@@ -1,4 +1,4 @@
-"""Reads messages from a stream, with or without waiting, so that a loop can watch for new data.
+"""Reads messages from a stream.
 
 An incomplete message is stored. Loads only the interpreter's own modules, because the first message is read before the
 server is loaded. Invariant: messages are returned in the order of arrival, each once.
@@ -25,7 +25,7 @@ class Inflow:
     """The input side of a stream.
 
     ``ended`` is true once the other side has closed it. ``read`` returns at most the requested number of bytes, and
-    none at the end; ``fd`` is the descriptor if a loop can watch it, else None.
+    none at the end; ``fd`` is the descriptor of a stream that may be one that does not block, else None.
     """
 
     def __init__(self, read: Callable[[int], bytes], fd: int | None = None) -> None:
@@ -100,7 +100,7 @@ def _too_long(size: int) -> None:
 
 
 def inflow_of(stream: BinaryIO) -> Inflow:
-    """Return an unread stream as an ``Inflow``, with its descriptor if a loop can watch it."""
+    """Return an unread stream as an ``Inflow``, with its descriptor if it may be one that does not block."""
     if os.name == "posix":
         try:
             fd = stream.fileno()

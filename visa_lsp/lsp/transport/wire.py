@@ -8,6 +8,7 @@ client ends the server.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -30,117 +31,51 @@ _INTERRUPTED: Final = 130
 
 
 class _Inbox:
-    """Passes messages from the stream, or from the thread that reads it, to the loop that handles them."""
+    """Passes messages from the thread that reads the stream to the loop that handles them."""
 
     def __init__(self, server: LanguageServer, inflow: Inflow, stop: Event) -> None:
         self._server, self._inflow, self._stop = server, inflow, stop
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._handled = Semaphore(0)
-        self._engaged = True  # set with a message, because nothing is read until it is handled
 
     async def empty(self) -> None:
         """Handle messages until there are no more."""
-        if not self._listens():
-            Thread(target=self._read, name="stdin", daemon=True).start()
+        Thread(target=self._read, name="stdin", daemon=True).start()
         await self._ended
 
-    # ---- called by the loop ----
-
-    def _listens(self) -> bool:
-        """Return whether the loop can watch for new data; if so, it watches until the end.
-
-        Stopping and starting this for each message would sometimes take as long as a keystroke.
-        """
-        fd = self._inflow.fd
-        if fd is None:
-            return False
-        try:
-            self._loop.add_reader(fd, self._receive)
-        except (NotImplementedError, OSError, ValueError):
-            return False
-        self._ended.add_done_callback(lambda _: self._loop.remove_reader(fd))
-        self._next()
-        return True
-
-    def _receive(self) -> None:
-        if self._engaged:
-            return  # the loop calls again
-        inflow = self._inflow
-        try:
-            inflow.fill()
-        except BlockingIOError:
-            return
-        except OSError:
-            logger.warning("standard input cannot be read any more")
-            inflow.ended = True
-        body = inflow.message()
-        if body is not None or inflow.ended:
-            self._take(body)
-
-    def _next(self) -> None:
-        """Handle the next stored message, or wait for more data."""
-        if self._ended.done():
-            return
-        body = self._inflow.message()
-        if body is not None or self._inflow.ended:
-            self._take(body)
-        else:
-            self._engaged = False
-
-    def _take(self, body: bytes | None) -> None:
-        self._engaged = True
-        if body is None:
-            self._end()
-        elif self._handle(body):
-            # Work that the message has started is done first.
-            self._loop.call_soon(self._next)
-
-    # ---- read by a thread ----
-
     def _read(self) -> None:
+        """Read messages on the thread."""
         try:
             while (body := self._inflow.next()) is not None:
-                self._loop.call_soon_threadsafe(self._hand, body)
+                self._loop.call_soon_threadsafe(self._handle, body)
                 self._handled.acquire()
         except (OSError, ValueError):
             logger.warning("standard input cannot be read any more")
         except RuntimeError:
             return  # the loop is closed
-        try:
+        with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._end)
-        except RuntimeError:
-            return
 
-    def _end(self, error: BaseException | None = None) -> None:
-        if self._ended.done():
-            return
-        if error is None:
+    def _end(self) -> None:
+        if not self._ended.done():
             self._ended.set_result(None)
-        else:
-            self._ended.set_exception(error)
 
-    def _hand(self, body: bytes) -> None:
-        if self._handle(body):
-            # Work that the message started is done first, because the thread would take the interpreter's lock from it.
-            self._loop.call_soon(self._handled.release)
-
-    # ---- handled ----
-
-    def _handle(self, body: bytes) -> bool:
-        """Handle a message; return whether more may follow."""
+    def _handle(self, body: bytes) -> None:
+        """Handle a message on the loop."""
         try:
             self._server.protocol.handle_message(json.loads(body))
         except (SystemExit, KeyboardInterrupt, BrokenPipeError):
             self._end()
-            return False
+            return
         except Exception as error:
             logger.exception("a message cannot be handled")
             self._server.report_server_error(error, JsonRpcException)
         if self._stop.is_set():
             self._end()
-            return False
-        return True
+            return
+        # Work that the message started is done first, because the thread would take the interpreter's lock from it.
+        self._loop.call_soon(self._handled.release)
 
 
 class _Outbox:
