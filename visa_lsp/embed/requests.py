@@ -24,10 +24,9 @@ from visa_lsp.ide.features.references import places as of_places
 from visa_lsp.ide.features.rename import NAME, RenameRefused
 from visa_lsp.ide.features.rename import prepare_rename as of_prepare_rename
 from visa_lsp.ide.features.rename import rename as of_rename
-from visa_lsp.ide.features.semantic_tokens import pack_tokens, semantic_tokens
+from visa_lsp.ide.features.semantic_tokens import pack_tokens, packed_lines, unpack_tokens
 from visa_lsp.ide.features.signature import SignatureHelp
 from visa_lsp.ide.features.signature import signature_help as of_signature_help
-from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.features.token_pieces import Piece, join_lines, recode_line
 from visa_lsp.text import Encoding, Span
 
@@ -232,14 +231,13 @@ def tokens(host: HostText, encoding: Encoding) -> Piece:
     """Return the colours of only the vISA in the host; lines are those of the host."""
     by_line: dict[int, list[tuple[int, int, int, int]]] = {}
     text = host.document
-    for token in semantic_tokens(host.analysis) if host.units else ():
-        whole = host.analysis.document.span(token.line, token.span)
-        span = host.host_span(whole)
-        if span is None or not host.is_unbroken(whole):
-            continue
-        line, column = text.position(span.start)
-        bits = sum(1 << MODIFIERS.index(word) for word in token.modifiers)
-        by_line.setdefault(line, []).append((column, span.end - span.start, TYPES.index(token.type), bits))
+    for visa_line, packed in packed_lines(host.analysis) if host.units else ():
+        for start, length, type_, modifiers in unpack_tokens(packed):
+            whole = host.analysis.document.span(visa_line, Span(start, start + length))
+            span = host.host_span(whole)
+            if span is not None and host.is_unbroken(whole):
+                line, column = text.position(span.start)
+                by_line.setdefault(line, []).append((column, span.end - span.start, type_, modifiers))
     lines = [b""] * (max(by_line, default=-1) + 1)
     for line, found in by_line.items():
         lines[line] = recode_line(pack_tokens(sorted(found)), text.line_text(line), encoding)

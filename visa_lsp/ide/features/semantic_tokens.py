@@ -7,12 +7,12 @@ only the first of them is bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
-from visa_lsp.ide.index.line_keys import keys_of, version_of
+from visa_lsp.ide.index.line_keys import keys_of
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.token_at import find_bound, statement_of, symbol_of
 from visa_lsp.ide.index.tokens import Token, TokenKind, tokens_of
@@ -74,21 +74,27 @@ _packed: dict[str, dict[str, bytes]] = {}
 
 def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[SemanticToken]:
     """Yield the tokens of lines ``first`` to ``last``, both included; up to the end if ``last`` is None."""
+    for line, tokens in packed_lines(analysis, first, last):
+        for start, length, type_, bits in unpack_tokens(tokens):
+            words = tuple(word for number, word in enumerate(MODIFIERS) if bits >> number & 1)
+            yield SemanticToken(line, Span(start, start + length), TYPES[type_], words)
+
+
+def packed_lines(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yield each of these lines that has tokens, with its packed tokens, columns in code points."""
     document = analysis.document
+    first = max(0, first)
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
     if not is_coloured_by_chunk(analysis):
-        lines = range(max(0, first), end + 1)
+        lines = range(first, end + 1)
         view = focus(analysis, lines)
-        for line in lines:
-            yield from _of_line(view, line)
+        yield from ((line, tokens) for line in lines if (tokens := _pack_line(view, line)))
         return
-    for at in range(document.chunk_at(max(0, first)), document.chunk_at(max(0, end)) + 1):
+    for at in range(document.chunk_at(first), document.chunk_at(max(0, end)) + 1):
         base = document.line_of(at)
         for line, tokens in enumerate(chunk_lines(analysis, at, range(first - base, end + 1 - base)), base):
             if tokens and first <= line <= end:
-                for start, length, type_, bits in unpack_tokens(tokens):
-                    words = tuple(word for number, word in enumerate(MODIFIERS) if bits >> number & 1)
-                    yield SemanticToken(line, Span(start, start + length), TYPES[type_], words)
+                yield line, tokens
 
 
 def is_coloured_by_chunk(analysis: Analysis) -> bool:
@@ -127,7 +133,7 @@ def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> lis
     if keys is None:
         bound = _bind_lines(analysis, at, [i for i in range(part.chunk.count) if i in wanted])
         return [bound.get(i, b"") for i in range(part.chunk.count)]
-    known = _get_packed(version_of(index))
+    known = _get_packed(index.version)
     try:
         return list(map(known.__getitem__, keys))
     except KeyError:  # a line with a new key, or with a key whose tokens were not computed earlier
@@ -144,7 +150,7 @@ def _bind_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int,
         return {}
     base = analysis.document.line_of(at)
     view = focus(analysis, [base + i for i in chosen])
-    return {i: pack_tokens(map(_plain, _of_line(view, base + i))) for i in chosen}
+    return {i: _pack_line(view, base + i) for i in chosen}
 
 
 def _get_packed(version: str) -> dict[str, bytes]:
@@ -156,39 +162,34 @@ def _get_packed(version: str) -> dict[str, bytes]:
     return known
 
 
-def _plain(token: SemanticToken) -> tuple[int, int, int, int]:
-    bits = sum(1 << MODIFIERS.index(word) for word in token.modifiers)
-    return token.span.start, token.span.end - token.span.start, TYPES.index(token.type), bits
-
-
-def _of_line(analysis: Analysis, line: int) -> Iterator[SemanticToken]:
-    """Yield the tokens of a line, which may be one of several of its statement."""
+def _pack_line(analysis: Analysis, line: int) -> bytes:
+    """Return the packed tokens of a line, which may be one of several of its statement."""
     document = analysis.document
     first = document.first_line_of(line)
     body, bound = find_bound(analysis, first)
     statement = statement_of(analysis, first, bound)
-    if statement is None:
-        return
     before = document.line_start(line) - document.line_start(first)
     columns = Span(before, before + len(document.line_text(line)))
-    for token in tokens_of(statement, bound):
-        coloured = _token(first, token, body, bound) if columns.start <= token.span.start < columns.end else None
-        if coloured is not None:
-            yield replace(coloured, line=line, span=coloured.span.shift(-before))
+    found = []
+    for token in tokens_of(statement, bound) if statement is not None else ():
+        start, end = token.span.start, token.span.end
+        if columns.start <= start < columns.end and start < end:
+            type_, words = _colour(first, token, body, bound)
+            bits = sum(1 << MODIFIERS.index(word) for word in words)
+            found.append((start - before, end - start, TYPES.index(type_), bits))
+    return pack_tokens(found)
 
 
-def _token(line: int, token: Token, body: Body | None, bound: Bound | None) -> SemanticToken | None:
-    if token.span.end <= token.span.start:
-        return None
+def _colour(line: int, token: Token, body: Body | None, bound: Bound | None) -> tuple[str, Sequence[str]]:
+    """Return the type of a token, and its modifiers."""
+    words = ["declaration"] if token.definition else []
     if token.kind is not TokenKind.VARIABLE:
-        modifiers = ("declaration",) if token.definition else ()
-        return SemanticToken(line, token.span, _TYPE[token.kind], modifiers)
+        return _TYPE[token.kind], words
     symbol = symbol_of(body, line, token) if body else None
     if symbol is None:
-        return SemanticToken(line, token.span, "variable")
+        return "variable", ()
     if symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE):
-        return SemanticToken(line, token.span, "label")
-    words = ["declaration"] if token.definition else []
+        return "label", ()
     if symbol.predefined:
         words.append("defaultLibrary")
     slot = next((b.slot for b in bound.operands if b.node is token.operand), None) if bound else None
@@ -196,5 +197,4 @@ def _token(line: int, token: Token, body: Body | None, bound: Bound | None) -> S
         words.append("modification")
     if symbol.kind in _CLASS:
         words.append(_CLASS[symbol.kind])
-    kind = "parameter" if symbol.input is not None else "variable"
-    return SemanticToken(line, token.span, kind, tuple(words))
+    return "parameter" if symbol.input is not None else "variable", words

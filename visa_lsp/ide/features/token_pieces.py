@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.features.semantic_tokens import chunk_lines, pack_tokens, semantic_tokens, unpack_tokens
-from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
-from visa_lsp.ide.index.line_keys import Signs, signs_at, version_of
+from visa_lsp.ide.features.semantic_tokens import chunk_lines, pack_tokens, packed_lines, unpack_tokens
+from visa_lsp.ide.index.line_keys import Signs, signs_at
 from visa_lsp.syntax.word_search import may_have, needle
 from visa_lsp.text import Encoding, units
 
@@ -53,7 +52,7 @@ class Pieces:
         """Return the piece of a chunk if it is known."""
         chunk = index.document.chunks[at]
         known = self.kept.get((encoding, id(chunk)))
-        if known is None or known.chunk is not chunk or known.version != version_of(index):
+        if known is None or known.chunk is not chunk or known.version != index.version:
             return None
         signs = signs_at(index, at)
         return known if known.naming is signs.naming or _same_meaning(index, at, known, signs) else None
@@ -62,7 +61,7 @@ class Pieces:
         """Return the piece of a chunk from its lines."""
         chunk = analysis.document.chunks[at]
         piece = _make_piece(chunk_lines(analysis, at), analysis.document, at, encoding)
-        piece.chunk, piece.naming, piece.version = chunk, signs_at(index, at).naming, version_of(index)
+        piece.chunk, piece.naming, piece.version = chunk, signs_at(index, at).naming, index.version
         if len(self.kept) > 3 * len(analysis.document.chunks) + 64:
             alive = set(map(id, analysis.document.chunks))
             self.kept = {key: piece for key, piece in self.kept.items() if key[1] in alive}
@@ -125,14 +124,9 @@ def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> P
     """Return the tokens of lines ``first`` to ``last`` as one piece that counts from line ``first``."""
     document = analysis.document
     last = min(last, document.line_count - 1)  # a client may request any range
-    found: list[bytes] = [b""] * max(0, last + 1 - first)
-    by_line: dict[int, list[tuple[int, int, int, int]]] = {}
-    for token in semantic_tokens(analysis, first, last):
-        bits = sum(1 << MODIFIERS.index(word) for word in token.modifiers)
-        start, end = token.span.start, token.span.end
-        by_line.setdefault(token.line, []).append((start, end - start, TYPES.index(token.type), bits))
-    for line, tokens in by_line.items():
-        found[line - first] = recode_line(pack_tokens(tokens), document.line_text(line), encoding)
+    found = [b""] * max(0, last + 1 - first)
+    for line, tokens in packed_lines(analysis, first, last):
+        found[line - first] = recode_line(tokens, document.line_text(line), encoding)
     return join_lines(found)
 
 

@@ -56,13 +56,6 @@ class Signs(dict[str, str]):
         return sign
 
 
-class GroupSigns:
-    """The signs of the bodies of a snapshot, by their first chunks."""
-
-    def __init__(self) -> None:
-        self.signs: dict[int, Signs] | None = None
-
-
 def keys_of(analysis: Analysis, at: int) -> list[str] | None:
     """Return a key for every line of a chunk; lines with the same key differ only in names of one class and in long numbers.
 
@@ -76,38 +69,31 @@ def keys_of(analysis: Analysis, at: int) -> list[str] | None:
     return classes(part.code, signs_at(index, at))[: part.chunk.count]
 
 
-def version_of(index: Index) -> str:
-    """Return the line with the version of a text."""
-    return index.version
+class LastSigns:
+    """The signs of all bodies of the last requested index of a text, by their first chunks."""
+
+    def __init__(self) -> None:
+        self.index: Index | None = None
+        self.signs: dict[int, Signs] = {}
 
 
 def signs_at(index: Index, at: int) -> Signs:
     """Return the signs of the body of a chunk; the same object for successive snapshots while no name changes."""
-    groups = index.views.part(GroupSigns)
-    if groups.signs is None:
-        groups.signs = _signs_of_groups(index)
-    return groups.signs[index.group_at(index.document.line_of(at)).first]
-
-
-class LastSigns:
-    """The last requested signs of all bodies of a text."""
-
-    def __init__(self) -> None:
-        self.signs: list[Signs] = []
-
-
-def _signs_of_groups(index: Index) -> dict[int, Signs]:
     last = index.document.session.part(LastSigns)
-    kept = last.signs
-    found: list[Signs] = []
+    if last.index is not index:
+        last.index, last.signs = index, _signs_of_groups(index, list(last.signs.values()))
+    return last.signs[index.group_at(index.document.line_of(at)).first]
+
+
+def _signs_of_groups(index: Index, kept: list[Signs]) -> dict[int, Signs]:
+    found: dict[int, Signs] = {}
     for number, group in enumerate(index.groups):
         naming = tuple([part.naming for part in index.parts[group.first : group.end]])
         # The body may have had another number before.
         near = [kept[i] for i in (number, len(kept) - len(index.groups) + number) if 0 <= i < len(kept)]
         same = next((signs for signs in near if signs.naming == naming), None)
-        found.append(same or _signs(index, group, naming))
-    last.signs = found
-    return {group.first: signs for group, signs in zip(index.groups, found, strict=True)}
+        found[group.first] = same or _signs(index, group, naming)
+    return found
 
 
 def _signs(index: Index, group: BodyChunks, naming: Naming) -> Signs:
