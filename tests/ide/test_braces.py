@@ -15,7 +15,7 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks.run import rule_named
 from visa_lsp.codec.encode import encode
 from visa_lsp.generate.textmate import grammar
-from visa_lsp.ide.features.completion import complete
+from visa_lsp.ide.features.completion import offers
 from visa_lsp.ide.features.definition import definition
 from visa_lsp.ide.features.folding import folding_ranges
 from visa_lsp.ide.features.formatting import format_text
@@ -205,10 +205,10 @@ def test_layout_changes_blanks_only_and_colours_stay():
 @pytest.mark.parametrize(("line", "wanted"), [("{ mo", "mov"), ("{{ mov (M1, 8) ", "A"), ("{ .de", ".decl")])
 def test_completion_behind_a_brace_is_that_of_the_line_without_it(line: str, wanted: str):
     text = HEAD + line
-    labels = {item.label for item in complete(Analysis.of(text), len(text))}
+    labels = {item.label for item in offers(Analysis.of(text), len(text))[0]}
     assert wanted in labels
     closed = f"{HEAD}{{\n    {MOV} }} "
-    assert not complete(Analysis.of(closed), len(closed))
+    assert not offers(Analysis.of(closed), len(closed))[0]
 
 
 def test_removing_an_unused_declaration_keeps_the_brace_on_its_line():

@@ -4,12 +4,12 @@ import pytest
 from cursor import DECLARATIONS, analyse_at_cursor
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.features.completion import ItemKind, complete, documentation
+from visa_lsp.ide.features.completion import ItemKind, documentation, offers
 
 
 def labels(source: str) -> list[str]:
     analysis, offset = analyse_at_cursor(source)
-    return [item.label for item in complete(analysis, offset)]
+    return [item.label for item in offers(analysis, offset)[0]]
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_variables_of_the_right_type_come_first():
 
 def test_the_choice_replaces_what_is_written():
     analysis, offset = analyse_at_cursor("mov (M1, 8) A(0,0)<1> %r^")
-    item = next(i for i in complete(analysis, offset) if i.label == "%r0")
+    item = next(i for i in offers(analysis, offset)[0] if i.label == "%r0")
     assert analysis.document.slice(item.span) == "%r"
     assert item.insert == "%r0(${1:0},${2:0})<${3:1;1,0}>"
 
 
 def test_snippet_of_an_instruction_has_all_its_operands():
     analysis, offset = analyse_at_cursor("mad^")
-    item = next(i for i in complete(analysis, offset) if i.label == "mad")
+    item = next(i for i in offers(analysis, offset)[0] if i.label == "mad")
     assert item.insert == "mad (${1:M1}, ${2:16}) ${3:dst} ${4:src0} ${5:src1} ${6:src2}"
     assert "Multiply, then add" in documentation(analysis, ItemKind.MNEMONIC, "mad", 3)
     assert "alias of" in documentation(analysis, ItemKind.VARIABLE, "B", 3)
@@ -87,4 +87,4 @@ def test_completion_never_fails_on_any_offset():
     )
     analysis = Analysis.of(source)
     for offset in range(len(source) + 1):
-        complete(analysis, offset)
+        offers(analysis, offset)

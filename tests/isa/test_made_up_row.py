@@ -87,13 +87,13 @@ import visa_lsp.isa.rows.misc as misc
 from test_made_up_source import ROW
 misc.ROWS = (*misc.ROWS, ROW)
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.features.completion import complete
+from visa_lsp.ide.features.completion import offers
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.app.assemble import assemble_text
 text = sys.argv[2]
 analysis = Analysis.of(text, "TGLLP")
 shown = hover(analysis, text.index("frobnicate") + 2)
-items = complete(analysis, text.index("    frob\\n") + 8)
+items = offers(analysis, text.index("    frob\\n") + 8)[0]
 clean = text.replace("    frob\\n", "")
 assembled = assemble_text(clean, "TGLLP")
 print(json.dumps({

@@ -16,29 +16,24 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node, Query, TreeCursor
 
-    from visa_lsp.text import Span
-
 _MAX_CHILDREN: Final = 2000
 
 # The types of nodes to find, each with the name of the list that collects it.
 Kinds = tuple[tuple[str, str], ...]
 
 
-def nodes_of(root: Node, host: Host, kinds: Kinds, within: Span | None = None) -> dict[str, list[Node]]:
-    """Return the nodes of the types in ``kinds``, by its names; ``within`` selects the nodes that overlap it."""
+def nodes_of(root: Node, host: Host, kinds: Kinds) -> dict[str, list[Node]]:
+    """Return the nodes of the types in ``kinds``, by its names."""
     if is_hard(root):
         names = dict(kinds)
         found: dict[str, list[Node]] = {}
-        for node in _all(root, within):
+        for node in _all(root):
             if node.type in names:
                 found.setdefault(names[node.type], []).append(node)
         return found
     from tree_sitter import QueryCursor
 
-    cursor = QueryCursor(_query(host, kinds))
-    if within is not None:
-        cursor.set_byte_range(within.start, within.end)
-    return cursor.captures(root)
+    return QueryCursor(_query(host, kinds)).captures(root)
 
 
 def find_enclosing(root: Node, offsets: Iterable[int], types: Container[str]) -> Iterator[tuple[Node, ...]]:
@@ -96,12 +91,10 @@ def _longest_run(node: Node) -> int:
     return longest
 
 
-def _all(root: Node, within: Span | None) -> Iterator[Node]:
+def _all(root: Node) -> Iterator[Node]:
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        if within is not None and (node.end_byte <= within.start or within.end <= node.start_byte):
-            continue
         yield node
         if node.named_child_count:
             waiting.extend(reversed(node.children))

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An offer to the user. ``all_of_kind`` marks one that fixes every finding of a rule, or of all rules."""
+    """An offer to the user; ``diagnostic`` is None for one that fixes every finding of a rule."""
 
     title: str
     edits: tuple[Edit, ...]
     diagnostic: Diagnostic | None
     preferred: bool = False
-    all_of_kind: bool = False
 
 
 def code_actions(found: Sequence[Diagnostic], span: Span) -> tuple[Action, ...]:
@@ -39,7 +38,7 @@ def code_actions(found: Sequence[Diagnostic], span: Span) -> tuple[Action, ...]:
         alike = [d for d in found if d.code == code and d.fixes and d.fixes[0].safe]
         if len(alike) > 1:
             edits = join_fixes(d.fixes[0].edits for d in alike)
-            actions.append(Action(f"Fix all {len(alike)} {alike[0].name} findings", edits, None, all_of_kind=True))
+            actions.append(Action(f"Fix all {len(alike)} {alike[0].name} findings", edits, None))
     return tuple(actions)
 
 

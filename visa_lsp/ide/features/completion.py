@@ -44,7 +44,6 @@ class ItemKind(Enum):
     TYPE = "type"
     VALUE = "value"
     PROPERTY = "property"
-    SNIPPET = "snippet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +81,8 @@ _SOURCE_REGIONS: Final = (
 )
 
 
-def complete(analysis: Analysis, offset: int) -> tuple[CompletionOffer, ...]:
-    """Return the offers at an offset; the editor filters them by the text before the cursor."""
-    return offers(analysis, offset)[0]
-
-
 def offers(analysis: Analysis, offset: int) -> tuple[tuple[CompletionOffer, ...], bool]:
-    """Return the offers at an offset, and whether some names are missing."""
+    """Return the offers at an offset, which the editor filters by the text before it, and whether some names are missing."""
     context = context_at(analysis, offset)
     view, cut = _view(analysis, context)
     body = view.bound.body_at(context.line) if view is not None else None

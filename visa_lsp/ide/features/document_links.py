@@ -47,7 +47,7 @@ _YAML: Final = re.compile(
 _LIST: Final = re.compile(r"^[^\S\n]*files[^\S\n]*:[^\S\n]*\[([^\]\n]*)\]", re.MULTILINE)
 _NAME: Final = re.compile(r"^\s+-\s+name\s*:\s*[\"']?([A-Za-z0-9_.$-]+)", re.MULTILINE)
 # The files that a chunk names, with lines from its first; cached with the chunk, because they depend on its text only.
-_FILES: Final = Key[list[Link]]("files")
+_FILES: Final = Key[list[Link]]()
 
 
 def document_links(analysis: Analysis) -> tuple[Link, ...]:

@@ -66,8 +66,8 @@ _LISTED: Final = re.compile(r"\s*//+\s*\.decl\s+\S+\s+v_type=\w+\s+v_name=")
 
 _SORTS: Final = (".decl", ".input", ".parameter", ".implicit", ".kernel_attr")
 # The runs of ``_runs`` and the numbers of blank lines; cached with the chunk, because they depend on its text only.
-_RUNS: Final = Key[list[_Run]]("runs of lines")
-_BLANK: Final = Key[set[int]]("blank lines")
+_RUNS: Final = Key[list[_Run]]()
+_BLANK: Final = Key[set[int]]()
 
 
 def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:

@@ -73,7 +73,7 @@ class _Told(NamedTuple):
 
 
 # Facts of the lines of a chunk; cached with the chunk, because they depend on its text only.
-_TOLD: Final = Key[tuple[_Told, ...]]("source lines")
+_TOLD: Final = Key[tuple[_Told, ...]]()
 
 
 def source_at(document: Document, line: int) -> SourceLine | None:

@@ -15,16 +15,7 @@ T = TypeVar("T")
 
 
 class Key(Generic[T]):
-    """The key of a fact of type ``T``; two keys differ even if their names are equal."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        """Return the name of the key."""
-        return f"Key({self.name!r})"
+    """The key of a fact of type ``T``; every key differs from all others."""
 
 
 class Memo(Protocol):

@@ -328,7 +328,7 @@ def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Value]:
 
 # The findings of a file that is not open, for a state of the file, its settings and its platform, which the id of the
 # report contains.
-_REPORT: Final = Key[list[Value]]("report")
+_REPORT: Final = Key[list[Value]]()
 
 
 def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | None:

@@ -24,7 +24,7 @@ from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, text_edits, to_
 from visa_lsp.lsp.encode import encode_json, finding_value
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
-from visa_lsp.lsp.handlers.language import place, place_in_host
+from visa_lsp.lsp.handlers.language import ask
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
 from visa_lsp.lsp.visa_server import VisaServer, guard
 from visa_lsp.lsp.work_progress import show_progress
@@ -46,10 +46,9 @@ _ITEM: Final = {
     ItemKind.TYPE: types.CompletionItemKind.TypeParameter,
     ItemKind.VALUE: types.CompletionItemKind.Value,
     ItemKind.PROPERTY: types.CompletionItemKind.Property,
-    ItemKind.SNIPPET: types.CompletionItemKind.Snippet,
 }
 # The edits that format a chunk; cached, because the format of a line depends on the line alone.
-_EDITS: Final = Key[Placed]("edits that format")
+_EDITS: Final = Key[Placed]()
 _REWRITE: Final = types.CodeActionKind.RefactorRewrite.value
 _PLACEHOLDER: Final = re.compile(r"\$\{\d+(?::([^}]*)|\|([^,|]*)[^}]*)?\}")
 
@@ -75,17 +74,15 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     if described is not None:
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
         return info.completion_items(ls, *described, offset)
-    inside = place_in_host(ls, params)
-    at = inside or place(ls, params)
-    if at is None:
+    asked = ask(ls, params, offers, requests.complete)
+    if asked is None:
         return None
+    opened, (found, cut) = asked
     text = ls.client_capabilities.text_document
     known = text.completion.completion_item if text and text.completion else None
     snippets = bool(known and known.snippet_support)
-    found, cut = requests.complete(inside[1], inside[2]) if inside is not None else offers(at[0].analysis, at[-1])
-    document = at[0].document
-    ranges = {span: raw_range(document, span, ls.encoding) for span in {item.span for item in found}}
-    items = [_completion(at[0].key, item, params.position, ranges[item.span], snippets=snippets) for item in found]
+    ranges = {span: raw_range(opened.document, span, ls.encoding) for span in {item.span for item in found}}
+    items = [_completion(opened.key, item, params.position, ranges[item.span], snippets=snippets) for item in found]
     return Raw({"isIncomplete": cut, "items": items})
 
 
@@ -136,12 +133,10 @@ async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.Comple
 @guard
 async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
     """Return the syntax of the instruction at the cursor."""
-    inside, at = place_in_host(ls, params), place(ls, params)
-    found = signature_help(at[0].analysis, at[1]) if at else None
-    if inside is not None:
-        found = requests.signature_help(inside[1], inside[2])
-    if found is None:
+    asked = ask(ls, params, signature_help, requests.signature_help)
+    if asked is None or asked[1] is None:
         return None
+    found = asked[1]
     signatures = [
         types.SignatureInformation(
             s.label,
@@ -158,30 +153,23 @@ async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> typ
 @guard
 async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
     """Return the range of the name that would be renamed."""
-    inside = place_in_host(ls, params)
-    at = inside or place(ls, params)
-    if at is None:
+    asked = ask(ls, params, prepare_rename, requests.prepare_rename)
+    if asked is None or asked[1] is None:
         return None
-    found = requests.prepare_rename(inside[1], inside[2]) if inside else prepare_rename(at[0].analysis, at[-1])
-    if found is None:
-        return None
-    return types.PrepareRenamePlaceholder(range_of(at[0].document, found[0], ls.encoding), found[1])
+    opened, (span, name) = asked[0], asked[1]
+    return types.PrepareRenamePlaceholder(range_of(opened.document, span, ls.encoding), name)
 
 
 async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
     """Return the edits of a rename. Raises JsonRpcInvalidParams, which the editor shows, if the rename is refused."""
-    inside = place_in_host(ls, params)
-    at = inside or place(ls, params)
-    if at is None:
-        return None
     try:
-        if inside is not None:
-            edits = requests.rename(inside[1], inside[2], params.new_name)
-        else:
-            edits = rename(at[0].analysis, at[-1], params.new_name)
+        asked = ask(ls, params, rename, requests.rename, params.new_name)
     except RenameRefused as refusal:
         raise JsonRpcInvalidParams(str(refusal)) from refusal
-    return Raw({"changes": {at[0].key: raw_edits(at[0].document, edits, ls.encoding)}})
+    if asked is None:
+        return None
+    opened, edits = asked
+    return Raw({"changes": {opened.key: raw_edits(opened.document, edits, ls.encoding)}})
 
 
 @guard

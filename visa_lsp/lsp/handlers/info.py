@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.visa_server import VisaServer
 
 # The vISA text beside a ze_info document, for a state of its file and a platform.
-_ANALYSIS: Final = Key["Analysis"]("analysis")
+_ANALYSIS: Final = Key["Analysis"]()
 # Limits the documents that are searched and read for one request; no compiled text has more kernels.
 _MAX_KERNELS: Final = 64
 _START: Final = types.Position(0, 0)
@@ -224,7 +224,7 @@ class _Inputs:
 
 
 # By kernel, for a state of a text's folder and the text's platform.
-_INPUTS: Final = Key[dict[str, _Inputs]]("inputs")
+_INPUTS: Final = Key[dict[str, _Inputs]]()
 
 
 def inputs_beside(

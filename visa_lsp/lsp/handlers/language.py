@@ -6,7 +6,7 @@ Each converts its parameters, calls ``ide``, and converts the result back.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from lsprotocol import types
 
@@ -21,6 +21,8 @@ from visa_lsp.lsp.visa_server import VisaServer, guard
 from visa_lsp.lsp.work_progress import send_partial
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
 
@@ -31,6 +33,8 @@ _HIGHLIGHT: Final = {
     ReferenceKind.DECLARED: types.DocumentHighlightKind.Text,
     ReferenceKind.NAMED: types.DocumentHighlightKind.Text,
 }
+
+R = TypeVar("R")
 
 
 class AtPosition(Protocol):
@@ -63,6 +67,22 @@ def place_in_host(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, Hos
     """Return the open document of another language, its vISA, and the offset of a request."""
     found = ls.host(params.text_document)
     return (*found, to_offset(found[1].document, params.position, ls.encoding)) if found is not None else None
+
+
+def ask(
+    ls: VisaServer,
+    params: AtPosition,
+    of_visa: Callable[..., R],
+    of_host: Callable[..., R],
+    *args: object,
+    **more: object,
+) -> tuple[OpenDocument, R] | None:
+    """Return the open document of a request, and the answer of a feature of vISA, or of vISA in another language."""
+    inside = place_in_host(ls, params)
+    if inside is not None:
+        return inside[0], of_host(inside[1], inside[2], *args, **more)
+    at = place(ls, params)
+    return (at[0], of_visa(at[0].analysis, at[1], *args, **more)) if at is not None else None
 
 
 @guard
@@ -190,16 +210,11 @@ async def on_implementation(ls: VisaServer, params: types.ImplementationParams) 
 @guard
 async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     """Return every place of a name and of its aliases."""
-    inside = place_in_host(ls, params)
-    at = inside or place(ls, params)
-    if at is None:
+    asked = ask(ls, params, places, requests.places, declarations=params.context.include_declaration)
+    if asked is None:
         return None
-    declarations = params.context.include_declaration
-    if inside is not None:
-        spans = requests.places(inside[1], inside[2], declarations=declarations)
-    else:
-        spans = places(at[0].analysis, at[-1], declarations=declarations)
-    found = [{"uri": at[0].key, "range": raw_range(at[0].document, span, ls.encoding)} for span in spans]
+    opened, spans = asked
+    found = [{"uri": opened.key, "range": raw_range(opened.document, span, ls.encoding)} for span in spans]
     if params.partial_result_token is None:
         return Raw(found)
     for start in range(0, len(found), 500):
@@ -210,11 +225,8 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
 @guard
 async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) -> Any:
     """Return the places of a name, with reads and writes distinguished."""
-    inside = place_in_host(ls, params)
-    at = inside or place(ls, params)
-    if at is None:
+    asked = ask(ls, params, highlights, requests.highlights)
+    if asked is None:
         return None
-    found = requests.highlights(inside[1], inside[2]) if inside is not None else highlights(at[0].analysis, at[-1])
-    return Raw(
-        [{"range": raw_range(at[0].document, o.span, ls.encoding), "kind": _HIGHLIGHT[o.use].value} for o in found]
-    )
+    document = asked[0].document
+    return Raw([{"range": raw_range(document, o.span, ls.encoding), "kind": _HIGHLIGHT[o.use].value} for o in asked[1]])

@@ -36,7 +36,7 @@ _MAX_SAME_NAMED: Final = 100
 # By the file that a text names: flat groups of source line, first and last line of the text, number of instructions.
 Sources = dict[str, "array[int]"]
 _EACH: Final = 4
-_SOURCES: Final = Key[Sources]("sources")
+_SOURCES: Final = Key[Sources]()
 
 
 def location(

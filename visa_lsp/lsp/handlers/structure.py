@@ -163,7 +163,7 @@ def _file_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
 
 
 # The symbols of a file that is not open, for a state of the file and units of columns.
-_SYMBOLS: Final = Key[list[dict[str, Any]]]("symbols")
+_SYMBOLS: Final = Key[list[dict[str, Any]]]()
 
 
 def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
