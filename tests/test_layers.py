@@ -84,7 +84,7 @@ ALLOWED = {
     "isa.rows": {"lane", "lsc_codes", "model", "operands", "platforms", "render_target", "types"},
     "lsp.transport": {"capabilities", "visa_server"},
     "lsp.handlers": {
-        "capabilities", "convert", "deferred_findings", "encode", "chunk_json", "work_progress", "visa_server", "transport", "jobs",
+        "capabilities", "convert", "deferred_findings", "encode", "work_progress", "visa_server", "transport", "jobs",
     },
     "lsp.jobs": set(),
     "sim.effects": SIM | {"exact", "filtering", "image_messages", "lane_formulas", "lanes", "lsc_messages", "messages"},

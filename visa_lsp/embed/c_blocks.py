@@ -276,6 +276,3 @@ def _split_format(piece: StringPiece) -> Iterator[StringPiece]:
         at = form.end()
     if at < len(piece.text):
         yield StringPiece(piece.text[at:], Span(at, len(piece.text)).shift(piece.host.start))
-
-
-__all__ = ["blocks_in", "strings_in"]

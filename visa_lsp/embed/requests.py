@@ -24,7 +24,7 @@ from visa_lsp.ide.features.references import places as of_places
 from visa_lsp.ide.features.rename import NAME, RenameRefused
 from visa_lsp.ide.features.rename import prepare_rename as of_prepare_rename
 from visa_lsp.ide.features.rename import rename as of_rename
-from visa_lsp.ide.features.semantic_tokens import pack_tokens, packed_lines, unpack_tokens
+from visa_lsp.ide.features.semantic_tokens import pack_lines, pack_tokens, unpack_tokens
 from visa_lsp.ide.features.signature import SignatureHelp
 from visa_lsp.ide.features.signature import signature_help as of_signature_help
 from visa_lsp.ide.features.token_pieces import Piece, join_lines, recode_line
@@ -38,11 +38,6 @@ if TYPE_CHECKING:
 _VARIABLE: Final = re.compile(r"[\s&*(]*([A-Za-z_]\w*)")
 _SIGNS_BEFORE: Final = re.compile(r"[%$]\[?\Z")
 _NUMBER: Final = re.compile(r"__asm(\d+)_")
-
-__all__ = [
-    "complete", "definition", "documentation", "folds", "highlights", "hover", "operand_at", "places",
-    "prepare_rename", "rename", "signature_help", "tokens",
-]  # fmt: skip
 
 
 def operand_at(host: HostText, offset: int) -> tuple[Unit, OperandName, Span] | None:
@@ -231,7 +226,7 @@ def tokens(host: HostText, encoding: Encoding) -> Piece:
     """Return the colours of only the vISA in the host; lines are those of the host."""
     by_line: dict[int, list[tuple[int, int, int, int]]] = {}
     text = host.document
-    for visa_line, packed in packed_lines(host.analysis) if host.units else ():
+    for visa_line, packed in pack_lines(host.analysis) if host.units else ():
         for start, length, type_, modifiers in unpack_tokens(packed):
             whole = host.analysis.document.span(visa_line, Span(start, start + length))
             span = host.host_span(whole)

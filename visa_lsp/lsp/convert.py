@@ -37,11 +37,6 @@ SEVERITY: Final = {
 }
 
 
-def point(document: Text, line: int, column: int, encoding: Encoding) -> int:
-    """Return the offset of a client's line and column."""
-    return document.offset(line, code_points(document.line_text(line), column, encoding))
-
-
 def to_offset(document: Text, position: types.Position, encoding: Encoding) -> int:
     """Return the offset of a client's position."""
     line = document.line_text(position.line)
@@ -91,8 +86,3 @@ def line_range(document: Text, line: int, span: Span, encoding: Encoding) -> typ
     text = document.line_text(line)
     start, end = units(text[: span.start], encoding), units(text[: span.end], encoding)
     return types.Range(types.Position(line, start), types.Position(line, end))
-
-
-def text_edits(document: Text, edits: Iterable[Edit], encoding: Encoding) -> list[types.TextEdit]:
-    """Return the client's edits."""
-    return [types.TextEdit(range_of(document, e.span, encoding), e.new_text) for e in edits]

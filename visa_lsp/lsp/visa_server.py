@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Encoding
 
 logger = logging.getLogger(__name__)
-# The requests to ask again for answers, by the capability of a client that knows them.
+# Messages that make a client repeat its requests, by the capability of clients that handle them.
 _REFRESHES: Final = {
     "inlay_hint": types.WORKSPACE_INLAY_HINT_REFRESH,
     "code_lens": types.WORKSPACE_CODE_LENS_REFRESH,

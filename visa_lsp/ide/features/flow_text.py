@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.analysis.line_classes import SelectedLines
 from visa_lsp.checks.support.body_flow import graph_of_body
-from visa_lsp.flow.graph import Block, Edge, EdgeKind, Graph
+from visa_lsp.flow.graph import Block, EdgeKind, Graph
 from visa_lsp.ide.index.focus import WHOLE, Focus
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.sema.bind import bind
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 _LINES: Final = 12
+_STYLES: Final = {EdgeKind.BACK: "color=blue", EdgeKind.CALL: "style=dashed"}
 
 
 def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None) -> Graph | None:
@@ -40,13 +41,13 @@ def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None
 
 def dot(document: Document, flow: Graph) -> str:
     """Return the graph in Graphviz's language."""
-    lines = [f"digraph {_quote(flow.name or 'kernel')} {{", '  node [shape=box, fontname="monospace"];']
+    lines = [f'digraph "{_escape(flow.name or "kernel")}" {{', '  node [shape=box, fontname="monospace"];']
     for block in flow.blocks:
         text = "".join(f"{_escape(line)}\\l" for line in _code(document, flow, block))
         extra = ", peripheries=2" if block.ends else ""
         lines.append(f'  b{block.number} [label="{text}"{extra}];')
     for edge in flow.edges:
-        style = {"back": "color=blue", "call": "style=dashed", "fall": ""}[_sort(edge)]
+        style = _STYLES.get(edge.kind, "")
         label = f'label="{_escape(edge.condition)}"' if edge.condition else ""
         options = ", ".join(x for x in (label, style) if x)
         lines.append(f"  b{edge.source} -> b{edge.target}{f' [{options}]' if options else ''};")
@@ -90,10 +91,6 @@ def values(document: Document, flow: Graph) -> dict[str, Any]:
     }
 
 
-def _sort(edge: Edge) -> str:
-    return {EdgeKind.BACK: "back", EdgeKind.CALL: "call"}.get(edge.kind, "fall")
-
-
 def _code(document: Document, flow: Graph, block: Block, most: int | None = _LINES) -> list[str]:
     """Return the lines of a block without comments; only the first and last lines of a long block."""
     lines = [" ".join(document.code(step.line).split()) for step in flow.code(block)]
@@ -101,10 +98,6 @@ def _code(document: Document, flow: Graph, block: Block, most: int | None = _LIN
         left = len(lines) - most + 1
         lines = [*lines[: most // 2], f"… {left} more", *lines[-(most - most // 2 - 1) :]]
     return lines
-
-
-def _quote(text: str) -> str:
-    return f'"{_escape(text)}"'
 
 
 def _escape(text: str) -> str:

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, body_entry, member_entry, part_members
@@ -87,12 +88,16 @@ def leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
 def _groups(index: Index, body: BodyChunks, room: _Room, arguments: _Told | None) -> list[OutlineEntry]:
     functions, labels = _code(index, body)
     bounds = [*(function.line for function in functions), body.end_line]
-    first = bisect_left(labels, bounds[0], key=_line)
+    first = bisect_left(labels, bounds[0], key=attrgetter("line"))
     inputs = _inputs(index, body, room, arguments)
     blocks = _group(GroupName.BLOCKS, first, _blocks(index, labels[:first], bounds[0], room))
     subroutines = []
     for function, end in islice(zip(functions, bounds[1:], strict=True), room.take(len(functions))):
-        inside = labels[bisect_left(labels, function.line, key=_line) : bisect_left(labels, end, key=_line)]
+        inside = labels[
+            bisect_left(labels, function.line, key=attrgetter("line")) : bisect_left(
+                labels, end, key=attrgetter("line")
+            )
+        ]
         detail = f"{len(inside) + 1} blocks" if inside else "1 block"
         span = Span(function.column, function.column + len(function.name))
         children = tuple(_blocks(index, inside, end, room))
@@ -113,7 +118,7 @@ def _groups(index: Index, body: BodyChunks, room: _Room, arguments: _Told | None
 def _group(name: GroupName, total: int, shown: Sequence[OutlineEntry]) -> OutlineEntry | None:
     if not shown:
         return None
-    top, bottom = shown[0], max(shown, key=_last)
+    top, bottom = shown[0], max(shown, key=attrgetter("last"))
     count = f"{total:,}" if total == len(shown) else f"the first {len(shown):,} of {total:,}"
     return OutlineEntry(
         name.value, OutlineKind.GROUP, count, top.line, top.name_span, top.first, bottom.last, tuple(shown)
@@ -176,7 +181,7 @@ def _code(index: Index, body: BodyChunks) -> tuple[list[_Start], list[_Start]]:
 def _blocks(index: Index, starts: Sequence[_Start], end: int, room: _Room) -> list[OutlineEntry]:
     """Return the blocks that begin at these lines, each up to the next, the last up to ``end``."""
     found = []
-    ends = [*map(_line, starts[1:]), end]
+    ends = [*(start.line for start in starts[1:]), end]
     for start, behind in islice(zip(starts, ends, strict=True), room.take(len(starts))):
         span = Span(start.column, start.column + len(start.name))
         if start.name == ENTRY:
@@ -196,11 +201,3 @@ def _first_code(index: Index, body: BodyChunks) -> int:
             if offset is not None:
                 return index.document.line_of(at) + offset
     return body.end_line
-
-
-def _line(start: _Start) -> int:
-    return start.line
-
-
-def _last(entry: OutlineEntry) -> int:
-    return entry.last

@@ -74,13 +74,13 @@ _packed: dict[str, dict[str, bytes]] = {}
 
 def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[SemanticToken]:
     """Yield the tokens of lines ``first`` to ``last``, both included; up to the end if ``last`` is None."""
-    for line, tokens in packed_lines(analysis, first, last):
+    for line, tokens in pack_lines(analysis, first, last):
         for start, length, type_, bits in unpack_tokens(tokens):
             words = tuple(word for number, word in enumerate(MODIFIERS) if bits >> number & 1)
             yield SemanticToken(line, Span(start, start + length), TYPES[type_], words)
 
 
-def packed_lines(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[tuple[int, bytes]]:
+def pack_lines(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield each of these lines that has tokens, with its packed tokens, columns in code points."""
     document = analysis.document
     first = max(0, first)

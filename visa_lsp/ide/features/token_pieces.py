@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.features.semantic_tokens import chunk_lines, pack_tokens, packed_lines, unpack_tokens
+from visa_lsp.ide.features.semantic_tokens import chunk_lines, pack_lines, pack_tokens, unpack_tokens
 from visa_lsp.ide.index.line_keys import Signs, signs_at
 from visa_lsp.syntax.word_search import may_have, needle
 from visa_lsp.text import Encoding, units
@@ -125,7 +125,7 @@ def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> P
     document = analysis.document
     last = min(last, document.line_count - 1)  # a client may request any range
     found = [b""] * max(0, last + 1 - first)
-    for line, tokens in packed_lines(analysis, first, last):
+    for line, tokens in pack_lines(analysis, first, last):
         found[line - first] = recode_line(tokens, document.line_text(line), encoding)
     return join_lines(found)
 

@@ -37,11 +37,7 @@ def describe_number(node: tree.Expr) -> str | None:
     number = number_of(node)
     if number is None or number.bit_length() > _MAX_BITS:
         return None
-    return f"**{number}** — `{_hex(number & _MASK64 if number < 0 else number)}`"
-
-
-def _hex(value: int) -> str:
-    return f"{value:#x}"
+    return f"**{number}** — `{number & _MASK64 if number < 0 else number:#x}`"
 
 
 def _immediate(type_: DataType, bits: int) -> str:

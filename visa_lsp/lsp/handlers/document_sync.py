@@ -16,7 +16,7 @@ from pygls.exceptions import JsonRpcException
 
 from visa_lsp.embed.languages import MissingGrammarError, host_called, host_of, is_installed
 from visa_lsp.ide.workspace import LAUNCH_ID, Language, UserSettings, language_of, read_settings
-from visa_lsp.lsp.convert import point
+from visa_lsp.lsp.convert import to_offset
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, refresh_launches, schedule
 from visa_lsp.program.suffixes import PROGRAMS
 
@@ -213,8 +213,8 @@ def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> Non
             document = document.edit(0, len(document), change.text)
             continue
         first, last = change.range.start, change.range.end
-        start = point(document, first.line, first.character, ls.encoding)
-        end = start if first == last else point(document, last.line, last.character, ls.encoding)
+        start = to_offset(document, first, ls.encoding)
+        end = start if first == last else to_offset(document, last, ls.encoding)
         document = document.edit(min(start, end), max(start, end), change.text)
     ls.documents.update(opened.key, params.text_document.version, document)
     schedule(ls, opened.key, opened)

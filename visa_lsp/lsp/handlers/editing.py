@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
@@ -19,12 +18,11 @@ from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.signature import signature_help
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.lsp.chunk_json import LineForm, Placed, place_text
-from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, text_edits, to_offset, to_span
+from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, to_offset, to_span
 from visa_lsp.lsp.encode import encode_json, finding_value
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
-from visa_lsp.lsp.handlers.language import ask
+from visa_lsp.lsp.handlers.language import answer_by_language
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
 from visa_lsp.lsp.visa_server import VisaServer, guard
 from visa_lsp.lsp.work_progress import show_progress
@@ -47,8 +45,8 @@ _ITEM: Final = {
     ItemKind.VALUE: types.CompletionItemKind.Value,
     ItemKind.PROPERTY: types.CompletionItemKind.Property,
 }
-# The edits that format a chunk; cached, because the format of a line depends on the line alone.
-_EDITS: Final = Key[Placed]()
+# The edits that format a chunk, for columns in certain units; cached, because a line's format depends on the line alone.
+_EDITS: Final = Key[tuple["Encoding", bytes, tuple[int, ...]]]()
 _REWRITE: Final = types.CodeActionKind.RefactorRewrite.value
 _PLACEHOLDER: Final = re.compile(r"\$\{\d+(?::([^}]*)|\|([^,|]*)[^}]*)?\}")
 
@@ -74,7 +72,7 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     if described is not None:
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
         return info.completion_items(ls, *described, offset)
-    asked = ask(ls, params, offers, requests.complete)
+    asked = answer_by_language(ls, params, offers, requests.complete)
     if asked is None:
         return None
     opened, (found, cut) = asked
@@ -133,7 +131,7 @@ async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.Comple
 @guard
 async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
     """Return the syntax of the instruction at the cursor."""
-    asked = ask(ls, params, signature_help, requests.signature_help)
+    asked = answer_by_language(ls, params, signature_help, requests.signature_help)
     if asked is None or asked[1] is None:
         return None
     found = asked[1]
@@ -153,7 +151,7 @@ async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> typ
 @guard
 async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
     """Return the range of the name that would be renamed."""
-    asked = ask(ls, params, prepare_rename, requests.prepare_rename)
+    asked = answer_by_language(ls, params, prepare_rename, requests.prepare_rename)
     if asked is None or asked[1] is None:
         return None
     opened, (span, name) = asked[0], asked[1]
@@ -163,7 +161,7 @@ async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -
 async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
     """Return the edits of a rename. Raises JsonRpcInvalidParams, which the editor shows, if the rename is refused."""
     try:
-        asked = ask(ls, params, rename, requests.rename, params.new_name)
+        asked = answer_by_language(ls, params, rename, requests.rename, params.new_name)
     except RenameRefused as refusal:
         raise JsonRpcInvalidParams(str(refusal)) from refusal
     if asked is None:
@@ -190,15 +188,18 @@ async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) 
 
 
 def chunk_edits(analysis: Analysis, at: int, encoding: Encoding) -> bytes:
-    """Return the edits that format a chunk, as JSON text; cached while the chunk and its line do not change."""
-    document = analysis.document
-    base = document.line_of(at)
-    return place_text(
-        index_of(document).parts[at].memo, _EDITS, encoding, base, partial(_edits_form, analysis, at, encoding)
-    )
+    """Return the edits that format a chunk, as JSON text."""
+    memo = index_of(analysis.document).parts[at].memo
+    known = memo.get(_EDITS)
+    if known is None or known[0] != encoding:
+        known = memo[_EDITS] = (encoding, *_edits_form(analysis, at, encoding))
+    _, form, lines = known
+    base = analysis.document.line_of(at)
+    return form % tuple([base + line for line in lines])
 
 
-def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> LineForm:
+def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> tuple[bytes, tuple[int, ...]]:
+    """Return the edits with ``%d`` for each line, and the lines from the first of the chunk."""
     document = analysis.document
     base = document.line_of(at)
     out: list[bytes] = []
@@ -213,7 +214,7 @@ def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> LineForm:
             % (end, text)
         )
         lines += [run.first, run.last]
-    return LineForm(b",".join(out), tuple(lines))
+    return b",".join(out), tuple(lines)
 
 
 @guard
@@ -246,15 +247,13 @@ def _format_ranges(ls: VisaServer, identifier: types.TextDocumentIdentifier, ran
 
 
 @guard
-async def on_type_formatting(
-    ls: VisaServer, params: types.DocumentOnTypeFormattingParams
-) -> list[types.TextEdit] | None:
+async def on_type_formatting(ls: VisaServer, params: types.DocumentOnTypeFormattingParams) -> Any:
     """Return the edits that format the line just finished."""
     opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     edits = format_on_type(opened.analysis, params.position.line, params.ch)
-    return text_edits(opened.analysis.document, edits, ls.encoding)
+    return Raw(raw_edits(opened.analysis.document, edits, ls.encoding))
 
 
 @guard

@@ -69,7 +69,7 @@ def place_in_host(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, Hos
     return (*found, to_offset(found[1].document, params.position, ls.encoding)) if found is not None else None
 
 
-def ask(
+def answer_by_language(
     ls: VisaServer,
     params: AtPosition,
     of_visa: Callable[..., R],
@@ -210,7 +210,7 @@ async def on_implementation(ls: VisaServer, params: types.ImplementationParams) 
 @guard
 async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     """Return every place of a name and of its aliases."""
-    asked = ask(ls, params, places, requests.places, declarations=params.context.include_declaration)
+    asked = answer_by_language(ls, params, places, requests.places, declarations=params.context.include_declaration)
     if asked is None:
         return None
     opened, spans = asked
@@ -225,7 +225,7 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
 @guard
 async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) -> Any:
     """Return the places of a name, with reads and writes distinguished."""
-    asked = ask(ls, params, highlights, requests.highlights)
+    asked = answer_by_language(ls, params, highlights, requests.highlights)
     if asked is None:
         return None
     document = asked[0].document
