@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MAX_ENTRIES: Final = 3000
 # Name of the block before the first label.
 ENTRY: Final = "(entry)"
+_LINE: Final = attrgetter("line")
 _PLACE: Final = re.compile(r"(offset|size)\s*=\s*([0-9]+)")
 
 
@@ -88,16 +89,12 @@ def leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
 def _groups(index: Index, body: BodyChunks, room: _Room, arguments: _Told | None) -> list[OutlineEntry]:
     functions, labels = _code(index, body)
     bounds = [*(function.line for function in functions), body.end_line]
-    first = bisect_left(labels, bounds[0], key=attrgetter("line"))
+    first = bisect_left(labels, bounds[0], key=_LINE)
     inputs = _inputs(index, body, room, arguments)
     blocks = _group(GroupName.BLOCKS, first, _blocks(index, labels[:first], bounds[0], room))
     subroutines = []
     for function, end in islice(zip(functions, bounds[1:], strict=True), room.take(len(functions))):
-        inside = labels[
-            bisect_left(labels, function.line, key=attrgetter("line")) : bisect_left(
-                labels, end, key=attrgetter("line")
-            )
-        ]
+        inside = labels[bisect_left(labels, function.line, key=_LINE) : bisect_left(labels, end, key=_LINE)]
         detail = f"{len(inside) + 1} blocks" if inside else "1 block"
         span = Span(function.column, function.column + len(function.name))
         children = tuple(_blocks(index, inside, end, room))
