@@ -152,13 +152,13 @@ class Graph(Struct, frozen=True, dict=True):
 
         -1 for an entry, a block that several entries reach on separate paths, or an unreachable block.
         """
-        return _tree(len(self.blocks), self.entries, self.successors, self.predecessors)
+        return dominator_tree(len(self.blocks), self.entries, self.successors, self.predecessors)
 
     @cached_property
     def post_dominators(self) -> list[int]:
         """The immediate post-dominator of each block; -1 if only the end follows, or no path reaches an end."""
         exits = [b.number for b in self.blocks if b.ends or not self.successors[b.number]]
-        return _tree(len(self.blocks), exits, self.predecessors, self.successors)
+        return dominator_tree(len(self.blocks), exits, self.predecessors, self.successors)
 
     def dominates(self, one: int, other: int) -> bool:
         """Return whether every path from an entry to ``other`` passes ``one``; each block dominates itself."""
@@ -187,10 +187,11 @@ class Graph(Struct, frozen=True, dict=True):
         return spans
 
 
-def _tree(
+def dominator_tree(
     count: int, roots: Sequence[int], ahead: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]
 ) -> list[int]:
-    """Return immediate dominators, computed with a root ``count`` above all roots."""
+    """Return the immediate dominator of each node; -1 for a root, a node below several roots, or an unreachable node."""
+    # A node ``count`` is above all roots.
     above = count
     ahead_ = [*ahead, list(roots)]
     order = _postorder(above, ahead_)

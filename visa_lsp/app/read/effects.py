@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from msgspec import structs
 
@@ -22,8 +21,6 @@ from visa_lsp.program import regions
 from visa_lsp.program.model import Combine, General, Indirect, Inst, Kernel, Predicate, PredicateOperand, RawOperand
 
 Bits = dict[int, int]  # variable key -> bits
-_CONTROL: Final = variable_key(Space.GENERAL, 14)  # rounding and denormals
-_CLOCK: Final = variable_key(Space.GENERAL, 6)
 
 
 class Effects:

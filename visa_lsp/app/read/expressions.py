@@ -352,8 +352,8 @@ class Printer:
             return text
         if isinstance(value, Immediate) and _fits(value, wanted):
             return text
-        if own.size == wanted.size:
-            return _cast(wanted, text) if exact and own.is_signed != wanted.is_signed else text
+        if own.size == wanted.size and not (exact and own.is_signed != wanted.is_signed):
+            return text
         return _cast(wanted, text)
 
     def _other_sign_of(self, value: Expr) -> Expr | None:
@@ -385,8 +385,6 @@ class Printer:
                 RankedText(f"{word}({texts[0].text}, {texts[1].text})", _ATOM), ty.UD, value.type, saturate=False
             )
         exec_type = execution_type(types)
-        if value.meaning.word == "src" and not exec_type.is_float and value.type.is_int and not value.saturate:
-            return self._convert(self.value(args[0], control), types[0], value.type, saturate=False)
         if value.meaning.word == "src":
             return self._convert(self.value(args[0], control), types[0], value.type, saturate=value.saturate)
         # Operations whose result may need more bits than the sources are computed in the bits of the result.
@@ -502,12 +500,10 @@ def component(number: int, count: int) -> str | None:
 
 def _join(sign: str, rank: int, parts: list[RankedText]) -> RankedText:
     """Join operands; operands of shifts and bit operations get brackets, because few readers know their precedence."""
-    strict = 7 if rank >= 7 else _UNARY
-    text = parts[0].within(
-        max(rank, strict if rank < 7 else rank) if parts[0].rank != rank or sign in ("<<", ">>") else rank
-    )
+    strict = rank < _SUM
+    text = parts[0].within(_UNARY if strict and (parts[0].rank != rank or sign in ("<<", ">>")) else rank)
     for part in parts[1:]:
-        right = part.within(rank + 1 if rank >= 7 else _UNARY)
+        right = part.within(_UNARY if strict else rank + 1)
         if sign == "+" and right.startswith("-"):
             text += f" - {right[1:]}"
         elif sign == "-" and right.startswith("-"):

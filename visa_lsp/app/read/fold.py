@@ -621,19 +621,22 @@ def _stores_one(access: Transfer) -> bool:
     )
 
 
-def _leaves(value: Expr) -> Iterator[Expr]:
+def _parts(value: Expr) -> tuple[Expr, ...] | None:
+    """Return the values that an operation takes; None for a leaf."""
     match value:
         case Calc(_, args):
-            for one in args:
-                yield from _leaves(one)
-        case Choose(_, yes, no):
-            yield from _leaves(yes)
-            yield from _leaves(no)
-        case Compare(_, left, right):
-            yield from _leaves(left)
-            yield from _leaves(right)
-        case _:
-            yield value
+            return args
+        case Choose(_, one, other) | Compare(_, one, other):
+            return one, other
+    return None
+
+
+def _leaves(value: Expr) -> Iterator[Expr]:
+    parts = _parts(value)
+    if parts is None:
+        yield value
+    for part in parts or ():
+        yield from _leaves(part)
 
 
 def _map_leaves(value: Expr, exchange: Callable[[Expr], Expr | None]) -> Expr:
@@ -659,14 +662,10 @@ def _is_movable(leaf: Expr) -> bool:
 
 
 def _operations(value: Expr) -> int:
-    match value:
-        case Calc(meaning, args):
-            return (meaning != S0) + sum(_operations(one) for one in args)
-        case Choose(_, yes, no):
-            return 1 + _operations(yes) + _operations(no)
-        case Compare(_, left, right):
-            return 1 + _operations(left) + _operations(right)
-    return 0
+    parts = _parts(value)
+    if parts is None:
+        return 0
+    return (not isinstance(value, Calc) or value.meaning != S0) + sum(map(_operations, parts))
 
 
 def _is_offset(value: Expr) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
@@ -473,59 +474,30 @@ class CodePrinter:
         return instruction(self.names.text, inst)
 
 
-class _Copy(Struct, frozen=True):
-    """A line that copies ``count`` successive elements of one variable to another."""
-
-    first: Line
-    places: tuple[int, ...]
-    to: str
-    from_: str
-    at: int
-    source: int
-    count: int
-
-    def is_followed_by(self, other: _Copy) -> bool:
-        """Return whether another copy continues this one."""
-        after = (self.to, self.from_, self.at + self.count, self.source + self.count)
-        return after == (other.to, other.from_, other.at, other.source)
-
-    def line(self) -> Line:
-        """Return the line for all copied elements."""
-        if self.count == 1:
-            return self.first
-        last, source = self.at + self.count - 1, self.source + self.count - 1
-        return Line(f"{self.to}[{self.at}..{last}] = {self.from_}[{self.source}..{source}];", self.places)
-
-
 def _join_copies(lines: Iterable[Line]) -> Iterator[Line]:
-    """Join lines that copy successive elements."""
-    known: _Copy | None = None
-    for line in lines:
-        found = _ONE_COPY.fullmatch(line.text)
-        copy = None
-        if found is not None and found["to"] != found["from"]:
-            copy = _Copy(line, line.places, found["to"], found["from"], int(found["at"]), int(found["source"]), 1)
-        if known is not None and copy is not None and known.is_followed_by(copy):
-            places = tuple(sorted({*known.places, *copy.places}))
-            known = _Copy(known.first, places, known.to, known.from_, known.at, known.source, known.count + 1)
+    """Join lines that copy successive elements of one variable to another."""
+
+    def run_of(numbered: tuple[int, Line]) -> object:
+        """Return a key that is equal for the lines of one run."""
+        number, line = numbered
+        copy = _ONE_COPY.fullmatch(line.text)
+        if copy is None or copy["to"] == copy["from"]:
+            return number
+        return copy["to"], copy["from"], int(copy["at"]) - number, int(copy["source"]) - number
+
+    for _, numbered in groupby(enumerate(lines), run_of):
+        run = [line for _, line in numbered]
+        first, last = _ONE_COPY.fullmatch(run[0].text), _ONE_COPY.fullmatch(run[-1].text)
+        if len(run) == 1 or first is None or last is None:
+            yield from run
             continue
-        if known is not None:
-            yield known.line()
-        known = copy
-        if copy is None:
-            yield line
-    if known is not None:
-        yield known.line()
+        elements = f"{first['at']}..{last['at']}] = {first['from']}[{first['source']}..{last['source']}"
+        yield Line(f"{first['to']}[{elements}];", tuple(sorted({place for line in run for place in line.places})))
 
 
 # Pairs of types between which C converts without a change of bits.
 _ALIKE: Final = frozenset(
-    {
-        (a, b)
-        for pair in (("int", "uint"), ("short", "ushort"), ("char", "uchar"), ("long", "ulong"))
-        for a in pair
-        for b in pair
-    }
+    (one + name, other + name) for name in ("int", "short", "char", "long") for one in ("", "u") for other in ("", "u")
 )
 
 

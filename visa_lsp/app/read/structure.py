@@ -31,7 +31,7 @@ from visa_lsp.app.read.model import (
     Routine,
     Statement,
 )
-from visa_lsp.flow.graph import Block, Graph, graph_of
+from visa_lsp.flow.graph import Block, Graph, dominator_tree, graph_of
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.solve import closure
 from visa_lsp.flow.structured_words import Structure, structure_of
@@ -190,7 +190,7 @@ class _Structurer:
     preferred: Sequence[int]
     reducible: bool = True
     rank: dict[int, int] = field(default_factory=dict)
-    above: dict[int, int] = field(default_factory=dict)
+    above: Sequence[int] = ()  # immediate dominators
     loops: dict[int, set[int]] = field(default_factory=dict)  # header -> the blocks of the loop
     children: dict[int, list[int]] = field(default_factory=dict)  # blocks placed after the code of another
     behind: dict[int, list[int]] = field(default_factory=dict)  # blocks placed after a loop
@@ -199,44 +199,20 @@ class _Structurer:
     def __post_init__(self) -> None:
         reachable = set(self.inside)
         by_flow = [b for b in self.preferred if b in reachable]
-        self.above = self._dominators(by_flow)
+        before: list[list[int]] = [[] for _ in self.ahead]
+        for block in self.inside:
+            for target in self.ahead[block]:
+                before[target].append(block)
+        self.above = dominator_tree(len(before), [self.entry], self.ahead, before)
         # In the order of the text, because lanes then join as they do on the machine.
         if not self._rank_blocks(self.inside) and not self._rank_blocks(by_flow):
             self.reducible = False
             return
-        self._find_loops()
+        for block in self.inside:
+            tails = [one for one in before[block] if self.rank[one] >= self.rank[block]]
+            if tails:
+                self.loops[block] = _loop(block, tails, before)
         self._place()
-
-    def _dominators(self, order: Sequence[int]) -> dict[int, int]:
-        number = {block: at for at, block in enumerate(order)}
-        before: dict[int, list[int]] = {block: [] for block in order}
-        for block in order:
-            for target in self.ahead[block]:
-                before[target].append(block)
-        above = {self.entry: self.entry}
-        changed = True
-        while changed:
-            changed = False
-            for block in order:
-                if block == self.entry:
-                    continue
-                best: int | None = None
-                for one in before[block]:
-                    if one not in above:
-                        continue
-                    if best is None:
-                        best = one
-                        continue
-                    other = one
-                    while best != other:
-                        while number[best] < number[other]:
-                            other = above[other]
-                        while number[other] < number[best]:
-                            best = above[best]
-                if best is not None and above.get(block) != best:
-                    above[block] = best
-                    changed = True
-        return above
 
     def _dominates(self, one: int, other: int) -> bool:
         while other not in (one, self.entry):
@@ -253,23 +229,6 @@ class _Structurer:
             for block in order
             for target in self.ahead[block]
         )
-
-    def _find_loops(self) -> None:
-        before: dict[int, list[int]] = {block: [] for block in self.inside}
-        for block in self.inside:
-            for target in self.ahead[block]:
-                before[target].append(block)
-        for block in self.inside:
-            tails = [one for one in before[block] if self.rank[one] >= self.rank[block]]
-            if tails:
-                members = {block}
-                work = list(tails)
-                while work:
-                    one = work.pop()
-                    if one not in members:
-                        members.add(one)
-                        work += before[one]
-                self.loops[block] = members
 
     def _place(self) -> None:
         """Find the place of each block that is not part of a branch of another one."""
@@ -350,6 +309,11 @@ class _Structurer:
 
     def _stands_apart(self, block: int) -> bool:
         return any(block in found for found in (*self.behind.values(), *self.children.values()))
+
+
+def _loop(head: int, tails: Sequence[int], before: Sequence[Sequence[int]]) -> set[int]:
+    """Return the blocks on the ways from a head to the sources of its back edges."""
+    return closure([head, *tails], lambda block: [] if block == head else before[block])
 
 
 def _continue_label(block: int) -> int:
