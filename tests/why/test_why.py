@@ -21,7 +21,6 @@ from visa_lsp.app.why.answer import answer as answer_job
 from visa_lsp.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-MAD = "a(0,0)<0;1,0> x_value(0,0)<1;1,0> y_value(0,0)<1;1,0>"
 HEAD = """\
 .version 4.1
 .kernel "k"

@@ -151,7 +151,7 @@ class Dependences:
         """Return the causes of a step by role: the field of an operand, memory, a predicate, or control."""
         row = step.row
         place, owner = self.place(row), self.owner(row)
-        plan = place.plan
+        plan, writers = place.plan, self._writers_in(owner.code)
         found: dict[str, list[Cause]] = {}
 
         def add(role: str, causes: Iterable[Cause | None]) -> None:
@@ -167,7 +167,7 @@ class Dependences:
                     add("memory", self.memory_writers(access.buffer, int(access.offsets[n]), access.size, row))
         for start, count, _ in plan.addresses_read:
             element = min(count - 1, step.unit // max(1, plan.lanes // count)) if place.by_lane else 0
-            add("address", [self._address_writer(owner, start + element, row)])
+            add("address", [self._last_writer(owner, writers.addresses, start + element, row)])
         for var in plan.preds_read:
             lanes = self._predicate_lanes(step, whole=place.predicate == 0 and not place.is_branch)
             add("predicate", (self._predicate_writer(owner, var, lane, row) for lane in lanes))
@@ -176,9 +176,9 @@ class Dependences:
             lanes = self._predicate_lanes(step, whole=plan.pred.combine is not Combine.NONE)
             add("predicate", (self._predicate_writer(owner, var, lane, row) for lane in lanes))
         for sampler, cell in (*plan.cells_read, *([plan.state_read] if plan.state_read is not None else ())):
-            add("state", [self._state_writer(owner, sampler, cell, row)])
+            add("state", [self._last_writer(owner, writers.states.get((sampler, cell), ()), 0, row)])
         modes = owner.code.layout.offset(CR0)
-        if place.has_modes and self._writers_in(owner.code).of_byte(modes):
+        if place.has_modes and modes in writers.bytes:
             add("modes", [self.register_writer(owner, modes, row)])
         add("control", [self.decider(step)])
         return found
@@ -311,26 +311,26 @@ class Dependences:
     def _last_write(self, owner: BodyActivation, byte: int, before: int) -> tuple[int, int]:
         writers = self._writers_in(owner.code)
         best, unit = -1, 0
-        for pc, cell, by_lane in writers.of_byte(byte):
-            rows = self.occurrences(owner.number, pc)
-            at = int(np.searchsorted(rows, before)) - 1
-            while at >= 0 and rows[at] > best:
-                row = int(rows[at])
+        for pc, cell, by_lane in writers.bytes.get(byte, ()):
+            for row in self._rows_between(owner, pc, best, before):
                 if self.is_active(row, cell) if by_lane else self.masks[row]:
                     best, unit = row, cell
                     break
-                at -= 1
         for pc in writers.indirect:
-            rows = self.occurrences(owner.number, pc)
-            at = int(np.searchsorted(rows, before)) - 1
-            while at >= 0 and rows[at] > best:
-                row = int(rows[at])
+            for row in self._rows_between(owner, pc, best, before):
                 lane = self._indirect_lane(row, byte)
                 if lane is not None:
                     best, unit = row, lane
                     break
-                at -= 1
         return best, unit
+
+    def _rows_between(self, owner: BodyActivation, pc: int, first: int, last: int) -> Iterator[int]:
+        """Yield the rows of an instruction between two rows, both not included, the last first."""
+        rows = self.occurrences(owner.number, pc)
+        for at in range(int(np.searchsorted(rows, last)) - 1, -1, -1):
+            if rows[at] <= first:
+                return
+            yield int(rows[at])
 
     def _indirect_lane(self, row: int, byte: int) -> int | None:
         """Return the lane that wrote a byte through an address register."""
@@ -344,40 +344,20 @@ class Dependences:
     # ---- definitions of predicates and addresses
 
     def _predicate_writer(self, owner: BodyActivation, var: int, lane: int, before: int) -> Execution | None:
-        return self._last_lane(owner, self._writers_in(owner.code).predicates.get(var, ()), lane, before)
+        return self._last_writer(owner, self._writers_in(owner.code).predicates.get(var, ()), lane, before)
 
-    def _address_writer(self, owner: BodyActivation, element: int, before: int) -> Execution | None:
-        best: Execution | None = None
-        for pc, start, count in self._writers_in(owner.code).addresses:
-            if start <= element < start + count:
-                found = self._last_of(owner, pc, element - start, before)
-                if found is not None and (best is None or found.row > best.row):
-                    best = found
-        return best
-
-    def _state_writer(self, owner: BodyActivation, sampler: bool, cell: int, before: int) -> Execution | None:
-        found = (
-            self._last_of(owner, pc, 0, before) for pc in self._writers_in(owner.code).states.get((sampler, cell), ())
-        )
-        return max((step for step in found if step is not None), default=None)
-
-    def _last_lane(
-        self, owner: BodyActivation, writers: Sequence[tuple[int, int, int]], lane: int, before: int
+    def _last_writer(
+        self, owner: BodyActivation, writers: Sequence[tuple[int, int, int]], element: int, before: int
     ) -> Execution | None:
-        best: Execution | None = None
-        for pc, at, lanes in writers:
-            if 0 <= lane - at < lanes:
-                found = self._last_of(owner, pc, lane - at, before)
-                if found is not None and (best is None or found.row > best.row):
-                    best = found
-        return best
-
-    def _last_of(self, owner: BodyActivation, pc: int, unit: int, before: int) -> Execution | None:
-        rows = self.occurrences(owner.number, pc)
-        for at in range(int(np.searchsorted(rows, before)) - 1, -1, -1):
-            if self.is_active(int(rows[at]), unit):
-                return Execution(int(rows[at]), unit)
-        return None
+        """Return the last step that wrote an element; ``writers`` are instructions, each with the first element and the count."""
+        best, unit = -1, 0
+        for pc, start, count in writers:
+            if start <= element < start + count:
+                for row in self._rows_between(owner, pc, best, before):
+                    if self.is_active(row, element - start):
+                        best, unit = row, element - start
+                        break
+        return Execution(best, unit) if best >= 0 else None
 
     def _predicate_after(self, row: int) -> int:
         at = self._after_registers(row)
@@ -391,20 +371,16 @@ class Dependences:
         lane = place.plan.at + step.unit if place.by_lane and not place.plan.no_mask else None
         if place.is_branch:
             lane = step.unit if place.plan.lanes > 1 else None
-        best: Execution | None = None
+        best, unit = -1, 0
         for pc in self._deciders_of(owner.code)[int(self.pcs[step.row])]:
-            rows = self.occurrences(owner.number, pc)
-            at = int(np.searchsorted(rows, step.row)) - 1
-            while at >= 0 and (best is None or rows[at] > best.row):
-                mask = int(self.masks[rows[at]])
-                if lane is None or mask >> lane & 1:
-                    unit = lane if lane is not None else (mask & -mask).bit_length() - 1
-                    best = Execution(int(rows[at]), max(0, unit))
+            for row in self._rows_between(owner, pc, best, step.row):
+                if lane is None or self.is_active(row, lane):
+                    mask = int(self.masks[row])
+                    best, unit = row, lane if lane is not None else max(0, (mask & -mask).bit_length() - 1)
                     break
-                at -= 1
-        if best is None and owner.caller is not None and owner.call >= 0:
+        if best < 0 and owner.caller is not None and owner.call >= 0:
             return Execution(owner.call, lane or 0)
-        return best
+        return Execution(best, unit) if best >= 0 else None
 
     def _deciders_of(self, code: Code) -> list[tuple[int, ...]]:
         """Return the branches on which each instruction of a body is control dependent."""
@@ -625,11 +601,11 @@ class _Writers:
     """The instructions of a body that write each register byte, predicate and address element."""
 
     def __init__(self, places: dict[int, PlaceRecord]) -> None:
-        self._bytes: dict[int, list[tuple[int, int, bool]]] = {}
+        self.bytes: dict[int, list[tuple[int, int, bool]]] = {}
         self.predicates: dict[int, list[tuple[int, int, int]]] = {}
         self.addresses: list[tuple[int, int, int]] = []
         self.indirect: list[int] = []
-        self.states: dict[tuple[bool, int], list[int]] = {}
+        self.states: dict[tuple[bool, int], list[tuple[int, int, int]]] = {}
         for pc, place in places.items():
             plan = place.plan
             for target in place.targets:
@@ -641,17 +617,14 @@ class _Writers:
                 for cell, row in enumerate(target.places.tolist()):
                     for byte in row:
                         unit = cell % plan.lanes if by_lane else 0 if place.by_lane else flat // _DWORD
-                        self._bytes.setdefault(byte, []).append((pc, unit, by_lane))
+                        self.bytes.setdefault(byte, []).append((pc, unit, by_lane))
                         flat += 1
             for var in plan.preds_written:
                 self.predicates.setdefault(var, []).append((pc, plan.at, plan.lanes))
             if place.addresses is not None:
                 self.addresses.append((pc, *place.addresses))
             if plan.state_written is not None:
-                self.states.setdefault(plan.state_written, []).append(pc)
-
-    def of_byte(self, byte: int) -> Sequence[tuple[int, int, bool]]:
-        return self._bytes.get(byte, ())
+                self.states.setdefault(plan.state_written, []).append((pc, 0, 1))
 
 
 def _control_dependences(code: Code) -> list[tuple[int, ...]]:
