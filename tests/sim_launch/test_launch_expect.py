@@ -5,13 +5,18 @@ import pytest
 
 from visa_lsp.sim.launch import expect as comparing
 from visa_lsp.sim.launch.config import Expectation
-from visa_lsp.sim.launch.expect import LargestError, difference, mismatch, ulp_distance
+from visa_lsp.sim.launch.expect import LargestError, mismatch, ulp_distance
 
 F32 = np.float32
 
 
 def expect(array, **more):
     return Expectation(0, np.asarray(array), **more)
+
+
+def difference(array, wanted):
+    found = mismatch(array, wanted)
+    return found and found.message
 
 
 def test_equal_arrays_hold_whatever_their_shape():

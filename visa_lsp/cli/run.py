@@ -459,20 +459,22 @@ def _run_input(
     if not (option := cause_option(report)):
         return done
     if capture is not None:
-        import_into_temporary = f"visa-lsp import {shlex.quote(name)} -o DIR; visa-lsp why DIR/{launch_path.name}"
-        return replace(done, next_step=f"{import_into_temporary} {option}")
+        steps = f"visa-lsp import {shlex.quote(name)} -o DIR; visa-lsp why DIR/{launch_path.name}"
+        return replace(done, next_step=f"{steps} {option}")
     given = f" --launch {shlex.quote(args.launch)}" if args.launch else ""
     return replace(done, next_step=f"visa-lsp why {shlex.quote(name)}{given} {option}")
 
 
 def _import_capture(name: str, args: Namespace, folder: contextlib.ExitStack) -> Imported:
     """Write a capture into a temporary folder. Raises UserError if it is malformed, or for options that do not apply."""
-    from visa_lsp.app.captures.importing import import_into_temporary, read_capture
+    from visa_lsp.app.captures.importing import import_capture, read_capture
+    from visa_lsp.children import temporary_folder
 
     for option in ("init", "launch"):
         if getattr(args, option):
             raise UserError(f"{name}: --{option} does not apply to a capture; visa-lsp import writes its launch file")
-    return folder.enter_context(import_into_temporary(read_capture(name), _compiler_words(args), args.platform))
+    capture = read_capture(name)
+    return import_capture(capture, folder.enter_context(temporary_folder()), _compiler_words(args), args.platform)
 
 
 def _write_buffers(

@@ -30,7 +30,6 @@ _SIDE: Final = 64  # texels
 _LAYERS: Final = 4
 _MIN_EXTENT: Final = 24  # because with fewer elements a table looks like an overrun by one element
 _BY_SIZE: Final = {1: "uint8", 2: "uint16", 4: "int32", 8: "int64"}
-_BYTES: Final = {"8": 1, "16": 2, "32": 4, "64": 8}
 # Names of counts, which kernels usually compare with the number of work items.
 _COUNTS: Final = re.compile(
     r"(?:[nmk]|[wh]|dim|nx|ny|nz|inner|outer|hl|kn|lim)_?\d?"

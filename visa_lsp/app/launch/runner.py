@@ -275,10 +275,18 @@ def ready(
         more, lines = load_program(read_bytes(extra), extra, told, said)
         texts |= lines
         module = merge_modules(module, more, defined, str(extra))
-    if options.path is not None or launch.file is not None:
-        module = _with_callees(module, launch, options, told, said, texts)
-    _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
-    prepared = _prepare(module, launch, where, options, said)
+    program = options.path or launch.file
+    try:
+        kernel = choose_kernel(module, launch.config.kernel)
+        if program is not None:
+            module = with_callees(module, kernel, program, told, options.finder, said, texts)
+        _check_instructions(module, kernel, where, said, chosen=options.platform or launch.platform)
+        info, sections = kernel_info(kernel, launch, options, said)
+        config = replace(launch.config, kernel=kernel.name, sections=launch.config.sections + sections)
+        prepared = prepare(module, info, config, where)
+        _check_expectations(launch, prepared)
+    except LaunchError as error:
+        raise launch.locate(error) from None
     if told is not None:
         for text, path in {(source.judged, source.path) for source in texts.values() if source.judged}:
             refuse_errors(text, Path(path) if path else None, told)
@@ -362,37 +370,6 @@ def _values(launch: LaunchFile, prepared: PreparedLaunch) -> tuple[ValueReport, 
     )
 
 
-def _with_callees(
-    module: Module,
-    launch: LaunchFile,
-    options: RunOptions,
-    where: Platform | None,
-    said: list[str],
-    texts: dict[str, BodySource],
-) -> Module:
-    path = options.path or launch.file
-    assert path is not None
-    try:
-        kernel = choose_kernel(module, launch.config.kernel)
-        return with_callees(module, kernel, path, where, options.finder, said, texts)
-    except LaunchError as error:
-        raise launch.locate(error) from None
-
-
-def _prepare(
-    module: Module, launch: LaunchFile, where: Platform, options: RunOptions, said: list[str]
-) -> PreparedLaunch:
-    try:
-        kernel = choose_kernel(module, launch.config.kernel)
-        info, sections = kernel_info(kernel, launch, options, said)
-        config = replace(launch.config, kernel=kernel.name, sections=launch.config.sections + sections)
-        prepared = prepare(module, info, config, where)
-        _check_expectations(launch, prepared)
-    except LaunchError as error:
-        raise launch.locate(error) from None
-    return prepared
-
-
 def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
     expected = [*(e.arg for e in launch.config.expect), *(c.arg for c in launch.conditions if c.arg is not None)]
     unknown = next((arg for arg in expected if arg not in prepared.arrays), None)
@@ -400,20 +377,16 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
         raise LaunchError(f"argument {unknown} has an expectation, but is not a buffer", unknown)
 
 
-def _check_instructions(
-    module: Module, launch: LaunchFile, where: Platform, notes: list[str], chosen: str | None
-) -> None:
+def _check_instructions(module: Module, kernel: Kernel, where: Platform, notes: list[str], chosen: str | None) -> None:
     """Report instructions that the platform lacks, or a number of lanes that its threads cannot have.
 
     Raises LaunchError if the user has ``chosen`` the platform; otherwise adds a note.
     """
-    kernel = _find_kernel(module, launch)
-    lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
-    widths = thread_widths(where.grf_bytes)
-    if kernel is not None and lanes in thread_widths(0) and lanes not in widths:
+    lanes = kernel.int_attribute("SimdSize")
+    if lanes in thread_widths(0) and lanes not in thread_widths(where.grf_bytes):
         words = f"'{kernel.name}' has threads of {lanes} lanes, but {where.name} supports 16 or 32"
         if chosen:
-            raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
+            raise LaunchError(f"{words}; text and platform do not fit", PLATFORM)
         notes.append(words)
     for body in module.bodies:
         for inst in body.instructions:
@@ -423,16 +396,9 @@ def _check_instructions(
             line = f", line {inst.line + 1}" if inst.line >= 0 else ""
             words = f"'{body.name}'{line}: {where.name} has no {inst.row.mnemonic}; platforms that have it: {', '.join(have) or 'none'}"
             if chosen:
-                raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
+                raise LaunchError(f"{words}; text and platform do not fit", PLATFORM)
             notes.append(f"{words}; write platform: {have[0] if have else 'NAME'}")
             return
-
-
-def _find_kernel(module: Module, launch: LaunchFile) -> Kernel | None:
-    try:
-        return choose_kernel(module, launch.config.kernel)
-    except LaunchError:
-        return None
 
 
 def observers_named(checks: str) -> tuple[Observer, ...]:

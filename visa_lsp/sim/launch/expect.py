@@ -49,12 +49,6 @@ class Mismatch:
     unordered: int = 0
 
 
-def difference(actual: Array, expect: Expectation) -> str | None:
-    """Return words for the difference of ``actual`` from the expectation; None without one."""
-    found = mismatch(actual, expect)
-    return found.message if found is not None else None
-
-
 def mismatch(actual: Array, expect: Expectation) -> Mismatch | None:
     """Return the differences of an array from its expectation; None without any."""
     wanted = expect.array
