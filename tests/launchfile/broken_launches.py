@@ -45,6 +45,7 @@ BROKEN: Final = (
     Broken("mode: media", "V806", "1:1", "needs threads"),
     Broken("mode: media\nthreads: [2]", "V805", "2:10", "expected two numbers"),
     Broken("mode: media\nthreads: [2, 2]\nlocal_size: 1", "V806", "3:1", "exclude each other"),
+    Broken("mode: media\nthreads: [2, 2]\nglobal_size: [4]", "V806", "3:1", "exclude each other"),
     Broken(f"{G}kernel: [k]", "V803", "2:9", "expected a word, got a list"),
     Broken(f"{G}files: a.visaasm", "V803", "2:8", "expected a list"),
     Broken(f"{G}args: 3", "V803", "2:7", "expected args as a list or a map"),
@@ -54,9 +55,19 @@ BROKEN: Final = (
     Broken(_arg("{bufer: {}}"), "V801", "2:9", "did you mean 'buffer'?"),
     Broken(_arg("{local: 4, dtype: int8}"), "V806", "2:19", "dtype belongs inside local"),
     Broken(_arg("{local: 4, access: readonly}"), "V806", "2:19", "access belongs to a buffer or an image"),
+    Broken(_arg("{image: null}"), "V803", "2:16", "expected an image as a map"),
+    Broken(_arg("{local: null}"), "V803", "2:16", "expected a whole number"),
+    Broken(_arg("{buffer: {dtype: int8, shape: [1], access: readonly}, access: writeonly}"), "V806", "2:70", "given twice", seen=False),
     Broken(_arg("{local: 0}"), "V805", "2:16", "out of range"),
     Broken(_arg("{value: many}"), "V803", "2:16", "expected a number"),
     Broken(_arg("{buffer: {dtype: float, shape: [2]}}"), "V804", "2:25", "did you mean 'float32'?"),
+    *(
+        Broken(_arg(f"{{buffer: {{dtype: {given}, shape: [2]}}}}"), "V804", "2:25", f"unknown dtype '{given}'; did you mean '{meant}'")
+        for given, meant in (
+            ("double", "float64"), ("half", "float16"), ("int", "int32"), ("uint", "uint32"), ("uchar", "uint8"), ("f32", "float32"),
+            ("u64", "uint64"),
+        )
+    ),
     Broken(_arg("{buffer: {shape: [2]}}"), "V802", "2:17", "needs a dtype"),
     Broken(_arg("{buffer: {dtype: int8}}"), "V802", "2:17", "needs a shape"),
     Broken(_arg("{buffer: {dtype: int8, shape: [-2]}}"), "V805", "2:39", "-2 is out of range"),

@@ -383,19 +383,8 @@ kernels:
         size: 64
 """
 HOSTILE = (
-    "-1",
-    "0",
-    "65536",
-    "1073741824",
-    "4294967295",
-    "1099511627776",
-    "9223372036854775807",
-    ".nan",
-    "[]",
-    "{}",
-    "~",
-    "x",
-)
+    "-1", "0", "65536", "1073741824", "4294967295", "1099511627776", "9223372036854775807", ".nan", "[]", "{}", "~", "x",
+)  # fmt: skip
 
 
 def test_any_number_of_a_ze_info_may_be_anything(tmp_path):
@@ -436,36 +425,9 @@ def test_an_argument_with_a_huge_number_is_refused(tmp_path, args):
 def test_damaged_launch_files_run_or_are_refused(seed):
     rng = random.Random(seed)
     words = [
-        "buffer",
-        "value",
-        "local",
-        "image",
-        "dtype",
-        "shape",
-        "init",
-        "values",
-        "npy",
-        "groups",
-        "&a",
-        "*a",
-        "<<:",
-        "-",
-        "?",
-        "|",
-        ">",
-        "{{",
-        "}}",
-        "[",
-        "]",
-        ",",
-        ":",
-        "1e400",
-        "-1",
-        ".nan",
-        "0x7f",
-        "~",
-        "true",
-    ]
+        "buffer", "value", "local", "image", "dtype", "shape", "init", "values", "npy", "groups", "&a", "*a", "<<:", "-", "?",
+        "|", ">", "{{", "}}", "[", "]", ",", ":", "1e400", "-1", ".nan", "0x7f", "~", "true",
+    ]  # fmt: skip
     told, runs, data = [], 0, encode(resolve_text(TEXT, "TGLLP").module)
     for _ in range(100):
         lines = LAUNCH.split("\n")

@@ -48,6 +48,12 @@ SCATTER, GATHER = (
 )
 
 
+@pytest.fixture
+def examples(tmp_path, monkeypatch):
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+
 def profile(code: str, groups: int = 1, **options) -> dict:
     """Return the profile of the kernel of a run."""
     chosen = {"profile": True, "checks": "none"} | options
@@ -208,9 +214,7 @@ def test_both_engines_count_the_same(name):
     assert compiled == interpreted
 
 
-def test_a_profile_goes_with_the_interpreter_and_says_so(tmp_path, monkeypatch, capsys):
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+def test_a_profile_goes_with_the_interpreter_and_says_so(examples, capsys):
     assert main(["run", "saxpy.visaasm", "--profile"]) == 0
     out = capsys.readouterr().out
     assert "  note: --profile uses the interpreter" in out
@@ -235,16 +239,12 @@ def test_an_object_has_places_instead_of_lines(tmp_path, monkeypatch, capsys):
     assert "    instruction 3 " in capsys.readouterr().out
 
 
-def test_without_the_options_there_is_no_profile(tmp_path, monkeypatch, capsys):
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+def test_without_the_options_there_is_no_profile(examples, capsys):
     assert main(["run", "saxpy.visaasm", "--format", "json"]) == 0
     assert "profile" not in json.loads(capsys.readouterr().out)
 
 
-def test_speedscope_gets_stacks_of_kernel_loops_and_lines(tmp_path, monkeypatch, capsys):
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+def test_speedscope_gets_stacks_of_kernel_loops_and_lines(examples, capsys):
     assert (
         main(["run", "saxpy.launch.yaml", "mandelbrot.launch.yaml", "--profile-out", "p.json", "--format", "json"]) == 0
     )
@@ -270,9 +270,7 @@ def test_speedscope_gets_stacks_of_kernel_loops_and_lines(tmp_path, monkeypatch,
 
 
 @pytest.mark.parametrize("target", ["saxpy.visaasm", "saxpy.launch.yaml", "no/folder/p.json", "-"])
-def test_a_profile_is_not_written_over_an_input_or_where_nothing_can_be(tmp_path, monkeypatch, capsys, target):
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+def test_a_profile_is_not_written_over_an_input_or_where_nothing_can_be(examples, capsys, target):
     before = Path("saxpy.visaasm").read_text(), Path("saxpy.launch.yaml").read_text()
     assert main(["run", "saxpy.visaasm", "--profile-out", target]) == 2
     assert target in capsys.readouterr().err

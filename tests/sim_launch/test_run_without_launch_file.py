@@ -205,19 +205,7 @@ def test_asm_packs_the_ze_info_of_the_folder(run, capsys):
 @pytest.mark.parametrize(("device", "platform"), [("tgllp", "TGLLP"), ("acm-g10", "DG2"), ("pvc", "PVCXT")])
 def test_a_fresh_dump_folder_runs_as_it_is(run, capsys, tmp_path, device, platform):
     Path("k.cl").write_text(SOURCE)
-    words = [
-        "ocloc",
-        "compile",
-        "-file",
-        "k.cl",
-        "-device",
-        device,
-        "--format",
-        "zebin",
-        "-output",
-        "z",
-        "-output_no_suffix",
-    ]
+    words = f"ocloc compile -file k.cl -device {device} --format zebin -output z -output_no_suffix".split()
     dumping = {**os.environ, "IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}
     done = subprocess.run(words, env=dumping, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout
