@@ -18,7 +18,7 @@ import pytest
 
 from visa_lsp.app.launch import sweep_table
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.sweep import jobs_of, row_of, sweep_of
+from visa_lsp.app.launch.sweep import row_of, sweep_of
 from visa_lsp.app.launch.unit import LaunchJob
 from visa_lsp.cli.main import main
 
@@ -182,10 +182,10 @@ def test_a_run_without_sweep_runs_the_first_point_and_says_so(run):
 
 def test_the_job_of_a_point_and_its_row_can_be_sent(run, tmp_path):
     sweep, job = sweep_of(LaunchJob("s", tmp_path / "s.launch.yaml", RunOptions()))
-    for one in jobs_of(job, sweep)[:2]:
-        sent = pickle.loads(pickle.dumps(one))  # noqa: S301 - our own
-        row = pickle.loads(pickle.dumps(row_of(sent)))  # noqa: S301
-        assert (row.point, row.status) == (one.point, "ok")
+    for point in [*sweep.points()][:2]:
+        sent = pickle.loads(pickle.dumps((job, point)))  # noqa: S301 - our own
+        row = pickle.loads(pickle.dumps(row_of(*sent)))  # noqa: S301
+        assert (row.point, row.status) == (point, "ok")
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="processes have no groups here")

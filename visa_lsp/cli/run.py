@@ -280,7 +280,7 @@ def _print_sweep(job: LaunchJob, args: Namespace) -> int:
 
     Raises UserError if there is no sweep or the table cannot be written.
     """
-    from visa_lsp.app.launch.sweep import jobs_of, rows_of, rows_on, sweep_of
+    from visa_lsp.app.launch.sweep import rows_of, rows_on, sweep_of
     from visa_lsp.app.launch.sweep_table import head_line, row_line, summary, sweep_values, table_bytes
 
     sweep, job = sweep_of(job)
@@ -290,7 +290,7 @@ def _print_sweep(job: LaunchJob, args: Namespace) -> int:
         print(head_line(sweep))
     rows = []
     with Progress(wanted=not (as_text and sys.stdout.isatty())) as line, cluster_of(args) as cluster:
-        for row in rows_of(jobs_of(job, sweep), args.jobs) if cluster is None else rows_on(cluster, job, sweep):
+        for row in rows_of(job, sweep, args.jobs) if cluster is None else rows_on(cluster, job, sweep):
             rows.append(row)
             if as_text:
                 print(row_line(sweep, row), flush=True)
@@ -336,16 +336,16 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
     """Yield the outcome of each input, in order."""
     several = len(tasks) > 1
     if cluster is None:
-        for name, more in tasks:
+        for task in tasks:
             if args.kernel == _ALL:
-                yield from _each_kernel(name, args)
+                yield from _each_kernel(task[0], args)
             else:
-                yield _launch(name, args, more, several=several)
+                yield _launch(args, several, task)
         return
     for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
         if name == "-" or (Path(name).exists() and not is_regular(name)):
             raise UserError(f"{name}: --cluster takes files, because workers read them themselves")
-    work = ClusterWork(partial(capture_output, partial(_launch_there, args, several)), _report_lost, as_it_is)
+    work = ClusterWork(partial(capture_output, partial(_launch, args, several)), _report_lost, as_it_is)
     with Progress() as line:
         for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
             if line.is_due():
@@ -353,12 +353,6 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
             sys.stdout.write(one.printed)
             sys.stderr.write(one.said)
             yield one.result
-
-
-def _launch_there(args: Namespace, several: bool, task: Input) -> Outcome:
-    """Run one input on a worker."""
-    name, more = task
-    return _launch(name, args, more, several=several)
 
 
 def _report_lost(task: Input, why: str) -> Said[Outcome]:
@@ -386,8 +380,9 @@ def _each_kernel(name: str, args: Namespace) -> Iterator[Outcome]:
             yield guard(f"{name}: {kernel}", work)
 
 
-def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
-    """Run one input with the further files of its program; a UserError becomes an outcome."""
+def _launch(args: Namespace, several: bool, task: Input) -> Outcome:
+    """Run one input with the further files of its program, here or on a worker; a UserError becomes an outcome."""
+    name, more = task
     return guard(name, lambda: _run_input(name, args, more, several=several, kernel=args.kernel))
 
 
@@ -467,14 +462,12 @@ def _run_input(
 
 def _import_capture(name: str, args: Namespace, folder: contextlib.ExitStack) -> Imported:
     """Write a capture into a temporary folder. Raises UserError if it is malformed, or for options that do not apply."""
-    from visa_lsp.app.captures.importing import import_capture, read_capture
-    from visa_lsp.children import temporary_folder
+    from visa_lsp.app.captures.importing import import_into_temporary, read_capture
 
     for option in ("init", "launch"):
         if getattr(args, option):
             raise UserError(f"{name}: --{option} does not apply to a capture; visa-lsp import writes its launch file")
-    capture = read_capture(name)
-    return import_capture(capture, folder.enter_context(temporary_folder()), _compiler_words(args), args.platform)
+    return folder.enter_context(import_into_temporary(read_capture(name), _compiler_words(args), args.platform))
 
 
 def _write_buffers(

@@ -7,6 +7,7 @@ written before the whole capture is read and its program compiled.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,13 +32,14 @@ from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.launch.defaults import element_of
 from visa_lsp.app.launch.forms import flow, write
 from visa_lsp.app.output_files import replace_file
+from visa_lsp.children import temporary_folder
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.program.payload import KIND_WORDS, KernelInfo
 from visa_lsp.text import encode_text
 from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from visa_lsp.app.launch.opencl import CompilerWords
@@ -121,6 +123,13 @@ def import_capture(capture: Capture, folder: Path, compiler: CompilerWords, plat
         raise UserError(f"{error.filename or folder}: cannot write: {reason(error)}") from None
     notes = (*capture.notes, *program.notes, *launch.notes)
     return Imported(path, (path, *files, *arrays), tuple(launch.assumed), notes)
+
+
+@contextmanager
+def import_into_temporary(capture: Capture, compiler: CompilerWords, platform: str | None) -> Iterator[Imported]:
+    """Write a capture into a temporary folder. Raises as ``import_capture``."""
+    with temporary_folder() as folder:
+        yield import_capture(capture, folder, compiler, platform)
 
 
 class _LaunchWriter:

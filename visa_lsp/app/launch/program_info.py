@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.launch.linking import list_names
-from visa_lsp.app.launch.program import DEFAULT, read_bytes
+from visa_lsp.app.launch.program import read_bytes
 from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, registers_for
 from visa_lsp.isa.platforms import Platform, platform_named
 from visa_lsp.sim.launch.config import PLATFORM, Arg, DataSection, ImageArg, LaunchError, NullArg, ValueArg
@@ -33,18 +33,13 @@ _ELF: Final = b"\x7fELF"
 _DOCUMENT: Final = Path("ze_info")  # the name in messages of a document that is not a file
 
 
-def choose_platform(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform:
-    """Return the platform of a run: the chosen one, else that of the launch file, else of the zebin, else the default.
+def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform | None:
+    """Return the platform of a run: the chosen one, else that of the launch file, else of the zebin; None without any.
 
     ``kernels`` are those of the program; a zebin of its folder is used if it describes the launched kernel. Raises
     LaunchError for an unknown platform, or if the zebin of the launch is for a platform with other registers or numbers of
     threads.
     """
-    return platform_told(launch, options, kernels) or DEFAULT
-
-
-def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform | None:
-    """Return the result of ``choose_platform``, but None instead of the default. Raises LaunchError like it."""
     chosen = options.platform or launch.platform
     platform = platform_named(chosen) if chosen else None
     if chosen and platform is None:

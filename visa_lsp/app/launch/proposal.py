@@ -25,7 +25,7 @@ from visa_lsp.app.launch.program import (
     refuse_errors,
     sources_of,
 )
-from visa_lsp.app.launch.program_info import choose_platform, kernel_info, platform_told, program_symbols, source_words
+from visa_lsp.app.launch.program_info import kernel_info, platform_told, program_symbols, source_words
 from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, infer_ze_info
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, platform_named, thread_widths
 from visa_lsp.program.model import General, Kernel, Module, RawOperand
@@ -298,7 +298,7 @@ class _Proposer:
                 platform,
                 f"platform: {platform.name}, a guess from the instructions of the text",
             )
-        default = choose_platform(file, self.options)
+        default = platform_told(file, self.options) or DEFAULT
         return default, f"platform: {default.name}, the default"
 
     def _prepare(self, file: LaunchFile, platform: Platform) -> PreparedLaunch | str | int | None:

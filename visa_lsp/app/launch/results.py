@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.app.launch.report import BufferReport, ExpectationReport, ImageShape
-from visa_lsp.sim.launch.config import Arg, Array, BufferArg, ImageArg, LaunchConfig
-from visa_lsp.sim.launch.expect import mismatch
 
 if TYPE_CHECKING:
+    from visa_lsp.sim.launch.config import Arg, Array, LaunchConfig
     from visa_lsp.sim.launch.prepare import PreparedLaunch
 
 
@@ -26,6 +25,8 @@ def buffer_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[Buff
 
 def expectation_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[ExpectationReport, ...]:
     """Return every expectation, with the differences if it fails."""
+    from visa_lsp.sim.launch.expect import mismatch
+
     found = ((expect.arg, mismatch(prepared.arrays[expect.arg], expect)) for expect in config.expect)
     return tuple(
         ExpectationReport(key, ok=wrong is None, message=wrong.message if wrong else "holds", mismatch=wrong)
@@ -39,6 +40,8 @@ def _argument(config: LaunchConfig, key: int | str) -> Arg:
 
 
 def _buffer(prepared: PreparedLaunch, key: int | str, given: Arg) -> BufferReport:
+    from visa_lsp.sim.launch.config import BufferArg, ImageArg
+
     array = prepared.arrays[key]
     written = prepared.buffers[key].written
     changed = isinstance(given, BufferArg | ImageArg) and (

@@ -18,7 +18,7 @@ from visa_lsp.app.launch.unit import LaunchJob, perform
 from visa_lsp.app.parallel import in_processes, processors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.launchfile.values import Sweep, SweepPoint
@@ -49,14 +49,14 @@ class SweepRow:
     instructions: int = 0
 
 
-def jobs_of(job: LaunchJob, sweep: Sweep) -> list[LaunchJob]:
-    """Return a job for each point of the sweep of a launch."""
-    return [replace(job, point=point) for point in sweep.points()]
+def rows_of(job: LaunchJob, sweep: Sweep, processes: int) -> Iterator[SweepRow]:
+    """Run a launch at every point of its sweep; yield rows in the order of the points.
 
-
-def rows_of(jobs: Sequence[LaunchJob], processes: int = 0) -> Iterator[SweepRow]:
-    """Run launches in ``processes`` processes of this machine (0 chooses the number); yield rows in the order of the jobs."""
-    yield from in_processes(row_of, jobs, processes or max(1, min(processors(), len(jobs) // _WORTH_A_PROCESS)))
+    Uses ``processes`` processes of this machine; 0 chooses the number.
+    """
+    points = list(sweep.points())
+    count = processes or max(1, min(processors(), len(points) // _WORTH_A_PROCESS))
+    return in_processes(partial(row_of, job), points, count)
 
 
 def rows_on(cluster: Cluster, job: LaunchJob, sweep: Sweep) -> Iterator[SweepRow]:
@@ -65,29 +65,25 @@ def rows_on(cluster: Cluster, job: LaunchJob, sweep: Sweep) -> Iterator[SweepRow
     The job, with the bytes of launch file and program, is sent to each worker once.
     """
     points = list(sweep.points())
-    work = ClusterWork(partial(_row_at, job), _report_lost, as_it_is)
+    work = ClusterWork(partial(row_of, job), _report_lost, as_it_is)
     return cluster.results(work, points, [_GUESS] * len(points))
-
-
-def _row_at(job: LaunchJob, point: SweepPoint) -> SweepRow:
-    return row_of(replace(job, point=point))
 
 
 def _report_lost(point: SweepPoint, why: str) -> SweepRow:
     return SweepRow(point, "error", EXIT_USAGE, why)
 
 
-def row_of(job: LaunchJob) -> SweepRow:
-    """Run one launch and return its row."""
-    outcome = perform(job)
+def row_of(job: LaunchJob, point: SweepPoint) -> SweepRow:
+    """Run a launch at a point of its sweep and return the row."""
+    outcome = perform(replace(job, point=point))
     report = outcome.report
     if report is None:
-        return SweepRow(job.point, "error", outcome.status, _one_line(outcome.error))
+        return SweepRow(point, "error", outcome.status, _one_line(outcome.error))
     faulty = bool(report.faults or report.more_faults)
     holds = all(e.ok for e in report.expectations) and all(report.expected_faults.values())
     status = "FAILED" if not holds else "fault" if faulty else "ok"
     return SweepRow(
-        job.point, status, outcome.status, _difference(report), report.kernel, report.platform, report.engine,
+        point, status, outcome.status, _difference(report), report.kernel, report.platform, report.engine,
         sum(report.time.run), report.groups, report.threads, report.instructions,
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.lower import CARRIES, RELATIONS
 from visa_lsp.app.read.model import Both, BranchTest, Calc, Choose, Compare, Expr, Lanes, Set
-from visa_lsp.app.read.names import C_TYPES, ReadingNames
+from visa_lsp.app.read.names import ReadingNames, c_type
 from visa_lsp.isa import lane
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0
@@ -151,7 +151,7 @@ class Printer:
     def _indirect(self, value: Indirect) -> str:
         name = self.names.text.of(self.names.text.address, "A", value.var)
         plain = f"{name}[{value.addr_offset}]" + (f" + {value.offset}" if value.offset else "")
-        return f"registers<{C_TYPES.get(value.type, value.type.name)}>[{plain}]{value.region}"
+        return f"registers<{c_type(value.type)}>[{plain}]{value.region}"
 
     def element(self, var: int, first: int, elements: list[int], control: ExecControl) -> str:
         """Return a variable with the index for each lane; ``elements`` count from ``first``."""
@@ -199,11 +199,7 @@ class Printer:
         text, own, held = self.place(var, byte, elements, control)
         if own is held:
             return RankedText(text, _ATOM)
-        return (
-            RankedText(f"({C_TYPES[own]}){text}", _UNARY)
-            if _same(own, held)
-            else RankedText(f"as_{C_TYPES.get(own, own.name)}({text})", _ATOM)
-        )
+        return _reinterpret(own, held, RankedText(text, _ATOM))
 
     def assign(self, target: Expr, control: ExecControl, text: str) -> tuple[str, str, DataType]:
         """Return the place of an assignment, its value converted for the type of the place, and that type."""
@@ -214,7 +210,7 @@ class Printer:
             elements = regions.destination_elements(target.region.horz_stride or 1, control.exec_size)
             place, own, held = self.place(target.var, byte, elements, control)
             if own is not held and not _same(own, held):
-                text = f"as_{C_TYPES.get(held, held.name)}({text})"
+                text = f"as_{c_type(held)}({text})"
             return place, text, held
         if isinstance(target, PredicateOperand):
             return self.bit(target.var, control), text, ty.BOOL
@@ -227,12 +223,10 @@ class Printer:
         own = self.names.text.types.get(operand.var)
         if type_ is not None and own is not None and own.size == type_.size and operand.offset % own.size == 0:
             found = self.print_stored(operand.var, operand.offset, list(range(control.exec_size)), control)
-            if own is type_:
-                return found
-            return _cast(type_, found) if _same(own, type_) else RankedText(f"as_{C_TYPES[type_]}({found.text})", _ATOM)
+            return found if own is type_ else _reinterpret(type_, own, found)
         name = self.names.variable(operand.var)
         self.note_alias(operand.var)
-        cast = f"<{C_TYPES.get(type_, type_.name)}>" if type_ is not None else ""
+        cast = f"<{c_type(type_)}>" if type_ is not None else ""
         return RankedText(name + cast + (f"@{operand.offset}" if operand.offset else ""), _ATOM)
 
     # ---- predicates
@@ -420,7 +414,7 @@ class Printer:
             if to.is_float:
                 inner = text if from_ is to else _cast(to, text)
                 return RankedText(f"saturate({inner.text})", _ATOM)
-            return RankedText(f"convert_{C_TYPES.get(to, to.name)}_sat({text.text})", _ATOM)
+            return RankedText(f"convert_{c_type(to)}_sat({text.text})", _ATOM)
         return text if from_ is to or _same(from_, to) else _cast(to, text)
 
     def _tree(
@@ -518,7 +512,12 @@ def _words(expr: lane.Expr) -> set[str]:
 
 
 def _cast(to: DataType, text: RankedText) -> RankedText:
-    return RankedText(f"({C_TYPES.get(to, to.name)}){text.within(_UNARY)}", _UNARY)
+    return RankedText(f"({c_type(to)}){text.within(_UNARY)}", _UNARY)
+
+
+def _reinterpret(to: DataType, from_: DataType, text: RankedText) -> RankedText:
+    """Return the same bits as a value of another type."""
+    return _cast(to, text) if _same(from_, to) else RankedText(f"as_{c_type(to)}({text.text})", _ATOM)
 
 
 def skip_widening(value: Expr, printer: Printer) -> Expr:
@@ -555,7 +554,7 @@ def constant(value: Immediate) -> str:
         whole = int(number)
         return hex(whole) if abs(whole) > _EXACT_HEX else str(whole)
     if type_ is ty.BF or not np.isfinite(number):
-        return f"as_{C_TYPES.get(type_, type_.name)}(0x{value.bits:x})"
+        return f"as_{c_type(type_)}(0x{value.bits:x})"
     text = repr(float(number)) if type_ is ty.DF else str(number)
     text = text if any(c in text for c in ".e") else f"{text}.0"
     return text + {ty.F: "f", ty.HF: "h"}.get(type_, "")

@@ -32,7 +32,7 @@ from visa_lsp.app.read.model import (
     Statement,
     Transfer,
 )
-from visa_lsp.app.read.names import C_TYPES, PointerArgument, ReadingNames
+from visa_lsp.app.read.names import PointerArgument, ReadingNames, c_type
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, Effect, Lane
@@ -115,7 +115,7 @@ class CodePrinter:
 
     def _print_declaration(self, number: int) -> str:
         type_ = self.names.text.types.get(number)
-        return f"{C_TYPES.get(type_, type_.name) if type_ is not None else '?'} {self.names.variable(number)}"
+        return f"{c_type(type_) if type_ is not None else '?'} {self.names.variable(number)}"
 
     def _label(self, entry: int, label: int | None) -> str:
         found = self.names.text.labels.get(label) if label is not None else None
@@ -265,7 +265,7 @@ class CodePrinter:
 
     def _put(self, target: Expr, text: str, control: ExecControl, prefix: str) -> str:
         place, text, type_ = self.printer.assign(target, control, text)
-        return f"{prefix}{self._declaration(place, C_TYPES.get(type_, type_.name), prefix)}{place} = {text};"
+        return f"{prefix}{self._declaration(place, c_type(type_), prefix)}{place} = {text};"
 
     def _declaration(self, place: str, word: str, prefix: str) -> str:
         """Return the type before the first use of a name, and mark the name as declared."""
@@ -278,7 +278,7 @@ class CodePrinter:
     def _access(self, access: Transfer) -> str:
         control, single, count = access.control, access.single, len(access.elements)
         type_ = self._data_type(access)
-        word = C_TYPES.get(type_, type_.name)
+        word = c_type(type_)
         dense = access.elements == tuple(range(count))
         wide = word if count == 1 else f"{word}[{count}]" if single else f"{word}{count if dense else 4}"
         address = self._address(access)
@@ -324,9 +324,7 @@ class CodePrinter:
         if count == 1 and held is not None and (held.is_int or access.size == access.cell):
             lanes = 1 if access.single else access.control.exec_size
             control = ExecControl(lanes, access.control.mask_offset, no_mask=access.control.no_mask)
-            return self.printer.place(data.var, data.offset, list(range(lanes)), control)[0], C_TYPES.get(
-                held, held.name
-            )
+            return self.printer.place(data.var, data.offset, list(range(lanes)), control)[0], c_type(held)
         self.printer.note_alias(data.var)
         own, lanes = self.names.text.types.get(data.var), access.control.exec_size
         if not access.single and own is not None and own.size == access.cell and lanes == self.names.simd:
@@ -334,7 +332,7 @@ class CodePrinter:
             whole = not data.offset % (lanes * own.size) and lanes * own.size % self.names.grf_bytes == 0
             if whole and component(first + count - 1, total):
                 names = "".join(component(first + number, total) or "" for number in range(count))
-                name, word = self.names.variable(data.var), C_TYPES.get(own, own.name)
+                name, word = self.names.variable(data.var), c_type(own)
                 if count == total:
                     return name, f"{word}{count}"
                 return (f"{name}.{names}" if total <= 4 else f"rows({name}, {count})"), ""

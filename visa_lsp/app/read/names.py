@@ -21,15 +21,18 @@ if TYPE_CHECKING:
     from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.program.payload import KernelInfo
 
-C_TYPES: dict[DataType, str] = {
+_C_TYPES: Final[dict[DataType, str]] = {
     ty.UD: "uint", ty.D: "int", ty.UW: "ushort", ty.W: "short", ty.UB: "uchar", ty.B: "char", ty.DF: "double",
     ty.F: "float", ty.UQ: "ulong", ty.Q: "long", ty.HF: "half", ty.BF: "bfloat", ty.BOOL: "bool",
 }  # fmt: skip
-
-
 _R0: Final = next(number for number, one in enumerate(predefined.VARIABLES) if one.name == "%r0")
 _GROUP_IDS: Final = (1, 6, 7)  # dwords of r0
 _TRIPLES: Final = (4, 8, 12)  # bytes: values of the launch, one per dimension
+
+
+def c_type(type_: DataType) -> str:
+    """Return the name of a type in C; that of vISA for other types."""
+    return _C_TYPES.get(type_, type_.name)
 
 
 class PointerArgument(Struct, frozen=True):

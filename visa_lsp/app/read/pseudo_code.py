@@ -195,10 +195,7 @@ def _part(kernel: ReadKernel, first: int, last: int) -> ReadKernel | None:
     hits = [at for at, line in enumerate(kernel.lines) if any(first <= number <= last for number in line.visa)]
     if not hits:
         return None
-    return ReadKernel(
-        kernel.name, kernel.is_kernel, kernel.structured, kernel.instructions, kernel.named, kernel.kept,
-        kernel.lines[hits[0] : hits[-1] + 1],
-    )  # fmt: skip
+    return structs.replace(kernel, lines=kernel.lines[hits[0] : hits[-1] + 1])
 
 
 def as_text(file: ReadFile) -> str:
