@@ -78,12 +78,8 @@ def squeezed(value, *zeros):
 
 # What kernels compute of (%sr0, %msg0), by platform.
 FOUND = {
-    "XeHP_SDV": lambda s, _m: squeezed(s & 0x3FFF, 3, 6),
-    "DG2": lambda s, _m: squeezed(s & 0x3FFF, 3, 6),
-    "MTL": lambda s, _m: squeezed(s & 0x3FFF, 3, 6),
-    "ARL": lambda s, _m: squeezed(s & 0x3FFF, 3, 6),
-    "PVC": lambda s, _m: squeezed(s & 0x7FFF, 3, 6, 7),
-    "PVCXT": lambda s, _m: squeezed(s & 0x7FFF, 3, 6, 7),
+    **dict.fromkeys(("XeHP_SDV", "DG2", "MTL", "ARL"), lambda s, _m: squeezed(s & 0x3FFF, 3, 6)),
+    **dict.fromkeys(("PVC", "PVCXT"), lambda s, _m: squeezed(s & 0x7FFF, 3, 6, 7)),
     "BMG": lambda s, _m: squeezed(s & 0xFFFF, 3, 7, 10),
     "PTL": lambda s, _m: squeezed(s & 0x3FFFF, 7, 12, 13),
     "CRI": lambda s, m: squeezed(m << 7 | s & 0x7F, 3),

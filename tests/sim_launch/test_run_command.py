@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.app.launch.file import read_launch_file
-from visa_lsp.app.launch.runner import run_text
 from visa_lsp.cli.main import main
 from visa_lsp.isa.glossary import FAULTS, GROUPS
 from visa_lsp.sim.faults import FaultKind
@@ -271,13 +269,6 @@ def test_further_files_belong_to_the_program(run, capsys):
     edit("saxpy.launch.yaml", "kernel: saxpy\n", "kernel: saxpy\nfiles: [saxpy.visaasm]\n")
     assert run("saxpy.visaasm") == 2
     assert "'saxpy' is defined in two files of the program" in capsys.readouterr().err
-
-
-def test_run_text_is_what_the_server_calls(run):
-    report = run_text(Path("saxpy.visaasm").read_text(), read_launch_file(Path("saxpy.launch.yaml")))
-    assert report.ok
-    assert report.buffers[1].array[1] == 3.5
-    assert report.notes == ()
 
 
 def test_a_repeated_run_starts_from_the_same_memory_and_tells_each_time(run, capsys):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import pickle
 import re
 import shutil
 import signal
@@ -17,9 +16,6 @@ from pathlib import Path
 import pytest
 
 from visa_lsp.app.launch import sweep_table
-from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.sweep import row_of, sweep_of
-from visa_lsp.app.launch.unit import LaunchJob
 from visa_lsp.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -178,14 +174,6 @@ def test_a_run_without_sweep_runs_the_first_point_and_says_so(run):
     status, out, _ = run("s.launch.yaml")
     assert status == 0
     assert "  note: the first of 6 points of its sweep: n = 1, k = 2; --sweep runs all" in out.splitlines()
-
-
-def test_the_job_of_a_point_and_its_row_can_be_sent(run, tmp_path):
-    sweep, job = sweep_of(LaunchJob("s", tmp_path / "s.launch.yaml", RunOptions()))
-    for point in [*sweep.points()][:2]:
-        sent = pickle.loads(pickle.dumps((job, point)))  # noqa: S301 - our own
-        row = pickle.loads(pickle.dumps(row_of(*sent)))  # noqa: S301
-        assert (row.point, row.status) == (point, "ok")
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="processes have no groups here")

@@ -27,7 +27,7 @@ from visa_lsp.app.inputs import STDIN, foreign, is_opencl, read_bytes
 from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_lines
 from visa_lsp.app.launch.sweep_table import refuse_table
 from visa_lsp.app.launch.unit import LAUNCHES, LaunchJob, guard, launch_paths, run_job
-from visa_lsp.app.output_files import check_output, refuse_input, replace_file
+from visa_lsp.app.output_files import check_output, refuse_input
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.outputs import write_output
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.compile.build import Build
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.opencl import CompiledProgram, CompilerWords
-    from visa_lsp.app.launch.report import BufferReport, RunReport
+    from visa_lsp.app.launch.report import RunReport
     from visa_lsp.cli.parsing import CommandParser
     from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.observers.trace import Tracer
@@ -476,15 +476,19 @@ def _write_buffers(
     """Write the buffers if ``--out`` is given and return their files. Raises UserError if one cannot be written."""
     if not out:
         return tuple(None for _ in report.buffers)
+    from visa_lsp.app.launch.arrays import write_array
+
     folder = Path(out)
     if several:
         folder /= launch_path.name.removesuffix(".yaml").removesuffix(".launch")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        targets = [_target(folder, buffer) for buffer in report.buffers]
+        targets = [folder / f"arg{file_name(str(buffer.arg))}.npy" for buffer in report.buffers]
         for target in targets:
             refuse_input(target, inputs)
-        return tuple(_write(target, buffer) for target, buffer in zip(targets, report.buffers, strict=True))
+        for target, buffer in zip(targets, report.buffers, strict=True):
+            write_array(target, buffer.array)
+        return tuple(map(str, targets))
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or error
         raise UserError(f"{folder}: cannot write: {words}") from None
@@ -604,17 +608,3 @@ def _refuse_foreign(path: Path) -> None:
         other = foreign(str(path), stream.read(1 << 16))
         if other:
             raise UserError(f"{path}: {other}")
-
-
-def _target(folder: Path, buffer: BufferReport) -> Path:
-    """Return the file of a buffer: ``argN.npy``, or ``argNAME.npy`` if the launch file names its arguments."""
-    return folder / f"arg{''.join(c if c.isalnum() or c in '_-' else '_' for c in str(buffer.arg))}.npy"
-
-
-def _write(target: Path, buffer: BufferReport) -> str:
-    """Write the file of a buffer atomically."""
-    import numpy as np
-
-    with replace_file(target) as stream:
-        np.save(stream, buffer.array, allow_pickle=False)
-    return str(target)

@@ -29,6 +29,7 @@ from visa_lsp.app.captures.program_files import program_files
 from visa_lsp.app.captures.spirv_runner import MARK, read_runner
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError, reason
+from visa_lsp.app.launch.arrays import write_array
 from visa_lsp.app.launch.defaults import element_of
 from visa_lsp.app.launch.forms import flow, write
 from visa_lsp.app.output_files import replace_file
@@ -114,8 +115,7 @@ def import_capture(capture: Capture, folder: Path, compiler: CompilerWords, plat
             if os.path.lexists(target):
                 raise UserError(f"{target}: exists already, and import overwrites no file; choose another folder")
         for target, array in arrays.items():
-            with replace_file(target) as stream:
-                np.save(stream, array, allow_pickle=False)
+            write_array(target, array)
         for target, data in (*files.items(), (path, encode_text(text))):
             with replace_file(target) as stream:
                 stream.write(data)

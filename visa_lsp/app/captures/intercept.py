@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.captures.model import (
     MAX_PROGRAM_BYTES,
@@ -203,7 +203,8 @@ class _InterceptReader:
             raise self.folder.problem(f"expected 9 numbers, found {len(lines)}", name)
         width, height, depth, texel, _, _, channel_type, order, kind = self._numbers(lines, name)
         if channel_type not in _CHANNEL_TYPES or order not in _ORDERS or kind not in _AXES:
-            self._refuse_image(name, channel_type, order, kind)
+            words = f"unsupported image: channel type 0x{channel_type:x}, channel order 0x{order:x}, type 0x{kind:x}"
+            raise self.folder.problem(f"{words}; supported orders: R, RG, RGBA, BGRA, of whole elements", name)
         if index not in self.before:
             raise self.folder.problem(f"the contents of image argument {index} are missing (folder Pre)")
         dtype, form = _CHANNEL_TYPES[channel_type]
@@ -221,10 +222,6 @@ class _InterceptReader:
             raise self.folder.problem(words, self.before[index])
         after = self._after(index, len(before))
         return CapturedImage(before, after, dtype, form, shape[3 - axes :], order == _BGRA, identity)
-
-    def _refuse_image(self, name: str, channel_type: int, order: int, kind: int) -> NoReturn:
-        words = f"unsupported image: channel type 0x{channel_type:x}, channel order 0x{order:x}, type 0x{kind:x}"
-        raise self.folder.problem(f"{words}; supported orders: R, RG, RGBA, BGRA, of whole elements", name)
 
     def _sampler(self, name: str) -> CapturedSampler:
         """Return the state of ``CL_SAMPLER_NORMALIZED_COORDS = CL_FALSE, CL_SAMPLER_ADDRESSING_MODE = ...``."""

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.app.output_files import replace_file
 from visa_lsp.launchfile.npy import MAX_NPY_BYTES
 from visa_lsp.program.elements import is_float
 from visa_lsp.safe_io import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from visa_lsp.launchfile.values import GivenArray
     from visa_lsp.sim.launch.config import Array
@@ -45,6 +47,12 @@ def create_array(given: GivenArray) -> Array:
         case "random":
             return _random(given.seed, count, dtype).reshape(given.shape)
     return np.zeros(given.shape, dtype)
+
+
+def write_array(path: Path, array: Array) -> None:
+    """Write a ``.npy`` file as a whole. Raises OSError or ValueError if it cannot be written."""
+    with replace_file(path) as stream:
+        np.save(stream, array, allow_pickle=False)
 
 
 def _literal(given: GivenArray, dtype: np.dtype[Any]) -> Array:

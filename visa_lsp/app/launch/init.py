@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.arrays import write_array
 from visa_lsp.app.launch.forms import flow
 from visa_lsp.app.output_files import replace_file
 from visa_lsp.companions import stem_of
@@ -71,8 +72,7 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
     for target in (path, *arrays):
         refuse_existing(target)
     for target, array in arrays.items():
-        with replace_file(target) as stream:
-            np.save(stream, array, allow_pickle=False)
+        write_array(target, array)
     with replace_file(path) as stream:
         stream.write(encode_text(text))
     return [path, *arrays]
