@@ -26,7 +26,7 @@ from visa_lsp.app.launch.program import (
     sources_of,
 )
 from visa_lsp.app.launch.program_info import kernel_info, platform_told, program_symbols, source_words
-from visa_lsp.app.ze_info import DescribedKernel, find_ze_info, infer_ze_info
+from visa_lsp.app.ze_info import find_ze_info, infer_ze_info
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, platform_named, thread_widths
 from visa_lsp.program.model import General, Kernel, Module, RawOperand
 from visa_lsp.program.text_form import module_text
@@ -43,12 +43,13 @@ from visa_lsp.zeinfo.emit.slots import EmitError
 from visa_lsp.zeinfo.read_kernels import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from visa_lsp.app.launch.forms import Spec, Written
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.launch.config import DataSection
 
 # A kernel that the compiler adds to dumps, and that does nothing.
 COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
@@ -173,7 +174,8 @@ class _Proposer:
         self.kernel, self.words = _kernel(module, given, str(options.path or ""))
         kernel = self.kernel
         found = find_ze_info(kernel, (options.path, launch_path), options.finder)
-        _judge_own(kernel, found, options, launch_path)
+        # Raises LaunchError if the ze_info with the program's name is unreadable, or no ze_info describes the kernel.
+        _, sections = kernel_info(kernel, parse_launch(_NOTHING, launch_path), options, [])
         try:
             self.described = found or infer_ze_info([kernel], options.platform)
         except EmitError as error:
@@ -187,7 +189,7 @@ class _Proposer:
             raise LaunchError(f"{found.path if found else 'ze_info'}{error}") from None
         self.info = next(i for i in read(self.described.text) if i.name == kernel.name)
         self.words.append(source_words(self.described, kernel))
-        self.symbols = _symbols(module, kernel, self.info, launch_path, options, given)
+        self.symbols = _symbols(module, self.info, sections, options, given)
         self.sizes = _sizes(kernel, self.info, given, told)
         self.left = _ALL_TRIAL_STEPS
         self.platform: tuple[Platform, str] | None = None
@@ -428,19 +430,10 @@ def _kernels_of(module: Module) -> list[Kernel]:
     return [k for k in module.kernels if k.name != COMPILERS_OWN] or list(module.kernels)
 
 
-def _judge_own(kernel: Kernel, found: DescribedKernel | None, options: RunOptions, launch_path: Path) -> None:
-    """Raise LaunchError if the ze_info with the program's name is unreadable, or no ze_info describes the kernel."""
-    if found is None or found.silent is not None:
-        empty = parse_launch(_NOTHING, launch_path)
-        kernel_info(kernel, empty, options, [])
-
-
 def _symbols(
-    module: Module, kernel: Kernel, info: KernelInfo, launch_path: Path, options: RunOptions, given: Spec
+    module: Module, info: KernelInfo, sections: Sequence[DataSection], options: RunOptions, given: Spec
 ) -> Spec:
     """Return zeros for data of the program that no zebin provides."""
-    empty = parse_launch(_NOTHING, launch_path)
-    _, sections = kernel_info(kernel, empty, options, [])
     there = {name for section in sections for name in (*section.symbols, section.base)}
     bases = [entry.arg_type for entry in info.payload if entry.arg_type in ("const_base", "global_base")]
     known = {*there, *(given.get("symbols") or {})}

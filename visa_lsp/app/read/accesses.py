@@ -57,7 +57,8 @@ def _channels(mask: int) -> tuple[int, ...]:
     return tuple(channel for channel in range(4) if mask >> channel & 1)
 
 
-def _guard(inst: Inst) -> Predicate | None:
+def guard_of(inst: Inst) -> Predicate | None:
+    """Return the predicate of an instruction; None without one."""
     found = inst.get("pred")
     return found if isinstance(found, Predicate) else None
 
@@ -86,7 +87,7 @@ def _lsc(inst: Inst, place: int, control: ExecControl, effect: str) -> Transfer 
         write, memory, Lanes(_raw(inst, "src0"), _ADDRESS_TYPE.get(width, ty.UD)), _number(inst, "immscale", 1) or 1,
         Immediate(ty.D, _number(inst, "immoffset")), codes.ADDRSIZE_BYTES.get(width, 4) <= 4 and model != codes.ADDRTYPE_FLAT,
         _raw(inst, "src1" if write else "dst"), size.memory_bytes, size.register_bytes, elements,
-        _number(inst, "order") == codes.ORDER_TRANSPOSED, size.high_half, control, _guard(inst), (place,),
+        _number(inst, "order") == codes.ORDER_TRANSPOSED, size.high_half, control, guard_of(inst), (place,),
     )  # fmt: skip
 
 
@@ -98,7 +99,7 @@ def _surface(
         return None
     return Transfer(
         write, MemoryPlace(variable=surface), Lanes(_raw(inst, "off"), ty.UD), 1, offset, offset is not None,
-        _raw(inst, "src" if write else "dst"), size, cell, elements, False, False, control, _guard(inst), (place,),
+        _raw(inst, "src" if write else "dst"), size, cell, elements, False, False, control, guard_of(inst), (place,),
     )  # fmt: skip
 
 
@@ -107,7 +108,7 @@ def _flat(
 ) -> Transfer:
     return Transfer(
         write, _FLAT, Lanes(_raw(inst, "address"), ty.UQ), 1, inst.get("goff"), False, _raw(inst, "data"), size, cell,
-        elements, False, False, control, _guard(inst), (place,),
+        elements, False, False, control, guard_of(inst), (place,),
     )  # fmt: skip
 
 

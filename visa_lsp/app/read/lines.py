@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.alignment import Alignment
 from visa_lsp.app.read.expressions import Printer, component, skip_widening
 from visa_lsp.app.read.model import (
@@ -430,8 +431,7 @@ class CodePrinter:
         if not is_expressed(inst):
             return f"asm({self._visa(inst)!r});"
         control = next((v for v in (inst.get("exec"), inst.get("n")) if isinstance(v, ExecControl)), None)
-        guard = inst.get("pred")
-        prefix = self._prefix(control, guard if isinstance(guard, Predicate) else None) if control is not None else ""
+        prefix = self._prefix(control, guard_of(inst)) if control is not None else ""
         control = control or ExecControl(1, 0, no_mask=True)
         results, args = [], []
         for slot in inst.row.slots:

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import combinations
 from typing import Final
 
-from visa_lsp.app.read.accesses import access_of
+from visa_lsp.app.read.accesses import access_of, guard_of
 from visa_lsp.app.read.model import Calc, Choose, Compare, Expr, NamedCall, Set, Transfer
 from visa_lsp.isa import lane
 from visa_lsp.isa import types as ty
@@ -26,7 +26,7 @@ def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfe
 def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     """Return the assignments of the carry and of the sum; empty if the first could change an input of the second."""
     name, meaning, bit = CARRIES.get(lane.effect_of(inst.row.meaning), ("", lane.S0, 0))
-    control, target, carry, guard = inst.get("exec"), inst.get("dst"), inst.get(name), inst.get("pred")
+    control, target, carry, guard = inst.get("exec"), inst.get("dst"), inst.get(name), guard_of(inst)
     sources = operands_of(inst)
     plain = all(
         (isinstance(source, General) and source.modifier is OperandModifier.NONE)
@@ -47,10 +47,9 @@ def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     bit_of = Calc(
         lane.word("shr", lane.S0, lane.S1), (Calc(meaning, wide, ty.UQ), Immediate(ty.UD, bit)), types[1] or ty.UD
     )
-    known = guard if isinstance(guard, Predicate) else None
     return (
-        Set(carry, bit_of, control, known, (place,)),
-        Set(target, Calc(meaning, sources, types[0] or ty.UD), control, known, (place,)),
+        Set(carry, bit_of, control, guard, (place,)),
+        Set(target, Calc(meaning, sources, types[0] or ty.UD), control, guard, (place,)),
     )
 
 
@@ -70,9 +69,7 @@ def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | Nam
     value = _value(kernel, inst, target)
     if value is None or not isinstance(control, ExecControl):
         return access_of(inst, place) or NamedCall(inst, (place,))
-    guard = inst.get("pred")
-    guarded = isinstance(guard, Predicate) and not isinstance(value, Choose | Compare)
-    return Set(target, value, control, guard if guarded and isinstance(guard, Predicate) else None, (place,))
+    return Set(target, value, control, None if isinstance(value, Choose | Compare) else guard_of(inst), (place,))
 
 
 def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.lower import statements_of
 from visa_lsp.app.read.model import (
     BranchTest,
@@ -31,16 +32,18 @@ from visa_lsp.app.read.model import (
     Routine,
     Statement,
 )
+from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.flow.graph import Block, Graph, dominator_tree, graph_of
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.solve import closure
 from visa_lsp.flow.structured_words import Structure, structure_of
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import Inst, Kernel, Predicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from visa_lsp.program.model import Inst, Kernel
 
     Code = tuple[Statement, ...]
 
@@ -135,12 +138,7 @@ def _ways(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> It
 
 
 def _condition(inst: Inst) -> BranchTest:
-    predicate, control = inst.get("pred"), inst.get("exec")
-    return BranchTest(
-        predicate if isinstance(predicate, Predicate) else None,
-        control if isinstance(control, ExecControl) else _WHOLE,
-        whole=inst.row.flow is FlowClass.JUMP,
-    )
+    return BranchTest(guard_of(inst), exec_control_of(inst), whole=inst.row.flow is FlowClass.JUMP)
 
 
 def _routine(graph: Graph, blocks: Sequence[_BlockCode], entry: int) -> Routine:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.launch.expectation_words import finite, numbers
+from visa_lsp.app.launch.expectation_words import finite, index_words, numbers
 from visa_lsp.app.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.memory import Buffer
@@ -83,7 +83,7 @@ def element_at(key: int | str, flat: int, prepared: PreparedLaunch, report: RunR
         if expectation.arg == key and wrong is not None and wrong.expected.size == array.size:
             expected = finite(numbers(wrong.expected.reshape(-1)[flat : flat + 1])[0])
     return Element(
-        f"{title_of(key, prepared)}[{', '.join(str(n) for n in np.unravel_index(flat, array.shape))}]", key, flat,
+        f"{title_of(key, prepared)}{index_words(flat, array.shape)}", key, flat,
         prepared.buffers[key].whole, flat * array.itemsize, array.dtype,
         finite(numbers(array.reshape(-1)[flat : flat + 1])[0]), expected,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.app.launch.expectation_words import finite, numbers
+from visa_lsp.app.launch.expectation_words import finite, index_words, numbers
 from visa_lsp.app.why.dependences import Execution, Unwritten
 from visa_lsp.program.model import General, Indirect, RawOperand
 from visa_lsp.program.operand_text import OperandNames, instruction
@@ -229,8 +229,7 @@ class Describer:
         for number, value in enumerate(numbers(np.frombuffer(raw.tobytes(), array.dtype), _MAX_VALUES)):
             at = offset // array.itemsize + number
             if at < array.size:
-                index = ", ".join(str(n) for n in np.unravel_index(at, array.shape))
-                found[f"{title}[{index}]"] = finite(value)
+                found[f"{title}{index_words(at, array.shape)}"] = finite(value)
         return found
 
     def _names_of(self, code: Code) -> OperandNames:
