@@ -160,38 +160,6 @@ def command(tmp_path, monkeypatch):
     return lambda *words: main(["run", *words])
 
 
-def test_functions_from_other_files(command, capsys):
-    for path in place("run/TGLLP/deep").iterdir():
-        shutil.copy(path, path.name)
-    names = ("up", "down", "steps")
-    files = [path.name for path in Path().glob("*.visaasm") if path.stem in names]
-    assert len(files) == len(names)
-
-    def up(n, k):
-        return k if n <= 0 else down(n - 1, k + n)
-
-    def down(n, k):
-        return -k if n <= 0 else up(n - 2, k * 3 - n)
-
-    def steps(n):
-        return n + 1 if n < 2 else steps(n - 1) + steps(n - 2)
-
-    values = [up(i & 7, i) + steps(i & 3) for i in range(8)]
-    text = (
-        f"files: [{', '.join(sorted(files))}]\nzebin: deep.zebin\ngroups: [1]\nlocal_size: [8]\n"
-        f"args: [{{buffer: {{dtype: int32, shape: [8]}}}}]\nexpect: [{{arg: 0, values: {values}}}]\n"
-    )
-    Path("climb.launch.yaml").write_text(text)
-    assert command("climb.visaasm") == 0, capsys.readouterr()
-    assert "expect arg 0: holds" in capsys.readouterr().out
-    Path("climb.launch.yaml").write_text(text.replace(", steps.visaasm", ""))
-    assert command("climb.visaasm") == 0
-    assert "note: function 'steps' is linked from steps.visaasm" in capsys.readouterr().out
-    Path("steps.visaasm").unlink()
-    assert command("climb.visaasm") == 1
-    assert "bad-call: fcall: the program has no function steps" in capsys.readouterr().out
-
-
 def test_written_image_comes_back(command, capsys):
     for name in ("swizzle.visaasm", "pixels.zebin"):
         shutil.copy(place("run/TGLLP/pixels") / name, name)

@@ -265,12 +265,6 @@ def test_usage_mistakes_end_in_status_2(run, capsys, words, message):
     assert out == ""
 
 
-def test_further_files_belong_to_the_program(run, capsys):
-    edit("saxpy.launch.yaml", "kernel: saxpy\n", "kernel: saxpy\nfiles: [saxpy.visaasm]\n")
-    assert run("saxpy.visaasm") == 2
-    assert "'saxpy' is defined in two files of the program" in capsys.readouterr().err
-
-
 def test_a_repeated_run_starts_from_the_same_memory_and_tells_each_time(run, capsys):
     assert run("saxpy.visaasm", "--repeat", "3", "--format", "json") == 0
     report = json.loads(capsys.readouterr().out)
