@@ -28,11 +28,11 @@ from visa_lsp.launchfile.formulas import (
     read_formula,
 )
 from visa_lsp.program.elements import MAX_BUFFER_BYTES
-from visa_lsp.sim.launch.config import Arg, Array, BufferArg, Expectation, ImageArg, LaunchConfig, LaunchError, ValueArg
+from visa_lsp.sim.launch.config import Array, BufferArg, Expectation, ImageArg, LaunchConfig, LaunchError, ValueArg
 from visa_lsp.sim.launch.expect import mismatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from visa_lsp.launchfile.values import Number
@@ -129,10 +129,9 @@ def _of_reference(
 
 def _values_before(config: LaunchConfig) -> dict[Key, Any]:
     """Return the values of arguments before the run; a number without its own type is a Python number."""
-    args: Iterable[tuple[Key, Arg]] = enumerate(config.args) if isinstance(config.args, tuple) else config.args.items()
     return {
         key: arg.array.item() if isinstance(arg, ValueArg) and not arg.typed and not arg.array.ndim else arg.array
-        for key, arg in args
+        for key, arg in config.by_key.items()
         if isinstance(arg, BufferArg | ImageArg | ValueArg)
     }
 

@@ -80,8 +80,7 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
 
 def _list_changed(launch: LaunchFile, report: RunReport) -> list[BufferReport]:
     """Return the buffers that the run has changed."""
-    args = launch.config.args
-    given: dict[Any, Any] = dict(enumerate(args)) if isinstance(args, tuple) else dict(args)
+    given = launch.config.by_key
     found = []
     for buffer in report.buffers:
         arg = given.get(buffer.arg)

@@ -20,7 +20,8 @@ def buffer_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[Buff
     An array that the run modified in place counts as changed if it was written, because its old contents are lost.
     """
     order = [key for key in prepared.names if key in prepared.arrays] or list(prepared.arrays)
-    return tuple(_buffer(prepared, key, _argument(config, key)) for key in order)
+    given = config.by_key
+    return tuple(_buffer(prepared, key, given[key]) for key in order)
 
 
 def expectation_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[ExpectationReport, ...]:
@@ -32,11 +33,6 @@ def expectation_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple
         ExpectationReport(key, ok=wrong is None, message=wrong.message if wrong else "holds", mismatch=wrong)
         for key, wrong in found
     )
-
-
-def _argument(config: LaunchConfig, key: int | str) -> Arg:
-    args = config.args
-    return args[int(key)] if isinstance(args, tuple) else args[str(key)]
 
 
 def _buffer(prepared: PreparedLaunch, key: int | str, given: Arg) -> BufferReport:

@@ -6,7 +6,7 @@ debugger with its own machine between them. Prints nothing and writes no file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -47,7 +47,7 @@ from visa_lsp.disk_cache import open_for_user
 from visa_lsp.isa.platforms import PLATFORMS, Platform, thread_widths
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import Fault, FaultKind
-from visa_lsp.sim.launch.config import PLATFORM, Arg, Array, LaunchError, ValueArg
+from visa_lsp.sim.launch.config import PLATFORM, Array, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import PreparedLaunch, choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import CHECKERS, checkers, select_watched_kinds
@@ -152,7 +152,10 @@ class ReadyRun:
     @property
     def values(self) -> tuple[ValueReport, ...]:
         """The arguments passed by value."""
-        return _values(self.launch, self.prepared)
+        given, names = self.launch.config.by_key, self.prepared.names
+        return tuple(
+            ValueReport(key, names.get(key, ""), arg.array) for key, arg in given.items() if isinstance(arg, ValueArg)
+        )
 
     @property
     def printed(self) -> str:
@@ -359,15 +362,6 @@ def _run_timed(
         if before is None or len(running) == options.repeat:
             return result, RunTime(loading, compiling, tuple(running)), profiler
         before.restore()
-
-
-def _values(launch: LaunchFile, prepared: PreparedLaunch) -> tuple[ValueReport, ...]:
-    """Return the arguments passed by value."""
-    args = launch.config.args
-    keyed: Iterable[tuple[int | str, Arg]] = args.items() if isinstance(args, Mapping) else enumerate(args)
-    return tuple(
-        ValueReport(key, prepared.names.get(key, ""), arg.array) for key, arg in keyed if isinstance(arg, ValueArg)
-    )
 
 
 def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:

@@ -147,3 +147,8 @@ class LaunchConfig:
     symbols: Mapping[str, Array] = field(default_factory=dict)
     sections: tuple[DataSection, ...] = ()
     expect: tuple[Expectation, ...] = ()
+
+    @property
+    def by_key(self) -> dict[int | str, Arg]:
+        """The arguments by index or name, in order."""
+        return dict(enumerate(self.args)) if isinstance(self.args, tuple) else dict(self.args.items())
