@@ -19,7 +19,6 @@ _START: Final = 4
 _MAX_TEXT: Final = 1 << 20
 _MAX_STRING: Final = 4096
 _STRING: Final = 5
-_VECTORS: Final = 9  # offset from the number of an element type to that of its vector type
 # By type number: the bytes in the buffer, and the format of ``struct``.
 _TYPES: Final = {
     1: (4, "<b3x"),

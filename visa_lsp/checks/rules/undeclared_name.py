@@ -31,7 +31,7 @@ from visa_lsp.isa.model import Shape
 from visa_lsp.isa.operands import AO, A, G, P
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPE_BY_NAME
-from visa_lsp.sema.model import VARIABLE_LETTER, Place, SymbolKind
+from visa_lsp.sema.model import VARIABLE_LETTER, SymbolKind
 from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
 
@@ -108,16 +108,6 @@ def _same(ctx: CheckContext, body: Body | None, name: str) -> list[Problem]:
                 by_name.setdefault(str(problem.args["name"]), []).append(problem)
     first, last = (body.first_line, body.last_line) if body else (0, ctx.document.line_count)
     return [p for p in by_name.get(name, ()) if first <= p.place.line <= last]
-
-
-def _use(ctx: CheckContext, body: Body, place: Place) -> tuple[Bound, object] | None:
-    bound = ctx.facts(body).by_line.get(place.line)
-    if bound is None:
-        return None
-    for operand in bound.operands:
-        if operand.node.span.start <= place.span.start < operand.node.span.end:
-            return bound, operand
-    return bound, None
 
 
 def _kinds(ctx: CheckContext, body: Body | None, problems: list[Problem]) -> list[SymbolKind]:
