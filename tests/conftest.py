@@ -35,9 +35,13 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    # A shell has jobs in the background ignore Ctrl-C, and they hand that on to the programs that tests interrupt.
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A shell has jobs in the background ignore Ctrl-C, `nohup` has them ignore the end of the terminal, and both hand that
+    # on to the programs that tests interrupt.
+    normal = {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL}
+    for name, handler in normal.items() if threading.current_thread() is threading.main_thread() else ():
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
     if config.getoption("--beside"):
         import corpus
 
