@@ -78,7 +78,7 @@ _SIZES = {"local_size": "local_size", "num_groups": "groups", "global_size": "gl
 
 
 def read_header(source: str) -> dict[str, Any]:
-    """Return what the header of a test says: its verdict, the kind of fault, and the options that change the checks.
+    """Return the verdict of a test from its header, with the kind of fault and the options that change the checks.
 
     The verdict is ``none`` if it is about some arrays only, or about GPUVerify's own errors. ``warp`` is the number of
     work items that run in step.

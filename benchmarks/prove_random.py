@@ -60,7 +60,7 @@ def random_source(random: Random) -> str:
             choice(["b[gid] & 15", "x & 31", "(uint)x % 24", "(short)gid"]),
         ])  # fmt: skip
 
-    def nested(depth: int, head: str, *last: str) -> list[str]:
+    def nest(depth: int, head: str, *last: str) -> list[str]:
         body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
         kept = [one for one in body if "barrier" not in one or "n > 4" in head]
         pad = "  " * depth
@@ -71,14 +71,14 @@ def random_source(random: Random) -> str:
         kind = random.randrange(10)
         if kind == 0 and depth < 3:
             tests = ["gid < n", "lid < 8", "gid + 1 < n", "gid <= n", "(lid & 1) == 0", "n > 4", "lid == 0"]
-            return nested(depth, f"if ({choice(tests)})")
+            return nest(depth, f"if ({choice(tests)})")
         if kind == 1 and depth < 2:
             step = choice([
                 "int i = 0; i < 4; i++", "int i = lid; i < n; i += lsz", "int i = gid; i < n; i += gsz",
                 "int s = lsz / 2; s > 0; s >>= 1", "uint i = 0; i < (uint)n; i += 3", "int i = n - 1; i > gid; i--",
             ])  # fmt: skip
             halving = ["if (lid < s) tile[lid] += tile[lid + s];", "barrier(CLK_LOCAL_MEM_FENCE);"]
-            return nested(depth, f"for ({step})", *(halving if "s >>=" in step else []))
+            return nest(depth, f"for ({step})", *(halving if "s >>=" in step else []))
         if kind == 9 and depth == 1:
             line = f"if ({choice(['gid >= n', 'grp > 1', 'n < 3'])}) return;"
         else:

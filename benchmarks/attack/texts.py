@@ -18,7 +18,7 @@ from visa_lsp.codec.encode import encode
 from visa_lsp.ide.features.call_hierarchy import callables, find_callees, find_callers, prepare
 from visa_lsp.ide.features.code_actions import code_actions, fix_all
 from visa_lsp.ide.features.code_lens import code_lenses
-from visa_lsp.ide.features.completion import complete
+from visa_lsp.ide.features.completion import offers
 from visa_lsp.ide.features.definition import definition, implementation, type_definition
 from visa_lsp.ide.features.document_links import document_links
 from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid
@@ -272,7 +272,7 @@ def check_formatting(analysis: Analysis) -> None:
 
 
 _EVERYWHERE: Final = (
-    hover, complete, definition, implementation, type_definition, references, highlights, places, prepare_rename,
+    hover, offers, definition, implementation, type_definition, references, highlights, places, prepare_rename,
     signature_help, find_linked_places, selection_ranges,
 )  # fmt: skip
 

@@ -65,7 +65,6 @@ OTHERS = (
     ("rule.py", {"line"}, "how much of a text a rule looks at"),
     ("zeinfo", {"barrier", "dpas", "sample", "load"}, "names of uses and of keys of ze_info"),
     ("ide", {"label"}, "a kind of symbol, token or hint of the editor"),
-    ("ide", {"call"}, "a kind of edge of the flow graph"),
     ("ide", {"file"}, "a tooltip, and a key of launch files"),
     ("ide", {"line"}, "a range of comments in which rules are off"),
     ("embed", {"if", "endif", "goto"}, "words of C"),

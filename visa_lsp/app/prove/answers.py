@@ -186,7 +186,7 @@ class Prover:
         """Return the answers for properties, in the order of the lines."""
         found: list[ProofResult] = []
         if not self._is_possible(TRUE):
-            return [self._unknown(one, 1, "the assumptions allow no launch") for one in properties]
+            return [self._report_unknown(one, 1, "the assumptions allow no launch") for one in properties]
         for property_, decide in (("bounds", self._bounds), ("race", self._race)):
             for group in self.groups if property_ in properties else ():
                 result = self._in_time(property_, group.access.line, partial(decide, group))
@@ -208,16 +208,16 @@ class Prover:
         try:
             return decide()
         except OutOfTime:
-            return self._unknown(property_, line, "the time allowed had passed before it was decided")
+            return self._report_unknown(property_, line, "the time allowed had passed before it was decided")
 
-    def _proved(self, property_: str, line: int, assumptions: Iterable[str] = ()) -> ProofResult:
+    def _report_proved(self, property_: str, line: int, assumptions: Iterable[str] = ()) -> ProofResult:
         others = dict.fromkeys(one for one in assumptions if one not in self.always)
         return ProofResult(property_, self.walker.kernel.name, line, PROVED, (*self.always, *others))
 
-    def _unknown(self, property_: str, line: int, why: str | None = None) -> ProofResult:
+    def _report_unknown(self, property_: str, line: int, why: str | None = None) -> ProofResult:
         return ProofResult(property_, self.walker.kernel.name, line, UNKNOWN_ANSWER, reason=why)
 
-    def _refuted(self, property_: str, line: int, launch: str, assumptions: Sequence[str] = ()) -> ProofResult:
+    def _report_refuted(self, property_: str, line: int, launch: str, assumptions: Sequence[str] = ()) -> ProofResult:
         return ProofResult(property_, self.walker.kernel.name, line, REFUTED, tuple(assumptions), launch)
 
     def _flat_axes(self) -> None:
@@ -344,8 +344,10 @@ class Prover:
                 assumed = [*assumed, *part]
                 word, needs = self._decide(items, build, path, wraps, assumed)
                 if word == "no":
-                    return self._proved(property_, access.line, needs)
-        return self._unknown(property_, access.line, "its index arithmetic wraps around") if word == "vacuous" else None
+                    return self._report_proved(property_, access.line, needs)
+        if word == "vacuous":
+            return self._report_unknown(property_, access.line, "its index arithmetic wraps around")
+        return None
 
     def _model(
         self, items: Sequence[SymbolicItem], build: _Conditions, assumed: Sequence[Claim], accesses: Sequence[ItemAccess]
@@ -405,7 +407,7 @@ class Prover:
                     example = replace(example, values=kept)  # noqa: PLW2901 - with large buffers
                 launch = self.confirm(property_, lines, example)
                 if launch is not None:
-                    return self._refuted(property_, lines[0], launch, self.always)
+                    return self._report_refuted(property_, lines[0], launch, self.always)
             if tried:
                 break
         if not tried:
@@ -414,7 +416,7 @@ class Prover:
             why = "the simulator did not confirm the launch that was found"
         else:
             why = "the work items seem to store equal values, which the simulator does not report"
-        return self._unknown(property_, lines[0], why)
+        return self._report_unknown(property_, lines[0], why)
 
     # ---- bounds
 
@@ -553,7 +555,7 @@ class Prover:
         if access.why == NO_POINTER and search:
             return self._no_pointer(access)
         if access.why or size is None:
-            return self._unknown("bounds", line, access.why or "its memory is not modelled")
+            return self._report_unknown("bounds", line, access.why or "its memory is not modelled")
 
         def path(question: Question) -> list[object]:
             return [question.condition(access.path, _ITEM)]
@@ -564,7 +566,7 @@ class Prover:
         things: list[Sum | Claim] = [access.offset, access.path]
         proof = self._prove("bounds", access, [_ITEM], build, path, things)
         if proof is not None or not search:
-            return proof or self._unknown("bounds", line)
+            return proof or self._report_unknown("bounds", line)
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access) for _, one in part]
 
@@ -607,11 +609,11 @@ class Prover:
         access = group.access
         written = {one.access.space[0] for one in self.groups if one.access.write}
         if access.space[0] == IMAGE and not written & {IMAGE, UNKNOWN}:
-            return self._proved("race", access.line)
+            return self._report_proved("race", access.line)
         if access.space[0] == PRIVATE:
-            return self._proved("race", access.line, [_STAYS_PRIVATE])
+            return self._report_proved("race", access.line, [_STAYS_PRIVATE])
         if access.why:
-            return self._unknown("race", access.line, access.why)
+            return self._report_unknown("race", access.line, access.why)
         needs: dict[str, None] = dict.fromkeys(self.missed_meetings)
         for other in self.groups:
             found = self._pair(group, other)
@@ -620,7 +622,7 @@ class Prover:
             if found.answer != PROVED:
                 return found
             needs.update(dict.fromkeys(found.assumptions))
-        return self._proved("race", access.line, needs)
+        return self._report_proved("race", access.line, needs)
 
     @cached_property
     def missed_meetings(self) -> list[str]:
@@ -633,11 +635,11 @@ class Prover:
         if not (a.write or b.write) or (a.atomic and b.atomic and a.size == b.size):
             return None
         if b.space[0] == UNKNOWN:
-            return self._unknown("race", a.line, f"it may meet the access of line {b.line}: {b.why}")
+            return self._report_unknown("race", a.line, f"it may meet the access of line {b.line}: {b.why}")
         if a.space != b.space:
             if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
                 return None
-            return self._proved("race", a.line, [_STAYS])
+            return self._report_proved("race", a.line, [_STAYS])
         # Also of other lanes, because the question does not fix the lane of a work item.
         lines = [*one.lines, *other.lines]
         needs: dict[str, None] = {}
@@ -659,7 +661,7 @@ class Prover:
                 why = f"a barrier between it and line {b.line} may have no fence of {memory} before it"
                 return structs.replace(result, reason=why)
             needs.update(dict.fromkeys(result.assumptions))
-        return self._proved("race", a.line, needs)
+        return self._report_proved("race", a.line, needs)
 
     def _find_unfenced_items(self, a: ItemAccess, b: ItemAccess) -> tuple[SymbolicItem, SymbolicItem] | None:
         """Return two work items of a group that may have no fence and barrier between their accesses; None if there are none."""
@@ -713,7 +715,7 @@ class Prover:
 
         proof = self._prove("race", a, items, build, path, [a.offset, b.offset, a.path, b.path])
         if proof is not None or not search:
-            return proof or self._unknown("race", a.line)
+            return proof or self._report_unknown("race", a.line)
 
         kernel, grf_bytes = self.walker.kernel, self.walker.platform.grf_bytes
         parts = [find_loaded_parts(one, kernel, self.effects, grf_bytes) for one in (a, b)]
@@ -764,15 +766,15 @@ class Prover:
         launch = self.confirm("uninitialised", list(doubtful), Example({})) if doubtful else None
         for line in doubtful:
             shown = launch and self.confirm("uninitialised", [line], Example({}))
-            unknown = self._unknown("uninitialised", line, "it may read a register that was never written")
-            yield self._refuted("uninitialised", line, shown) if shown else unknown
+            unknown = self._report_unknown("uninitialised", line, "it may read a register that was never written")
+            yield self._report_refuted("uninitialised", line, shown) if shown else unknown
 
     # ---- divergence
 
     def _divergence(self, meeting: Meeting, *, search: bool = True) -> ProofResult:
         own = [one for one in meeting.path if one.level > Level.GROUP]
         if not own:
-            return self._proved("divergence", meeting.line)
+            return self._report_proved("divergence", meeting.line)
         items = (SymbolicItem(1, 0), SymbolicItem(2, 0))
         here = both(*meeting.path, *meeting.known)
         absent = negation(both(*own))
@@ -785,9 +787,9 @@ class Prover:
 
         word, needs = self._decide(items, build, path, self._soft_wraps([here, absent]), [])
         if word == "no":
-            return self._proved("divergence", meeting.line, needs)
+            return self._report_proved("divergence", meeting.line, needs)
         if not search:
-            return self._unknown("divergence", meeting.line)
+            return self._report_unknown("divergence", meeting.line)
         result = self._search_launch("divergence", [meeting.line], items, [build], [], [])
         return self._explain(result, [here])
 

@@ -31,7 +31,7 @@ MAX_ELEMENTS: Final = 8  # of an instruction that is followed element by element
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class InstructionSite:
     """An instruction on the way of the work item: its lanes, the registers, its line, and whether the whole thread is there."""
 
     control: ExecControl
@@ -40,7 +40,7 @@ class Site:
     is_common: bool
 
     @property
-    def for_thread(self) -> Site:
+    def for_thread(self) -> InstructionSite:
         """The site for operands with one element for the whole thread."""
         return replace(self, control=ONE_LANE)
 
@@ -61,7 +61,7 @@ class LaneOperands:
         self.taken_roots = {storage.root(one) for one in named}  # of variables that an address may point into
         self.taken = {one for one in storage.general if storage.root(one) in self.taken_roots}
 
-    def flag(self, predicate: Predicate | None, site: Site) -> Claim:
+    def flag(self, predicate: Predicate | None, site: InstructionSite) -> Claim:
         """Return a predicate as the item's lane sees it; true without one."""
         if predicate is None:
             return TRUE
@@ -72,7 +72,7 @@ class LaneOperands:
             found = self.pool.fresh_fact("a predicate", Level.ITEM, site.line)
         return negation(found) if predicate.inverse else found
 
-    def whole_flag(self, predicate: Predicate, site: Site) -> Claim:
+    def whole_flag(self, predicate: Predicate, site: InstructionSite) -> Claim:
         """Return a predicate that is the same for all lanes of the thread."""
         control, registers = site.control, site.registers
         found: Claim | None
@@ -93,7 +93,7 @@ class LaneOperands:
             found = self.pool.fresh_fact("a predicate", Level.THREAD, site.line)
         return negation(found) if predicate.inverse else found
 
-    def source(self, operand: Expr, exec_type: DataType, site: Site) -> Sum:
+    def source(self, operand: Expr, exec_type: DataType, site: InstructionSite) -> Sum:
         """Return the value of an integer source in an execution type, with its modifier applied."""
         type_ = self.type_of(operand)
         signed = type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
@@ -119,7 +119,7 @@ class LaneOperands:
             return operand.type
         return ty.UD
 
-    def read(self, operand: Expr, type_: DataType, site: Site, *, signed: bool) -> Sum:
+    def read(self, operand: Expr, type_: DataType, site: InstructionSite, *, signed: bool) -> Sum:
         """Return the value of an operand as elements of a type, without its modifier."""
         if isinstance(operand, Immediate):
             return self._immediate(operand, site, signed=signed)
@@ -136,7 +136,7 @@ class LaneOperands:
             return site.registers.read(place, signed=signed, line=site.line)
         return self.pool.fresh("a register", Level.ITEM, *limits(type_.size, signed=signed), site.line)
 
-    def _immediate(self, operand: Immediate, site: Site, *, signed: bool) -> Sum:
+    def _immediate(self, operand: Immediate, site: InstructionSite, *, signed: bool) -> Sum:
         type_ = unpack_type(operand.type)
         if type_.is_float:
             return self.pool.fresh("a float", Level.LAUNCH, *limits(type_.size, signed=signed), site.line)
@@ -184,7 +184,7 @@ class LaneOperands:
             return None
         return self._make_place(where.root, where.offset + operand.offset, size, size, control)
 
-    def value(self, value: Expr, target: DataType, site: Site) -> Sum | None:
+    def value(self, value: Expr, target: DataType, site: InstructionSite) -> Sum | None:
         """Return the value of an expression, truncated to a target type; None if that is not an integer."""
         if not isinstance(value, Calc | Choose):
             return None
@@ -205,7 +205,7 @@ class LaneOperands:
         line = site.line if counts and target.size == 4 else 0
         return self.pool.wrap(found, target.bits, signed=target.is_signed, line=line)
 
-    def is_by_elements(self, value: Expr, site: Site) -> bool:
+    def is_by_elements(self, value: Expr, site: InstructionSite) -> bool:
         """Return whether the lanes of an instruction represent elements that all work items share."""
         control = site.control
         if not control.no_mask or not 1 < control.exec_size <= MAX_ELEMENTS or not isinstance(value, Calc):
@@ -219,7 +219,7 @@ class LaneOperands:
         self.element = None
         return are_known
 
-    def _are_known(self, value: Calc, site: Site) -> bool:
+    def _are_known(self, value: Calc, site: InstructionSite) -> bool:
         places = [self.place(one, site.control) for one in value.args if isinstance(one, General)]
         return all(place is not None and site.registers.find(place, signed=False) is not None for place in places)
 

@@ -232,7 +232,7 @@ class SumPool:
             found = self.atoms[key] = Atom(len(self.atoms), name, level, low, high, line=line, why=why)
         return Sum(((found, 1),), 0)
 
-    def _derived(
+    def _derive(
         self, word: str, level: Level, low: int, high: int, parts: tuple[Sum, ...], divisor: int = 0, test: Claim | None = None
     ) -> Sum:  # fmt: skip
         """Return the atom of an operation on terms, the same for each call."""
@@ -270,7 +270,7 @@ class SumPool:
         parts.sort(key=lambda term: [(a.number, f) for a, f in term.factors])
         ends = limit or [a * b for a in parts[0].limits() for b in parts[1].limits()]
         level = max(parts[0].level, parts[1].level)
-        return self._derived("product", level, min(ends), max(ends), tuple(parts)) * scale + rest
+        return self._derive("product", level, min(ends), max(ends), tuple(parts)) * scale + rest
 
     def quotient(self, term: Sum, divisor: int) -> Sum:
         """Return ``floor(term / divisor)`` for a positive divisor."""
@@ -291,7 +291,7 @@ class SumPool:
         low, high = self.limits(inner)
         if low // divisor == high // divisor:
             return outer + low // divisor
-        result = outer + self._derived("quotient", inner.level, low // divisor, high // divisor, (inner,), divisor)
+        result = outer + self._derive("quotient", inner.level, low // divisor, high // divisor, (inner,), divisor)
         self.keep_limits(result, *bounds)
         return result
 
@@ -305,7 +305,7 @@ class SumPool:
             test, yes, no = test.parts[0], no, yes
         ends = (*yes.limits(), *no.limits())
         level = max(test.level, yes.level, no.level)
-        return self._derived("choice", level, min(ends), max(ends), (yes, no), test=test)
+        return self._derive("choice", level, min(ends), max(ends), (yes, no), test=test)
 
     def wrap(self, term: Sum, bits: int, *, signed: bool, line: int = 0) -> Sum:
         """Return the value in ``bits`` of a register; with a line, wrapping there counts as a mistake of the kernel."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic
 from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, FenceOrder, Stretches, join_orders
-from visa_lsp.app.prove.operand_terms import MAX_ELEMENTS, ONE_LANE, LaneOperands, Site
+from visa_lsp.app.prove.operand_terms import MAX_ELEMENTS, ONE_LANE, InstructionSite, LaneOperands
 from visa_lsp.app.prove.payload import initial_registers, symbols_of
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, is_lane_in, limits
 from visa_lsp.app.prove.spaces import (
@@ -356,7 +356,7 @@ class Walker:
         found = self._plain_test(condition, self._site(condition.control, way, place))
         return negation(found) if condition.negated else found
 
-    def _plain_test(self, condition: BranchTest, site: Site) -> Claim:
+    def _plain_test(self, condition: BranchTest, site: InstructionSite) -> Claim:
         control, predicate = condition.control, condition.predicate
         if condition.index is not None:
             return equal(self.operands.source(condition.index, ty.D, site.for_thread), condition.case)
@@ -371,8 +371,8 @@ class Walker:
 
     # ---- values
 
-    def _site(self, control: ExecControl, way: Way, place: int) -> Site:
-        return Site(control, way.registers, self.line(place), way.is_common)
+    def _site(self, control: ExecControl, way: Way, place: int) -> InstructionSite:
+        return InstructionSite(control, way.registers, self.line(place), way.is_common)
 
     def _set(self, statement: Set, way: Way) -> None:
         target, value = statement.target, statement.value
@@ -400,7 +400,7 @@ class Walker:
             yield at
         self.operands.element = None
 
-    def _assign(self, target: Value, value: Sum | None, guard: Claim, site: Site) -> None:
+    def _assign(self, target: Value, value: Sum | None, guard: Claim, site: InstructionSite) -> None:
         """Write a value, or None for an unknown one, to a destination if a guard holds."""
         registers = site.registers
         if not isinstance(target, General) or target.var in self.operands.taken:
@@ -417,7 +417,9 @@ class Walker:
             return
         self._put(place, value, guard, site, signed=self.operands.type_of(target).is_signed)
 
-    def _put(self, place: LanePlace, value: Sum | None, guard: Claim, site: Site, *, signed: bool = False) -> None:
+    def _put(
+        self, place: LanePlace, value: Sum | None, guard: Claim, site: InstructionSite, *, signed: bool = False
+    ) -> None:
         """Write a value to a place."""
         control, registers = site.control, site.registers
         if control.exec_size == 1 and not control.no_mask and not site.is_common:
@@ -432,7 +434,7 @@ class Walker:
             by_all = by_all and guard.level <= Level.THREAD
         registers.write(place, value, signed=signed, by_all=by_all)
 
-    def _put_flag(self, target: PredicateOperand, value: Claim, site: Site, what: str) -> None:
+    def _put_flag(self, target: PredicateOperand, value: Claim, site: InstructionSite, what: str) -> None:
         """Write a condition to a predicate."""
         control = site.control
         is_single = control.exec_size == 1
@@ -441,7 +443,7 @@ class Walker:
             value = self.pool.fresh_fact(f"{what} of one lane", Level.THREAD, site.line)
         site.registers.set_flag(target.var, control.mask_offset, control.exec_size, value, by_all=by_all)
 
-    def _compare(self, value: Compare, target: Value, site: Site) -> None:
+    def _compare(self, value: Compare, target: Value, site: InstructionSite) -> None:
         exec_type = execution_type([self.operands.type_of(one) for one in (value.left, value.right)])
         if exec_type.is_int:
             left, right = (self.operands.source(one, exec_type, site) for one in (value.left, value.right))
@@ -456,7 +458,7 @@ class Walker:
         ones = self.pool.choice(found, number(-1 if type_.is_signed else (1 << type_.bits) - 1), number(0))
         self._assign(target, ones if type_.is_int else None, TRUE, site)
 
-    def _predicate_logic(self, value: Calc, target: PredicateOperand, site: Site) -> None:
+    def _predicate_logic(self, value: Calc, target: PredicateOperand, site: InstructionSite) -> None:
         at, lanes = site.control.mask_offset, site.control.exec_size
         whole = lanes == 1
         args: list[Claim] = []
@@ -527,7 +529,7 @@ class Walker:
         row = max(grf, -(-control.exec_size * cell // grf) * grf)
         return self.operands.raw_place(RawOperand(data.var, data.offset + at * row), cell, control)
 
-    def _address(self, statement: Transfer, site: Site) -> Sum:
+    def _address(self, statement: Transfer, site: InstructionSite) -> Sum:
         type_, base = self.operands.type_of(statement.address), statement.memory.operand
         address = self.operands.read(statement.address, type_, site, signed=type_.is_signed) * statement.scale
         if statement.offset is not None:
@@ -536,7 +538,7 @@ class Walker:
             address = address + self.operands.read(base, self.operands.type_of(base), site.for_thread, signed=False)
         return self.pool.wrap(address, 32, signed=False) if statement.wraps else address
 
-    def _load(self, statement: Transfer, address: Sum, guard: Claim, site: Site) -> None:
+    def _load(self, statement: Transfer, address: Sum, guard: Claim, site: InstructionSite) -> None:
         data = statement.data.var
         if data not in self.storage.general or not data or data in self.operands.taken:
             return
@@ -567,7 +569,7 @@ class Walker:
         handle = None
         if isinstance(memory.operand, General):
             handle = self.operands.read(
-                memory.operand, ty.UD, Site(ONE_LANE, registers, 0, is_common=True), signed=False
+                memory.operand, ty.UD, InstructionSite(ONE_LANE, registers, 0, is_common=True), signed=False
             )
         return self.memory.space(memory, address, registers, handle)
 
@@ -645,7 +647,7 @@ class Walker:
         self._interval += 1
         return self._interval
 
-    def _add_elements(self, inst: Inst, site: Site) -> bool:
+    def _add_elements(self, inst: Inst, site: InstructionSite) -> bool:
         """Add a packed constant with carry, element by element; return whether the instruction does that."""
         value, constant, target, carry = (inst.get(name) for name in ("src0", "src1", "dst", "carry"))
         if not (isinstance(value, General) and isinstance(target, General) and isinstance(carry, General)):
@@ -664,7 +666,7 @@ class Walker:
             self._assign(target, self.pool.wrap(sums[at], 32, signed=False), TRUE, site)
         return True
 
-    def _bfn(self, inst: Inst, held: Claim, site: Site) -> None:
+    def _bfn(self, inst: Inst, held: Claim, site: InstructionSite) -> None:
         target, table = inst.get("dst"), inst.get("func")
         sources = [inst.get(f"src{i}") for i in range(3)]
         exec_type = execution_type([self.operands.type_of(one) for one in sources])
@@ -676,7 +678,7 @@ class Walker:
             value = self.pool.wrap(found, own.bits, signed=own.is_signed) if own.is_int else None
         self._assign(target, value, held, site)
 
-    def _set_predicate(self, inst: Inst, site: Site) -> None:
+    def _set_predicate(self, inst: Inst, site: InstructionSite) -> None:
         target, value = inst.get("dst"), inst.get("src0")
         assert isinstance(target, PredicateOperand)
         at, lanes = site.control.mask_offset, site.control.exec_size
@@ -689,7 +691,7 @@ class Walker:
         found = found or self.pool.fresh_fact("a predicate", Level.ITEM, site.line)
         site.registers.set_flag(target.var, at, lanes, found, by_all=by_all)
 
-    def _memory_call(self, inst: Inst, name: str, place: int, held: Claim, site: Site, way: Way) -> None:
+    def _memory_call(self, inst: Inst, name: str, place: int, held: Claim, site: InstructionSite, way: Way) -> None:
         mnemonic = inst.row.mnemonic
         if inst.row.has(Trait.ATOMIC):
             self._atomic(inst, name, place, held, site, way)
@@ -703,7 +705,7 @@ class Walker:
         elif inst.row.family in _MEMORY_FAMILIES:
             self._record(place, way, (UNKNOWN, 0), guard=held, why=f"{mnemonic} is not modelled")
 
-    def _atomic(self, inst: Inst, name: str, place: int, held: Claim, site: Site, way: Way) -> None:
+    def _atomic(self, inst: Inst, name: str, place: int, held: Claim, site: InstructionSite, way: Way) -> None:
         memory, raw, type_, size, offset, why = MemoryPlace(), inst.get("off"), ty.UD, 4, 0, ""
         if name == "lsc_atomic":
             found = codes.DATASIZES.get(_integer(inst, "datasize"))
