@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax.bulk import bodies_of, nth_line, statement_of
 from visa_lsp.syntax.chunks import Chunk, codes_in, first_line_of, line_in, single_code, split_lines
-from visa_lsp.syntax.comments import goes_on, is_continued
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.syntax.session import Session
 from visa_lsp.text import Span, with_newlines
@@ -34,9 +33,8 @@ _KEPT: Final = 256
 _JOINED: Final = 2000
 
 
-def _cut(text: str, *, last: bool, joins: bool) -> list[tuple[str, int]]:
-    """Return a text in pieces of (text, number of lines), cut only between bodies if a statement has several lines."""
-    whole = joins and ("*" in text or is_continued(text)) and goes_on(text, in_block=False)
+def _cut(text: str, *, last: bool, whole: bool) -> list[tuple[str, int]]:
+    """Return a text in pieces of (text, number of lines), with ``whole`` cut only between bodies."""
     pieces: list[tuple[str, int]] = []
     for start, end in pairwise([0, *bodies_of(text), len(text)]):
         size = text.count("\n", start, end) + (last and end == len(text))
@@ -50,12 +48,12 @@ def _cut(text: str, *, last: bool, joins: bool) -> list[tuple[str, int]]:
     return pieces
 
 
-def _chunks(text: str, in_block: bool, *, first: bool, last: bool, joins: bool) -> list[Chunk]:
+def _chunks(text: str, in_block: bool, *, first: bool, last: bool, joins: bool, whole: bool = False) -> list[Chunk]:
     chunks = []
     plain, at = with_newlines(text), 0
     if first and plain.startswith(BYTE_ORDER_MARK):
         plain = " " + plain[1:]  # read as a blank, so that offsets do not change
-    for piece, count in _cut(plain, last=last, joins=joins):
+    for piece, count in _cut(plain, last=last, whole=whole):
         source = None if plain is text else text[at : at + len(piece)]
         chunk = Chunk(piece, count, in_block, source=source, joins=joins)
         at += len(piece)
@@ -66,7 +64,12 @@ def _chunks(text: str, in_block: bool, *, first: bool, last: bool, joins: bool) 
 
 def _all_chunks(text: str) -> list[Chunk]:
     """Return the chunks of a whole text."""
-    return _chunks(text, False, first=True, last=True, joins=with_newlines(text).count("\n") < _JOINED)
+    joins = with_newlines(text).count("\n") < _JOINED
+    chunks = _chunks(text, False, first=True, last=True, joins=joins)
+    if any(chunk.goes_on for chunk in chunks):
+        # Two chunks would read a statement across their border as two.
+        return _chunks(text, False, first=True, last=True, joins=joins, whole=True)
+    return chunks
 
 
 class Document:
