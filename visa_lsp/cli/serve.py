@@ -7,6 +7,7 @@ without.
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
@@ -73,6 +74,8 @@ def _log(**how: Any) -> None:
 def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
     from visa_lsp.lsp.server import create_server
 
+    # Long texts keep so many objects that a full collection takes 130 ms; by default one edit in 70 would wait for it.
+    gc.set_threshold(50_000)
     server = create_server(__version__)
     if args.tcp:
         host, _, port = args.tcp.rpartition(":")

@@ -7,7 +7,6 @@ to the handlers here only. Invariant: only the ``document_sync`` handlers change
 from __future__ import annotations
 
 import functools
-import gc
 import logging
 import sys
 import weakref
@@ -102,8 +101,6 @@ class VisaServer(LanguageServer):
         self, stdin: BinaryIO | Inflow | None = None, stdout: BinaryIO | None = None, answered: int | str | None = None
     ) -> None:
         """Serve on standard input and output until the client ends the session; ``initialize`` may be answered already."""
-        # Long texts keep so many objects that a full collection takes 130 ms; by default one edit in 70 would wait for it.
-        gc.set_threshold(50_000)
         self._stop_event = Event()
         self.protocol.answered = answered
         try:
