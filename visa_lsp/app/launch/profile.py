@@ -36,11 +36,6 @@ _MEMORIES: Final = {
     "image": "an image",
     "nothing": "an unbound surface",
 }
-# Keys in JSON, each with the name of the count.
-_MESSAGE_COUNTS: Final = {
-    **{name: name for name in ("kind", "memory", "messages", "lanes", "bytes", "distinct", "cache_lines", "coalescing", "broadcasts")},
-    "bank_conflicts": "conflicts", "same_place": "same_place", "unused": "unused",
-}  # fmt: skip
 _SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 
 
@@ -152,7 +147,21 @@ def _message_values(one: ProfiledInstruction) -> dict[str, Any]:
     assert one.lanes is not None
     assert one.lanes.message is not None
     counts = one.lanes.message
-    return _place(one) | {key: getattr(counts, name) for key, name in _MESSAGE_COUNTS.items()}
+    return {
+        **_place(one),
+        "kind": counts.kind,
+        "memory": counts.memory,
+        "messages": counts.messages,
+        "lanes": counts.lanes,
+        "bytes": counts.bytes,
+        "distinct": counts.distinct,
+        "cache_lines": counts.cache_lines,
+        "coalescing": counts.coalescing,
+        "broadcasts": counts.broadcasts,
+        "bank_conflicts": counts.conflicts,
+        "same_place": counts.same_place,
+        "unused": counts.unused,
+    }
 
 
 def _lanes(profile: RunProfile) -> tuple[int, int]:

@@ -133,8 +133,9 @@ async def on_workspace_symbol(ls: VisaServer, params: types.WorkspaceSymbolParam
     total = 0
     async with show_progress(ls, "vISA: searching", params.work_done_token) as work:
         for part in itertools.chain(_open_symbols(ls, params.query), _file_symbols(ls, params.query)):
-            found += part[: _MAX_SYMBOLS - total]
-            total += min(len(part), _MAX_SYMBOLS - total)
+            kept = part[: _MAX_SYMBOLS - total]
+            total += len(kept)
+            found += kept
             if token is not None and len(found) >= 200:
                 send_partial(ls, token, found)
                 found = []
