@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import forms, runner
+from visa_lsp.app.launch.defaults import FACTOR
 from visa_lsp.app.launch.file import launch_file_text, parse_launch
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.proposal import propose_run
@@ -89,7 +90,7 @@ def _vary_argument(arg: Any, axes: dict[str, Any]) -> Any:
         if isinstance(arg.get(kind), dict):
             axes["seed"] = _SEEDS
             return {**arg, kind: {**arg[kind], "init": "random"}}
-    if arg.get("value") == 1:
+    if arg.get("value") in (1, FACTOR):
         axes[_SCALAR] = _SCALARS
         return {**arg, "value": _SCALAR}
     return arg
