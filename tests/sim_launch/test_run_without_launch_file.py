@@ -14,6 +14,7 @@ from corpus import place
 
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.cli.main import main
+from visa_lsp.lsp.jobs.run_process import perform
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DUMP = "OCL_asm0123456789abcdef_simd32_entry_0001.visaasm"
@@ -133,6 +134,15 @@ def test_init_writes_the_launch_file_once(run, capsys):
     assert "# argument 3 (n): 96, the number of work items, as int32\n" in text
     assert "expect" not in text
     assert run("saxpy.visaasm") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("saxpy.launch.yaml: kernel saxpy")
+    assert "\nsaxpy.odd.launch.yaml: kernel saxpy" in out
+    assert out.endswith("2 launches: 2 passed, 0 failed\n")
+    answer = perform(Path("saxpy.visaasm").read_text(), "saxpy.visaasm", {})
+    assert (answer["ok"], [one["launch"] for one in answer["launches"]]) == (
+        True,
+        ["saxpy.launch.yaml", "saxpy.odd.launch.yaml"],
+    )
     assert run("--init", "saxpy.visaasm") == 2
     assert "saxpy.launch.yaml: exists already" in capsys.readouterr().err
     assert Path("saxpy.launch.yaml").read_text() == text

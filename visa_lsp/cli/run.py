@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _ALL: Final = "all"
 _GUESS: Final = 0.1  # seconds for a launch
-# An input of the command line, further files of its program, and its launch file if there are several.
+# An input of the command line, further files of its program, and its launch file unless that is NAME.launch.yaml alone.
 Input = tuple[str, tuple[Path, ...], str | None]
 
 
@@ -216,12 +216,13 @@ def run_command(args: Namespace) -> int:
 
 
 def _each_launch(task: Input) -> list[Input]:
-    """Return an input once for each launch file beside it; unchanged if there are not several."""
+    """Return an input once for each launch file beside it; unchanged if it has none but its own."""
     name, more, _ = task
     if name == STDIN or Path(name).suffix in LAUNCHES or is_opencl(name) or not Path(name).is_file():
         return [task]
     launches = launches_beside(Path(name))
-    return [(name, more, str(launch)) for launch in launches] if len(launches) > 1 else [task]
+    is_usual = launches in ([], [Path(name).with_suffix(".launch.yaml")])
+    return [task] if is_usual else [(name, more, str(launch)) for launch in launches]
 
 
 def print_text(outcome: Outcome, *, timed: bool = False) -> None:

@@ -1,6 +1,6 @@
 // The command "Run Kernel": as its launch file says, or as is proposed; the run itself with progress, its result in the panel.
 
-import { access } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
@@ -40,8 +40,8 @@ export class Runner {
     if (uri.path.endsWith(LAUNCH_SUFFIX)) {
       return this.perform({ uri, profile });
     }
-    const chosen = launch ?? (await siblingOf(uri));
-    return chosen === undefined ? this.propose(uri, profile) : this.perform({ uri, launch: chosen, profile });
+    // Without a named launch file the server runs all that lie beside the text.
+    return launch === undefined && !(await hasLaunchFile(uri)) ? this.propose(uri, profile) : this.perform({ uri, launch, profile });
   }
 
   /** Runs a text without a launch file with what the form would offer; the form, or a launch file of it, is one click away. */
@@ -91,7 +91,7 @@ export class Runner {
       const report = await runLaunch(this.server, job, token);
       if (report !== undefined) {
         const source = await sourceOf(job.uri);
-        this.panel.show(name, report, source, () => void this.perform(job));
+        this.panel.show(titleOfRun(name, report), report, source, () => void this.perform(job));
         if (sameText(source, before)) {
           this.marks.show(report, source);
           if (report.profile !== undefined) {
@@ -123,6 +123,13 @@ export class Runner {
   }
 }
 
+/** The text's name; where several launch files ran, also that of the one in the report, and how many failed. */
+function titleOfRun(name: string, report: Report): string {
+  const failed = report.launches?.filter((launch) => !launch.ok).length ?? 0;
+  const shown = path.basename(report.launch ?? name);
+  return report.launches === undefined ? name : `${shown} (${report.launches.length} launches, ${failed} failed)`;
+}
+
 /** The open texts as they are: a profile of a text that was edited meanwhile tells of other lines. */
 function versions(): Map<string, number> {
   return new Map(vscode.workspace.textDocuments.map(({ uri, version }) => [uri.toString(), version]));
@@ -133,12 +140,13 @@ function sameText(uri: vscode.Uri, before: Map<string, number>): boolean {
   return version === undefined || (before.get(uri.toString()) ?? version) === version;
 }
 
-async function siblingOf(uri: vscode.Uri): Promise<string | undefined> {
+async function hasLaunchFile(uri: vscode.Uri): Promise<boolean> {
   if (uri.scheme !== 'file') {
-    return undefined;
+    return false;
   }
-  const sibling = uri.fsPath.replace(/\.[^.]*$/, '') + LAUNCH_SUFFIX;
-  return (await access(sibling).then(() => true, () => false)) ? sibling : undefined;
+  const stem = path.basename(uri.fsPath).replace(/\.[^.]*$/, '');
+  const names = await readdir(path.dirname(uri.fsPath)).catch(() => []);
+  return names.some((name) => name.startsWith(`${stem}.`) && name.endsWith(LAUNCH_SUFFIX));
 }
 
 /** The text whose lines a report names. */
