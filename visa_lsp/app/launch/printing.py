@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Array
 
 _HEAD: Final = 8
+_DESCRIPTORS: Final = ("desc", "exdesc")
 _PAYLOAD_HEAD: Final = 64  # bytes
 
 
@@ -167,7 +168,7 @@ def _fault_lines(report: RunReport, word: str, fault: Fault) -> Iterator[str]:
             yield f"    {place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
     if fault.count > 1:
         lines = "this line" if fault.other_source in (None, fault.source) else "these lines"
-        yield f"    and {_count(fault.count - 1, 'more instruction')} of {lines}"
+        yield f"    and {fault.count - 1} more at {lines}"
 
 
 def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> Iterator[str]:
@@ -212,6 +213,9 @@ def _print_message(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
     if excerpt:
         yield f"    {place}: {excerpt}"
     for name, data in sent.payload:
+        if name in _DESCRIPTORS:  # numbers, in the form of the text
+            yield f"    {name}: {int.from_bytes(data[:4], 'little'):#x}"
+            continue
         more = "" if len(data) <= _PAYLOAD_HEAD else f" ... {len(data)} bytes"
         yield f"    {name}: {data[:_PAYLOAD_HEAD].hex(' ', 4)}{more}"
 
