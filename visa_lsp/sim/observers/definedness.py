@@ -48,6 +48,7 @@ class UninitialisedChecker(Checker):
     """Finds reads of unwritten variables and memory whose value has an effect."""
 
     wants_instructions = True
+    wants_unread = True  # it follows loaded values to their uses
     kinds = frozenset({FaultKind.UNINITIALISED})
 
     def __init__(self) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class ExtentObserver(Observer):
     """Records the end of the last accessed byte of each buffer."""
 
+    wants_unread = False
+
     def __init__(self) -> None:
         self._ends: dict[int, int] = {}
         self._loaded: set[int] = set()
