@@ -29,6 +29,7 @@ from visa_lsp.app.launch.sweep_table import refuse_table
 from visa_lsp.app.launch.unit import LAUNCHES, LaunchJob, guard, launch_paths, run_job
 from visa_lsp.app.output_files import check_output, refuse_input
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
+from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.outputs import write_output
 from visa_lsp.cli.progress_line import Progress
@@ -108,6 +109,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--time", action="store_true", help="print the time of loading, compiling and each run")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy or argNAME.npy")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+    add_color(parser)
     parser.add_argument(
         "--platform",
         metavar="NAME",
@@ -201,7 +203,7 @@ def run_command(args: Namespace) -> int:
         for outcome in _outcomes(tasks, args, cluster):
             outcomes.append(outcome)
             if args.format == "text":
-                print_text(outcome, timed=args.time)
+                print_text(outcome, args.color, timed=args.time)
     if args.profile_out:
         _write_profile(args, outcomes)
     # Printed last, so that an error above is the only JSON on standard output.
@@ -225,13 +227,14 @@ def _each_launch(task: Input) -> list[Input]:
     return [task] if is_usual else [(name, more, str(launch)) for launch in launches]
 
 
-def print_text(outcome: Outcome, *, timed: bool = False) -> None:
-    """Print the report of one launch; if ``timed``, with its times."""
+def print_text(outcome: Outcome, color: str = "auto", *, timed: bool = False) -> None:
+    """Print the report of one launch, in colours by ``--color``; if ``timed``, with its times."""
     if outcome.report is None and not outcome.written:
         print(outcome.error, file=sys.stderr)
         return
+    ink = ink_of("run", color)
     for line in text_lines(outcome, timed=timed):
-        print(line)
+        print(ink(line))
 
 
 def _refuse_kernel(args: Namespace) -> None:
@@ -428,7 +431,7 @@ def _run_input(
             build, launch_path = _compile_kernel(name, path, launch_path, args, folder_of_build, kernel, made)
             path = build.path
             name = f"{name}: {build.kernel}" if made is not None else name
-        with Progress(wanted=not args.trace) as line:
+        with Progress(f"{name}: running", wanted=not args.trace) as line:
 
             def show_progress(of: int, done: int, steps: int) -> None:
                 if line.is_due():
@@ -544,7 +547,9 @@ def _compile_kernel(
     if chosen is not None and kernel != chosen:
         raise UserError(f"{launch_path}: --kernel is '{chosen}', but the launch file is for kernel '{kernel}'")
     platform = args.platform or (launch.platform if launch is not None else None)
-    made = made or build_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
+    if made is None:
+        with Progress(f"{name}: compiling"):
+            made = build_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
     build = folder.enter_context(unpack_program(made, kernel))
     if launch is None and chosen is None and not args.launch and not args.init:
         beside = path.with_name(f"{build.path.stem}.launch.yaml")

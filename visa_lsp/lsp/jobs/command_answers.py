@@ -273,12 +273,11 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
 def explain(word: str, platform: str | None) -> Result:
     """Return the page of a word."""
     from visa_lsp.app.explain import explain_text
-    from visa_lsp.app.explained_words import list_words
-    from visa_lsp.suggest import nearest
+    from visa_lsp.app.explained_words import nearest_word
 
     text = explain_text(word, platform)
     if text is None:
-        meant = nearest(word, list_words())
+        meant = nearest_word(word)
         hint = f"; did you mean `{meant}`?" if meant else ""
         return {"ok": False, "error": f"unknown word `{word}`{hint}", "suggestion": meant}
     return {"ok": True, "word": word, "markdown": text}
