@@ -680,6 +680,8 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
             raise BadArgument(f"`{options['uri']}` is not a file")
         if platform := _platform(ls, options):
             options["platform"] = platform
+        if ls.documents.compiled and (folder := ls.files.path_of(ls.documents.compiled)):
+            options["folder"] = folder
         return lambda: command_answers.compile_answer(path, dict(options), stop)
 
     return await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)

@@ -1,6 +1,5 @@
 // The command "Run Kernel": as its launch file says, or as is proposed; the run itself with progress, its result in the panel.
 
-import { access } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
@@ -8,6 +7,7 @@ import { isTrustedFor } from '../trusted.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import type { HeatLines } from '../performance/heat.ts';
 import type { InlineValues } from '../views/inline.ts';
+import { existingLaunchFile, isThere, launchFileOf } from '../views/origins.ts';
 import type { QuickForm } from './form.ts';
 import type { FaultMarks } from './marks.ts';
 import { LAUNCH_SUFFIX, outline } from './launch.ts';
@@ -40,7 +40,7 @@ export class Runner {
     if (uri.path.endsWith(LAUNCH_SUFFIX)) {
       return this.perform({ uri, profile });
     }
-    const chosen = launch ?? (await siblingOf(uri));
+    const chosen = launch ?? (await existingLaunchFile(uri));
     return chosen === undefined ? this.propose(uri, profile) : this.perform({ uri, launch: chosen, profile });
   }
 
@@ -104,14 +104,13 @@ export class Runner {
     });
   }
 
-  /** Writes a launch file beside a text, with what ze_info tells of the arguments, and opens it to be filled in. */
+  /** Writes the launch file of a text, with what ze_info tells of the arguments, and opens it to be filled in. */
   async newLaunchFile(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
     if (!vscode.workspace.isTrusted) {
       return undefined;
     }
-    const stem = path.basename(uri.path).replace(/\.[^.]*$/, '');
-    const target = vscode.Uri.joinPath(uri, '..', stem + LAUNCH_SUFFIX);
-    if (!(await exists(target))) {
+    const target = launchFileOf(uri);
+    if (!(await isThere(target))) {
       const made = await this.server.call<{ ok: boolean; text?: string; error?: string }>('visa.launchTemplate', { uri: uri.toString() });
       if (!made.ok) {
         throw new Error(made.error ?? 'the server gave no launch file');
@@ -133,14 +132,6 @@ function sameText(uri: vscode.Uri, before: Map<string, number>): boolean {
   return version === undefined || (before.get(uri.toString()) ?? version) === version;
 }
 
-async function siblingOf(uri: vscode.Uri): Promise<string | undefined> {
-  if (uri.scheme !== 'file') {
-    return undefined;
-  }
-  const sibling = uri.fsPath.replace(/\.[^.]*$/, '') + LAUNCH_SUFFIX;
-  return (await access(sibling).then(() => true, () => false)) ? sibling : undefined;
-}
-
 /** The text whose lines a report names. */
 export async function sourceOf(uri: vscode.Uri): Promise<vscode.Uri> {
   if (!uri.path.endsWith(LAUNCH_SUFFIX)) {
@@ -149,8 +140,4 @@ export async function sourceOf(uri: vscode.Uri): Promise<vscode.Uri> {
   const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
   const stem = path.basename(uri.path).slice(0, -LAUNCH_SUFFIX.length);
   return vscode.Uri.joinPath(uri, '..', outline(text).file ?? `${stem}.visaasm`);
-}
-
-async function exists(uri: vscode.Uri): Promise<boolean> {
-  return vscode.workspace.fs.stat(uri).then(() => true, () => false);
 }

@@ -8,9 +8,9 @@ import { heatOfSchedule, type ScheduledKernel } from '../performance/profile.ts'
 import { plain } from '../plain.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import { coloursFor } from './colours.ts';
-import { originOf } from './compile.ts';
 import { LineMap } from './linemap.ts';
 import { advice, type Columns, type Finding, type ToMachinePage, type FromMachinePage } from './machineparts.ts';
+import { originOf } from './origins.ts';
 import { markLines, partnerMark } from './partners.ts';
 import { lineInFront } from './texts.ts';
 import { openAt, panelOf } from './webview.ts';
@@ -164,7 +164,7 @@ export class MachineView implements vscode.Disposable {
       tool: settings.get('finalizer', '').trim(),
       options: settings.get('finalizerOptions', ''),
       timeout: String(settings.get('finalizerTimeout', 30)),
-      ...(origin && { source: origin.source.toString(), platform: origin.platform }),
+      ...(origin && { source: origin.toString() }),
       ...more,
     };
     return this.server.call<GenAnswer>('visa.gen', options, token);
@@ -264,7 +264,7 @@ export class MachineView implements vscode.Disposable {
       if (!answer.ok || answer.html === undefined) {
         throw new Error(answer.error ?? 'there is no page');
       }
-      const beside = originOf(text)?.source ?? (text.scheme === 'file' ? text : undefined);
+      const beside = originOf(text) ?? (text.scheme === 'file' ? text : undefined);
       const defaultUri = beside?.with({ path: `${beside.path}.html` });
       const target = await vscode.window.showSaveDialog({ ...(defaultUri && { defaultUri }), filters: { HTML: ['html'] }, title: 'Save the page with source, vISA and Gen' });
       if (target !== undefined) {
