@@ -20,6 +20,7 @@ interface GenAnswer {
   ok: boolean;
   error?: string;
   untrusted?: boolean;
+  missing?: boolean; // there is no finalizer
   platform?: string;
   kernels?: ScheduledKernel[];
   findings?: Finding[];
@@ -39,7 +40,7 @@ export class MachineView implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private text: vscode.Uri | undefined;
   private made: Made | undefined;
-  private state: Extract<ToMachinePage, { kind: 'state' }> = { kind: 'state', working: false, stale: false, problem: '', advice: '', findings: [] };
+  private state: Extract<ToMachinePage, { kind: 'state' }> = { kind: 'state', working: false, stale: false, problem: '', advice: '', settings: false, findings: [] };
   private maps: LineMap[] = []; // of what is shown, and of what is under way
   private work: vscode.CancellationTokenSource | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -134,7 +135,7 @@ export class MachineView implements vscode.Disposable {
       }
     } catch (error) {
       if (this.work === work) {
-        this.tell({ working: false, stale: true, problem: messageOf(error), advice: '', findings: [] });
+        this.tell({ working: false, stale: true, problem: messageOf(error), advice: '', settings: false, findings: [] });
       }
     } finally {
       work.dispose();
@@ -147,13 +148,13 @@ export class MachineView implements vscode.Disposable {
       this.made = { columns: answer.columns, platform: answer.platform ?? '', lines };
       this.heat.showSchedule(this.text!, heatOfSchedule(answer.kernels ?? []));
       this.maps = [lines];
-      this.state = { kind: 'state', working: false, stale: false, problem: '', advice: '', findings };
+      this.state = { kind: 'state', working: false, stale: false, problem: '', advice: '', settings: false, findings };
       this.send();
       return;
     }
     const fault = findings.find(({ severity }) => severity === 'error');
     const problem = answer.error ?? (fault === undefined ? 'there is no machine code' : `line ${fault.line}: ${fault.message}`);
-    this.tell({ working: false, stale: true, problem, advice: advice(answer.ok, answer.untrusted ?? false, fault?.name), findings });
+    this.tell({ working: false, stale: true, problem, ...advice(answer.missing ?? false, answer.untrusted ?? false, fault?.name), findings });
   }
 
   private ask(more: Record<string, string>, token?: vscode.CancellationToken): Promise<GenAnswer> {
