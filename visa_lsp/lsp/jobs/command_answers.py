@@ -290,6 +290,16 @@ def gen(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Res
     return machine_code(text, path, options, stop)
 
 
+def platform_of(text: str, path: str | None, named: tuple[str, str] | None) -> Result:
+    """Return the platform of a text: the ``named`` one, else that of its files; ``by`` says who names it."""
+    from visa_lsp.app.told_platform import platform_of_launch, platform_of_program
+
+    place = Path(path) if path else None
+    told = (place and platform_of_launch(place)) or platform_of_program(place, text)
+    name, by = named or ((told[0].name, told[1]) if told else ("", ""))
+    return {"ok": True, "platform": name, "by": by, "checked": named is not None}
+
+
 def compile_answer(path: str, options: dict[str, Any], stop: Stop) -> Result:
     """Return the texts of a source's kernels."""
     from visa_lsp.lsp.jobs import compiling

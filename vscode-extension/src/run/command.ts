@@ -8,6 +8,7 @@ import { isTrustedFor } from '../trusted.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import type { HeatLines } from '../performance/heat.ts';
 import type { InlineValues } from '../views/inline.ts';
+import { existingLaunchFile, isThere, launchFileOf, originOf } from '../views/origins.ts';
 import type { QuickForm } from './form.ts';
 import type { FaultMarks } from './marks.ts';
 import { LAUNCH_SUFFIX, outline } from './launch.ts';
@@ -41,7 +42,8 @@ export class Runner {
       return this.perform({ uri, profile });
     }
     // Without a named launch file the server runs all that lie beside the text.
-    return launch === undefined && !(await hasLaunchFile(uri)) ? this.propose(uri, profile) : this.perform({ uri, launch, profile });
+    const chosen = launch ?? (originOf(uri) && (await existingLaunchFile(uri))); // beside the source of a compiled text
+    return chosen === undefined && !(await hasLaunchFile(uri)) ? this.propose(uri, profile) : this.perform({ uri, launch: chosen, profile });
   }
 
   /** Runs a text without a launch file with what the form would offer; the form, or a launch file of it, is one click away. */
@@ -104,14 +106,13 @@ export class Runner {
     });
   }
 
-  /** Writes a launch file beside a text, with what ze_info tells of the arguments, and opens it to be filled in. */
+  /** Writes the launch file of a text, with what ze_info tells of the arguments, and opens it to be filled in. */
   async newLaunchFile(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
     if (!vscode.workspace.isTrusted) {
       return undefined;
     }
-    const stem = path.basename(uri.path).replace(/\.[^.]*$/, '');
-    const target = vscode.Uri.joinPath(uri, '..', stem + LAUNCH_SUFFIX);
-    if (!(await exists(target))) {
+    const target = launchFileOf(uri);
+    if (!(await isThere(target))) {
       const made = await this.server.call<{ ok: boolean; text?: string; error?: string }>('visa.launchTemplate', { uri: uri.toString() });
       if (!made.ok) {
         throw new Error(made.error ?? 'the server gave no launch file');
@@ -157,8 +158,4 @@ export async function sourceOf(uri: vscode.Uri): Promise<vscode.Uri> {
   const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
   const stem = path.basename(uri.path).slice(0, -LAUNCH_SUFFIX.length);
   return vscode.Uri.joinPath(uri, '..', outline(text).file ?? `${stem}.visaasm`);
-}
-
-async function exists(uri: vscode.Uri): Promise<boolean> {
-  return vscode.workspace.fs.stat(uri).then(() => true, () => false);
 }
