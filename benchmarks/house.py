@@ -19,7 +19,19 @@ MAX_SAME_NAMES = 2
 
 
 # Rooms that execute or explain messages; others translate between text, object and fields, or check single words.
-READERS = ("sim/effects", "sim/jit", "sim", "app/read", "app/prove", "app", "flow", "checks/support", "ide", "debug", "zeinfo")
+READERS = (
+    "sim/effects",
+    "sim/jit",
+    "sim",
+    "app/read",
+    "app/prove",
+    "app",
+    "flow",
+    "checks/support",
+    "ide",
+    "debug",
+    "zeinfo",
+)
 CODES = {
     "ADDRSIZE_BYTES", "ATOMIC_OP_TEXT", "DATASIZES", "ELEMS_VALUE", "ORDER_PLAIN", "ORDER_TRANSPOSED", "SFID_SLM",
 }  # fmt: skip
