@@ -65,7 +65,8 @@ def test_a_counterexample_is_a_launch_that_runs_to_the_fault():
     "code", ["dword_atomic.add.16 (M1, 16) y at.0 at.0 %null.0 %null.0", "scatter_scaled.2 (M1, 16) y 0x0:ud at.0 at.0"]
 )
 def test_bytes_of_narrow_messages_are_those_of_the_simulator(code):
-    found = answers(INDEX.format("gid").replace("0x2:", "0x1:") + f"    {code}\n", properties=("bounds",))
+    text = HEAD.replace("at v_type=G type=d ", "at v_type=G type=ud ") + INDEX.format("gid").replace("0x2:", "0x1:")
+    found = answers_of_text(f"{text}    {code}\n    ret (M1, 1)\n", properties=("bounds",))
     assert {one for result in found for one in result.assumptions if " has at least " in one} == {
         "y has at least 2 * the work items along x bytes"
     }

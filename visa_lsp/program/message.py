@@ -273,13 +273,17 @@ Message: TypeAlias = "ElementMessage | TexelMessage | BlockMessage | FenceMessag
 
 
 class OperandBytes(Struct, frozen=True):
-    """The bytes of a raw operand that a message reads or writes: ``count`` rows of ``size`` bytes, ``pitch`` bytes apart."""
+    """The bytes of a raw operand that a message reads or writes: ``count`` rows of ``size`` bytes, ``pitch`` bytes apart.
+
+    A row has a cell of ``cell`` bytes for each lane; 0 if it does not belong to lanes.
+    """
 
     field: str
     size: int
     count: int = 1
     pitch: int = 0
     after: int = 0  # bytes before the first row
+    cell: int = 0
 
     @property
     def end(self) -> int:
@@ -561,28 +565,30 @@ def _register_bytes(message: Message, grf_bytes: int) -> Iterator[OperandBytes]:
         case ElementMessage(address=address, cell=cell):
             lanes, count = message.control.exec_size, len(message.elements)
             if isinstance(address.operand, RawOperand):
-                places = 1 if message.single or address.strided else lanes
-                yield OperandBytes(address.field, places * address.type.size)
+                if message.single or address.strided:
+                    yield OperandBytes(address.field, address.type.size)
+                else:
+                    yield OperandBytes(address.field, lanes * address.type.size, cell=address.type.size)
             if message.use is MemoryUse.TEST:
                 yield OperandBytes(message.data_field, 4)
             elif message.single:
                 yield OperandBytes(message.data_field, count * cell)
             else:
                 row = message.row(grf_bytes)
-                yield OperandBytes(message.data_field, lanes * cell, count, row)
+                yield OperandBytes(message.data_field, lanes * cell, count, row, cell=cell)
                 if message.residency:
                     yield OperandBytes(message.data_field, 4, after=count * row)
-            yield from (OperandBytes(name, lanes * cell) for name in message.sources)
+            yield from (OperandBytes(name, lanes * cell, cell=cell) for name in message.sources)
         case TexelMessage():
             lanes, count = message.control.exec_size, len(message.channels)
             for one in (*message.coordinates, *((message.sample,) if message.sample else ())):
-                yield OperandBytes(one.field, lanes * message.type.size)
+                yield OperandBytes(one.field, lanes * message.type.size, cell=message.type.size)
             row = max(lanes * 4, grf_bytes)
             if message.use is not MemoryUse.TEST:
-                yield OperandBytes(message.data_field, lanes * 4, count, row)
+                yield OperandBytes(message.data_field, lanes * 4, count, row, cell=4)
             if message.residency:
                 yield OperandBytes(message.data_field, 4, after=0 if message.use is MemoryUse.TEST else count * row)
-            yield from (OperandBytes(name, lanes * 4) for name in message.sources)
+            yield from (OperandBytes(name, lanes * 4, cell=4) for name in message.sources)
         case BlockMessage(is_matrix=True):
             yield OperandBytes(message.data_field, message.blocks * message.block_cells(grf_bytes) * message.size)
         case BlockMessage():
