@@ -81,7 +81,7 @@ ALLOWED = {
     "ide.yaml": set(),
     "ide.zeinfo": {"index", "prose", "features", "yaml"},
     "ide.launchfile": {"prose", "features", "yaml", "zeinfo"},
-    "isa.rows": {"lane", "lsc_codes", "model", "operands", "platforms", "render_target", "types"},
+    "isa.rows": {"lane", "lsc_codes", "message_forms", "model", "operands", "platforms", "render_target", "types"},
     "lsp.transport": {"capabilities", "visa_server"},
     "lsp.handlers": {
         "capabilities", "convert", "deferred_findings", "encode", "work_progress", "visa_server", "transport", "jobs",

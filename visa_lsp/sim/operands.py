@@ -230,8 +230,9 @@ class Site:
         for slot in self.inst.row.slots:
             if self.inst.get(slot.name) is operand:
                 return slot.role is not Role.READ
-        payload = self.inst.get("payload")
-        return not isinstance(payload, tuple) or all(operand is not p for p in payload)
+        # An operand of no field is what follows the data: the residency of pages.
+        parts = (part for value in self.inst.values for part in (value if isinstance(value, tuple) else (value,)))
+        return all(operand is not part for part in parts)
 
     def _check_region(self, operand: General, elements: list[int], size: int) -> None:
         """Report an operand that leaves its variable to the observers."""
