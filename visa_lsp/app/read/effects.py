@@ -15,7 +15,9 @@ from visa_lsp.flow.masks import address_taken, reads_of
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import Space, Step, variable_key
 from visa_lsp.flow.storage import storage_of
-from visa_lsp.isa.model import FlowClass
+from visa_lsp.isa import lsc_codes as codes
+from visa_lsp.isa.lane import effect_of
+from visa_lsp.isa.model import FlowClass, Trait
 from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.program import regions
 from visa_lsp.program.model import Combine, General, Indirect, Inst, Kernel, Predicate, PredicateOperand, RawOperand
@@ -36,15 +38,17 @@ class Effects:
         self.taken = address_taken(self.steps)
         graph = graph_of(self.steps, kernel.name, calls_end_blocks=True)
         self._strict, self._loose = Liveness(graph), Liveness(graph, masked_writes_kill=True)
-        self._graph = graph
+        self.graph = graph
         self._behind: dict[int, tuple[Bits, Bits]] = {}
         self._shared = self._find_crossing()
 
     def _exact(self, step: Step, inst: Inst, place: int) -> Step:
         access = access_of(inst, place)
+        moved = {}
+        if access is None and inst.row.has(Trait.ATOMIC) and not inst.row.has(Trait.IMAGE):
+            return structs.replace(step, accesses=accesses_of(inst, self.storage, _bytes_of_atomic(inst)))
         if access is None:
             return step
-        moved = {}
         data = data_bytes(access, self.grf_bytes)
         for field, value in zip(inst.row.fields, inst.values, strict=True):
             if value is access.data and data is not None:
@@ -75,7 +79,7 @@ class Effects:
     def live_behind(self, place: int, key: int) -> int:
         """Return the bits of a variable that may be read after an instruction."""
         if place not in self._behind:
-            block = self._graph.block_of[place]
+            block = self.graph.block_of[place]
             for found, at in ((self._strict, 0), (self._loose, 1)):
                 for step, live in found.behind_steps(block):
                     pair = self._behind.setdefault(step, ({}, {}))
@@ -123,7 +127,7 @@ class Effects:
             if step.flow in (FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE):
                 continue
             known: set[int] = set()
-            for key, bytes_, size, writes in self._lanewise(inst, place):
+            for key, bytes_, size, writes in self.lanewise(inst, place):
                 if control.exec_size == 1 or (control.no_mask and not writes):
                     continue
                 known.add(key)
@@ -156,7 +160,8 @@ class Effects:
         numbers = any(isinstance(v, PredicateOperand) for v in inst.values)
         return not numbers or isinstance(inst.get("dst"), PredicateOperand)
 
-    def _lanewise(self, inst: Inst, place: int) -> Iterator[tuple[int, list[int], int, bool]]:
+    def lanewise(self, inst: Inst, place: int) -> Iterator[tuple[int, list[int], int, bool]]:
+        """Yield the operands with elements of lanes: the root variable, the first byte of each lane, its size, whether it is written."""
         control = exec_control_of(inst)
         access = access_of(inst, place)
         if access is not None:
@@ -178,6 +183,19 @@ class Effects:
                 found = self.place_bytes(value, control.exec_size)
                 if found is not None:
                     yield *found, field.name == "dst"
+
+
+def _bytes_of_atomic(inst: Inst) -> dict[str, int]:
+    """Return the bytes of registers of each operand of an atomic: a dword for each lane, or a qword."""
+    lanes, size = exec_control_of(inst).exec_size, inst.get("datasize")
+    datasize = codes.DATASIZES.get(size) if isinstance(size, int) else None
+    operation, width = inst.get("op"), inst.get("addrsize")
+    is_svm = effect_of(inst.row.meaning) == "svm_atomic"
+    cell = datasize.register_bytes if datasize is not None else 4
+    cell = 8 if is_svm and isinstance(operation, int) and operation & 0x40 else cell
+    address = 8 if is_svm else codes.ADDRSIZE_BYTES.get(width, 4) if isinstance(width, int) else 4
+    first = "src0" if datasize is not None else "address" if is_svm else "off"
+    return dict.fromkeys(("dst", "src0", "src1", "src2"), lanes * cell) | {first: lanes * max(4, address)}
 
 
 def data_bytes(access: Transfer, grf_bytes: int) -> int | None:
