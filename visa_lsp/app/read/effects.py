@@ -45,10 +45,11 @@ class Effects:
     def _exact(self, step: Step, inst: Inst, place: int) -> Step:
         access = access_of(inst, place)
         moved = {}
-        if access is None and inst.row.has(Trait.ATOMIC) and not inst.row.has(Trait.IMAGE):
-            return structs.replace(step, accesses=accesses_of(inst, self.storage, _bytes_of_atomic(inst)))
+        lanes = exec_control_of(inst).exec_size
+        for name, cell in _cells_of_atomic(inst).items():
+            moved[name] = lanes * cell
         if access is None:
-            return step
+            return structs.replace(step, accesses=accesses_of(inst, self.storage, moved)) if moved else step
         data = data_bytes(access, self.grf_bytes)
         for field, value in zip(inst.row.fields, inst.values, strict=True):
             if value is access.data and data is not None:
@@ -178,6 +179,11 @@ class Effects:
                 if found is not None:
                     yield *found, not access.write
             return
+        for name, cell in _cells_of_atomic(inst).items():
+            value = inst.get(name)
+            found = self.raw_bytes(value, cell, control.exec_size) if isinstance(value, RawOperand) else None
+            if found is not None:
+                yield *found, name == "dst"
         for field, value in zip(inst.row.fields, inst.values, strict=True):
             if isinstance(value, General) and not any(isinstance(v, Indirect) for v in inst.values):
                 found = self.place_bytes(value, control.exec_size)
@@ -185,17 +191,18 @@ class Effects:
                     yield *found, field.name == "dst"
 
 
-def _bytes_of_atomic(inst: Inst) -> dict[str, int]:
-    """Return the bytes of registers of each operand of an atomic: a dword for each lane, or a qword."""
-    lanes, size = exec_control_of(inst).exec_size, inst.get("datasize")
+def _cells_of_atomic(inst: Inst) -> dict[str, int]:
+    """Return the bytes of a lane in each register operand of an atomic; none for other instructions and for images."""
+    if not inst.row.has(Trait.ATOMIC) or inst.row.has(Trait.IMAGE):
+        return {}
+    size, width, operation = (inst.get(name) for name in ("datasize", "addrsize", "op"))
     datasize = codes.DATASIZES.get(size) if isinstance(size, int) else None
-    operation, width = inst.get("op"), inst.get("addrsize")
+    if datasize is not None:
+        address = codes.ADDRSIZE_BYTES.get(width, 4) if isinstance(width, int) else 4
+        return dict.fromkeys(("dst", "src1", "src2"), datasize.register_bytes) | {"src0": address}
     is_svm = effect_of(inst.row.meaning) == "svm_atomic"
-    cell = datasize.register_bytes if datasize is not None else 4
-    cell = 8 if is_svm and isinstance(operation, int) and operation & 0x40 else cell
-    address = 8 if is_svm else codes.ADDRSIZE_BYTES.get(width, 4) if isinstance(width, int) else 4
-    first = "src0" if datasize is not None else "address" if is_svm else "off"
-    return dict.fromkeys(("dst", "src0", "src1", "src2"), lanes * cell) | {first: lanes * max(4, address)}
+    cell = 8 if is_svm and isinstance(operation, int) and operation & 0x40 else 4
+    return dict.fromkeys(("dst", "src0", "src1"), cell) | ({"address": 8} if is_svm else {"off": 4})
 
 
 def data_bytes(access: Transfer, grf_bytes: int) -> int | None:
