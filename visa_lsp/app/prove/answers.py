@@ -14,6 +14,8 @@ import z3
 from msgspec import structs
 
 from visa_lsp.app.prove import PROPERTIES, ProofResult
+from visa_lsp.app.prove.axes import find_used_axes
+from visa_lsp.app.prove.definedness import Definedness
 from visa_lsp.app.prove.loaded_parts import find_loaded_parts
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment
@@ -57,6 +59,7 @@ MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of t
 MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, whose first contents a counterexample chooses
 MAX_LOADS: Final = 24  # whose values a counterexample chooses
 MAX_EXAMPLES: Final = 3  # launches of a counterexample to run
+FEW_ITEMS: Final = 10  # work items of a group whose thread is not full, whatever its SIMD width
 FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples of it
 MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
@@ -165,7 +168,7 @@ class Prover:
         self._ids = self.symbols.ids if item_races else [self._number_of_thread()]  # of work items of a group
         self._inside: dict[ItemAccess, bool] = {}
         self.groups = _group_accesses(walker.accesses)
-        self.always = [words for words, _ in given]
+        self.always = [words for words, _ in given] + list(walker.presumed.values())
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
         if self.symbols.variables:
@@ -191,6 +194,8 @@ class Prover:
             for group in self.groups if property_ in properties else ():
                 result = self._in_time(property_, group.access.line, partial(decide, group))
                 found += [structs.replace(result, line=line) for line in group.lines]
+            if property_ in properties:
+                found += [self._report_proved(property_, line) for line in self.walker.find_unreached_lines()]
         if "divergence" in properties:
             meetings = self.walker.meetings
             met = [self._in_time("divergence", one.line, partial(self._divergence, one)) for one in meetings]
@@ -221,13 +226,12 @@ class Prover:
         return ProofResult(property_, self.walker.kernel.name, line, REFUTED, tuple(assumptions), launch)
 
     def _flat_axes(self) -> None:
-        """Assume one work item along an axis whose ids the kernel does not use."""
-        used = {atom.name for group in self.groups for atom in atoms_of(group.access.offset, group.access.path)}
+        """Assume one work item along an axis that the kernel does not use."""
+        used = find_used_axes(self.walker.start, self.symbols, self.effects)
         given = set(atoms_of(*(condition for _, condition in self.given)))
-        used |= {atom.name for meeting in self.walker.meetings for atom in atoms_of(*meeting.path)}
         for axis, name in enumerate(AXES):
             sizes = {atom for part in (self.symbols.counts, self.symbols.local) for atom, _ in part[axis].factors}
-            if {f"local_id_{name}", f"group_id_{name}"} & used or name == "x" or sizes & given:
+            if axis in used or name == "x" or sizes & given:
                 continue
             pair = (self.symbols.counts[axis], self.symbols.local[axis])
             if all(one == number(1) for one in pair):
@@ -750,24 +754,34 @@ class Prover:
             if where is not None and not entry.kind & 7:
                 key = variable_key(RegisterSpace.GENERAL, where.root)
                 given[key] = given.get(key, 0) | ((1 << entry.size) - 1) << where.offset
-        early = {
-            key: left for key, bits in effects.live_at_start().items()
-            if (left := bits & ~given.get(key, 0)) and _is_own(key)
-        }  # fmt: skip
-        doubtful: dict[int, None] = {}
+        are_full, assumed = self._are_threads_full()
+        lines = Definedness(effects, given, are_full=are_full)
+        own = {key for place in range(len(kernel.instructions)) for key in effects.reads(place) if _is_own(key)}
+        doubtful = {self.walker.line(place): None for place in sorted(lines.find_doubtful(own))}
         for place, inst in enumerate(kernel.instructions):
-            reads = effects.reads(place)
-            if inst.row.marks_source or not any(_is_own(key) for key in reads):
-                continue
-            if any(bits & early.get(key, 0) for key, bits in reads.items()):
-                doubtful[self.walker.line(place)] = None
-            else:
-                yield ProofResult("uninitialised", kernel.name, self.walker.line(place), PROVED)
-        launch = self.confirm("uninitialised", list(doubtful), Example({})) if doubtful else None
+            line = self.walker.line(place)
+            if not inst.row.marks_source and line not in doubtful and any(map(_is_own, effects.reads(place))):
+                yield ProofResult("uninitialised", kernel.name, line, PROVED, assumed)
+        # The launches that show a read: of full threads, and of one that is not full.
+        for example in (Example({}), Example({"local_size_x": FEW_ITEMS})) if doubtful else ():
+            self.confirm("uninitialised", list(doubtful), example)
         for line in doubtful:
-            shown = launch and self.confirm("uninitialised", [line], Example({}))
-            unknown = self._report_unknown("uninitialised", line, "it may read a register that was never written")
-            yield self._report_refuted("uninitialised", line, shown) if shown else unknown
+            yield self._report_unknown("uninitialised", line, "it may read a register that was never written")
+
+    def _are_threads_full(self) -> tuple[bool, tuple[str, ...]]:
+        """Return whether all lanes of each thread are work items, and the assumptions that it follows from."""
+        simd, items = self.walker.simd, self.pool.product(self.symbols.local[0], self.symbols.local[1])
+        items = self.pool.product(items, self.symbols.local[2])
+        if items.is_constant:
+            words = (
+                () if any(self.walker.info.env.required_work_group_size) else tuple(words for words, _ in self.given)
+            )
+            return items.constant % simd == 0, words
+        rest = items - self.pool.quotient(items, simd) * simd
+        question = self.solver.question()
+        hard = [*self._base(question, [_ITEM]), question.condition(negation(equal(rest, 0)), _ITEM)]
+        is_full = self.solver.ask(question, hard, seconds=1.0).word == "no"
+        return is_full, tuple(self.always) if is_full else ()
 
     # ---- divergence
 
