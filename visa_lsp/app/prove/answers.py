@@ -152,18 +152,19 @@ class Prover:
     """Answers for one kernel.
 
     ``confirm`` runs the launch of a counterexample, given the property, the lines and the example, and returns the
-    text of its launch file if the simulator finds the fault. ``given`` are the user's assumptions, with their words.
+    text of its launch file if the simulator finds the fault; without an example, that of an earlier launch. ``given`` are the user's assumptions, with their words.
     """
 
     def __init__(
         self, walker: Walker, seconds: float, given: _Contract,
-        confirm: Callable[[str, Sequence[int], Example], str | None], *, item_races: bool = True,
+        confirm: Callable[[str, Sequence[int], Example | None], str | None], *, item_races: bool = True,
     ) -> None:  # fmt: skip
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
         self._ids = self.symbols.ids if item_races else [self._number_of_thread()]  # of work items of a group
         self._inside: dict[ItemAccess, bool] = {}
+        self.claims: dict[str, Claim] = {}  # the conditions of assumptions, by their words
         self.groups = _group_accesses(walker.accesses)
         self.always = [words for words, _ in given]
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
@@ -326,6 +327,7 @@ class Prover:
                 needs = [contract[at] for at in second.needs]
         if needs and not may_hold(needs) and may_hold([]):
             return "vacuous", []
+        self.claims.update(needs)
         return "no", [words for words, _ in needs]
 
     def _prove(
@@ -398,6 +400,9 @@ class Prover:
         builds: Sequence[_Conditions], assumed: Sequence[Claim], accesses: Sequence[ItemAccess],
     ) -> ProofResult:  # fmt: skip
         """Look for a launch that the simulator confirms, first with the conditions that make the fault most likely."""
+        shown = self.confirm(property_, lines, None)
+        if shown is not None:
+            return self._report_refuted(property_, lines[0], shown, self.always)
         tried = False
         for build in builds:
             for example in islice(self._model(items, build, assumed, accesses), MAX_EXAMPLES):

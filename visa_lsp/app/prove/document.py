@@ -25,6 +25,8 @@ from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from visa_lsp.app.prove.answers import Prover
+    from visa_lsp.app.prove.confirm import LaunchRuns
     from visa_lsp.app.prove.walk import Walker, Way
     from visa_lsp.app.read.model import Repeat
     from visa_lsp.companions import Beside
@@ -104,7 +106,7 @@ def prove_data(
     try:
         found = ask(options, names=True)
         if "lost" in found:
-            return ProvedFile(name, tuple(_unknown("", options, found["lost"])))
+            return ProvedFile(name, tuple(_unknown("", options.properties, found["lost"])))
         if found["broken"]:
             return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
         results: list[ProofResult] = []
@@ -113,7 +115,7 @@ def prove_data(
                 break
             answer = ask(structs.replace(options, kernel=kernel))
             if "lost" in answer:
-                results += _unknown(kernel, options, answer["lost"])
+                results += _unknown(kernel, options.properties, answer["lost"])
             else:
                 results += convert(answer["results"], list[ProofResult])
     finally:
@@ -122,8 +124,8 @@ def prove_data(
     return ProvedFile(name, tuple(results))
 
 
-def _unknown(kernel: str, options: ProofOptions, why: str) -> list[ProofResult]:
-    return [ProofResult(property_, kernel, 1, "unknown", reason=why) for property_ in options.properties]
+def _unknown(kernel: str, properties: tuple[str, ...], why: str) -> list[ProofResult]:
+    return [ProofResult(property_, kernel, 1, "unknown", reason=why) for property_ in properties]
 
 
 # ---- the process
@@ -192,8 +194,9 @@ def prove_kernel(
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption, find_fixed_values
-    from visa_lsp.app.prove.confirm import Confirmer
+    from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
+    from visa_lsp.app.prove.small_launches import fixed_sizes, run_first_launches
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
     from visa_lsp.app.ze_info import find_or_infer_ze_info
@@ -210,7 +213,8 @@ def prove_kernel(
         found = find_or_infer_ze_info(kernel, [path], finder, platform.name)
         info = next(one for one in read(found.text) if one.name == kernel.name)
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
-        return _unknown(kernel.name, options, f"its arguments are not known: {error}")
+        raise UserError(f"{name}: kernel {kernel.name}: its arguments are not known: {error}") from None
+    runs = LaunchRuns(place, data, platform.name, finder, options.item_races, end + GRACE_SECONDS / 2)
 
     def answers(
         loops: Callable[[Walker, Repeat, Way], Way], properties: Sequence[str]
@@ -220,6 +224,11 @@ def prove_kernel(
         if fixed:
             walker = Walker(kernel, info, platform, loops, fixed)
         given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
+        confirmer = Confirmer(walker, runs, named=found.path is None)
+        if loops is walk_loop and monotonic() < end:
+            quick = {"kernel": kernel.name, **fixed_sizes(walker.symbols)}
+            proposal = propose(module, run, place, quick)
+            run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
         left = end - monotonic()
         walker.never = exclusion(walker.pool, facts, end - left * 3 / 4)
@@ -227,29 +236,62 @@ def prove_kernel(
         try:
             walker.walk()
         except (TooLong, RecursionError) as error:
-            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply"), walker
-        confirmer = Confirmer(
-            walker, place, data, finder, named=found.path is None, item_races=options.item_races,
-            deadline=end + GRACE_SECONDS / 2,
-        )  # fmt: skip
+            why = str(error) or "its conditions are nested too deeply"
+            return with_shown_lines(_unknown(kernel.name, tuple(properties), why), runs.lines), walker
         left = max(1.0, end - monotonic())
         prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races)
-        return with_shown_lines(prover.results(properties), confirmer.shown), walker
+        results = _without_contradicted(prover.results(properties), prover, runs)
+        return with_shown_lines(results, runs.lines), walker
 
     results, walker = answers(walk_loop, options.properties)
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
-    if not open_ or not any(has_loop(routine.body) for routine in walker.reading.routines):
-        return results
-    # A launch that the simulator confirms refutes, however it was found.
-    unrolled, walker = answers(unroll_loop, open_)
-    bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
-    for at, one in enumerate(results):
-        other = bounded.get((one.property, one.line))
-        if one.answer == "unknown" and other is not None:
-            why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
-            is_bounded = walker.is_cut and other.answer == "proved"
-            results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
-    return results
+    if open_ and any(has_loop(routine.body) for routine in walker.reading.routines):
+        # A launch that the simulator confirms refutes, however it was found.
+        unrolled, walker = answers(unroll_loop, open_)
+        bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
+        for at, one in enumerate(results):
+            other = bounded.get((one.property, one.line))
+            if one.answer == "unknown" and other is not None:
+                why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
+                is_bounded = walker.is_cut and other.answer == "proved"
+                results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
+    return [_with_faults(one, runs) for one in results]
+
+
+def _without_contradicted(results: list[ProofResult], prover: Prover, runs: LaunchRuns) -> list[ProofResult]:
+    """Return the answers without proofs that a launch contradicts: it shows the fault and keeps the assumptions.
+
+    Buffers of the launches that ``run`` would make have natural sizes, so that a proof may not presume larger ones.
+    """
+    from visa_lsp.app.prove.small_launches import holds
+
+    def contradicts(one: ProofResult, launch: str) -> bool:
+        if one.property == "bounds" and launch in runs.usual:
+            return True
+        values = runs.values.get(launch)
+        claims = [prover.claims[words] for words in one.assumptions if words in prover.claims]
+        return (
+            values is not None
+            and all(holds(claim, values) for claim in claims)
+            and all(holds(fact, values) is not False for fact in prover.facts)
+        )
+
+    shown = runs.lines.items()
+    return [
+        structs.replace(one, answer="unknown", assumptions=())
+        if one.answer == "proved"
+        and any(contradicts(one, launch) for (word, launch), at in shown if word == one.property and one.line in at)
+        else one
+        for one in results
+    ]
+
+
+def _with_faults(result: ProofResult, runs: LaunchRuns) -> ProofResult:
+    """Return the answer with the faults that its launch has at its line."""
+    if result.launch is None:
+        return result
+    faults = runs.shown.get((result.property, result.launch), [])
+    return structs.replace(result, faults=tuple(dict(one.values) for one in faults if result.line in one.lines))
 
 
 def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]]) -> list[ProofResult]:
@@ -272,7 +314,14 @@ def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str],
             why = f"the launch that has the fault at {places} does not have it here"
             one = structs.replace(one, answer="unknown", launch=None, reason=why)  # noqa: PLW2901
         found.append(one)
-    return found
+    kernel = results[0].kernel if results else ""
+    answered = {(one.property, one.line) for one in results}
+    found += [
+        ProofResult(property_, kernel, line, "refuted", launch=launch)
+        for (property_, line), launch in launches.items()
+        if (property_, line) not in answered
+    ]
+    return sorted(found, key=lambda one: (PROPERTIES.index(one.property), one.line))
 
 
 if __name__ == "__main__":
