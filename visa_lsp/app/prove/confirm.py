@@ -13,20 +13,24 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.printing import fault_values
 from visa_lsp.app.launch.program_info import kernel_info
-from visa_lsp.app.launch.runner import load_for, ready, run_module
+from visa_lsp.app.launch.report import with_declarations, with_sources
+from visa_lsp.app.launch.runner import load_for, ready
 from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.sim.launch.prepare import prepare
+from visa_lsp.sim.machine import run as interpret
+from visa_lsp.sim.observers.checkers import checkers
 from visa_lsp.zeinfo.write import scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.program import BodySource
     from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.app.prove.answers import Example
     from visa_lsp.app.prove.walk import Walker
     from visa_lsp.companions import Beside
@@ -41,7 +45,7 @@ _SHARED_BYTES: Final = 4096
 _MAX_STEPS: Final = 200_000  # some 15 seconds of the interpreter
 _STEPS_PER_SECOND: Final = 13_000
 _MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
-_MAX_GROUP: Final = 1024  # work items of a group, as devices allow
+MAX_GROUP: Final = 1024  # work items of a group, as devices allow
 _MAX_SHARED: Final = 1 << 16  # bytes of shared local memory of a group, as devices have
 _RUNS: Final = {  # property -> the checks of a run, the kind of the fault
     "race": ("item-races", FaultKind.RACE),  # which are those of threads too
@@ -85,7 +89,7 @@ class LaunchRuns:
     shown: dict[tuple[str, str], list[ShownFault]] = field(default_factory=dict)
     values: dict[str, Mapping[str, int]] = field(default_factory=dict)
     usual: frozenset[str] = frozenset()
-    _program: tuple[Module, Mapping[str, BodySource], Sequence[str]] | None = None
+    _program: tuple[Module, Mapping[str, BodySource]] | None = None
 
     @property
     def launch_path(self) -> Path:
@@ -102,25 +106,28 @@ class LaunchRuns:
         shown = self.lines.items()
         return next((launch for (word, launch), at in shown if word == property_ and at & set(lines)), None)
 
-    def run(self, text: str, checks: str, steps: int) -> RunReport:
-        """Run a launch. Raises LaunchError or UserError if that is impossible."""
-        launch = parse_launch(text, self.launch_path)
-        options = RunOptions(self.path, self.platform, "interp", checks, budget=steps, finder=self.finder)
-        module, sources, notes = self._load(launch, options)
-        return run_module(module, launch, options, notes, sources)
+    def run(self, text: str, checks: str, steps: int) -> tuple[RunReport, list[Fault]]:
+        """Run a launch; return its report, and all faults, which the report may group.
 
-    def _load(self, launch: LaunchFile, options: RunOptions) -> tuple[Module, Mapping[str, BodySource], Sequence[str]]:
+        Raises LaunchError or UserError if that is impossible.
+        """
+        run = self._ready(parse_launch(text, self.launch_path))
+        result = interpret(run.dispatch(steps), checkers(checks))
+        report = run.report(result, "interp")
+        faults = with_sources(with_declarations(result.faults, report.sources), run.module)
+        return report, [one for one in faults if not one.is_note]
+
+    def _ready(self, launch: LaunchFile) -> ReadyRun:
+        options = RunOptions(self.path, self.platform, finder=self.finder)
         if self._program is None:
-            notes: list[str] = []
-            self._program = (*load_for(self.data, launch, options, notes), notes)
-        return self._program
+            self._program = load_for(self.data, launch, options, [])
+        return ready(self._program[0], launch, options, (), self._program[1])
 
     def prepare(self, text: str) -> Callable[[LaunchConfig], PreparedLaunch]:
         """Return a function that prepares further launches of the kernel that a launch names, quicker than ``run``."""
         launch = parse_launch(text, self.launch_path)
-        options = RunOptions(self.path, self.platform, finder=self.finder)
-        linked = ready(self._load(launch, options)[0], launch, options)
-        info, sections = kernel_info(linked.prepared.dispatch.kernel, launch, options, [])
+        linked = self._ready(launch)
+        info, sections = kernel_info(linked.prepared.dispatch.kernel, launch, linked.options, [])
 
         def prepared(config: LaunchConfig) -> PreparedLaunch:
             return prepare(linked.module, info, replace(config, sections=config.sections + sections), linked.platform)
@@ -136,23 +143,27 @@ class LaunchRuns:
         return "races" if property_ == "race" and not self.item_races else _RUNS[property_][0]
 
     def faults_of(self, property_: str, faults: Iterable[Fault]) -> list[Fault]:
-        """Return the faults that refute a property: of uninitialised reads, only those of registers."""
-        kind = _RUNS[property_][1]
-        return [
-            one for one in faults
-            if one.kind is kind and not one.is_note and (one.variable or kind is not FaultKind.UNINITIALISED)
-        ]  # fmt: skip
+        """Return the faults that refute a property.
 
-    def keep(self, property_: str, text: str, report: RunReport, steps: int) -> set[int]:
-        """Keep the faults of a property in a report; return their lines."""
-        faults = self.faults_of(property_, report.faults)
+        Reads of memory are not uninitialised ones of a register, and lanes of one message are ordered on request.
+        """
+        kind = _RUNS[property_][1]
+        found = [one for one in faults if one.kind is kind and not one.is_note]
+        if kind is FaultKind.UNINITIALISED:
+            return [one for one in found if one.variable]
+        return [one for one in found if self.item_races or "of the same thread" not in (one.other or "")]
+
+    def keep(self, property_: str, text: str, steps: int) -> set[int]:
+        """Run a launch, and keep the faults that refute a property; return their lines."""
+        report, all_ = self.run(text, self.checks_of(property_), steps)
+        faults = self.faults_of(property_, all_)
         lines = _lines_of(faults)
         if lines:
-            options = f" --budget {steps}" if any(one.kind is FaultKind.BUDGET for one in report.faults) else ""
+            options = f" --budget {steps}" if any(one.kind is FaultKind.BUDGET for one in all_) else ""
             if property_ == "race" and self.item_races:
-                default = self.run(text, "races", steps)
-                if _lines_of(default.faults) == lines:
-                    report, faults = default, list(default.faults)
+                default = self.faults_of("race", self.run(text, "races", steps)[1])
+                if _lines_of(default) == lines:
+                    faults = default
                 else:
                     options = f" --checks {_ITEM_CHECKS}{options}"
             if self.path.is_file():
@@ -161,6 +172,12 @@ class LaunchRuns:
                 ShownFault(_lines_of([one]), fault_values(report, one)) for one in faults
             ]
         return set(lines)
+
+    def drop_races_at(self, lines: Collection[int]) -> None:
+        """Forget the races of some lines."""
+        for key, faults in list(self.shown.items()):
+            if key[0] == "race":
+                self.shown[key] = [one for one in faults if one.lines.isdisjoint(lines)]
 
 
 def _lines_of(faults: Iterable[Fault]) -> frozenset[int]:
@@ -189,7 +206,7 @@ class Confirmer:
             if text is None or steps < 1:
                 return None
             with suppress(LaunchError, UserError):
-                if runs.keep(property_, text, runs.run(text, runs.checks_of(property_), steps), steps) & set(lines):
+                if runs.keep(property_, text, steps) & set(lines):
                     return runs.find(property_, lines)
         return None
 
@@ -206,7 +223,7 @@ class Confirmer:
         local = [value_of(one, 32 if axis == 0 else 1) for axis, one in enumerate(symbols.local)]
         groups = [value_of(one, 1) for one in symbols.counts]
         offsets = [value_of(one, 0) for one in symbols.offsets]
-        if prod(local) * prod(groups) > _MAX_ITEMS or prod(local) > _MAX_GROUP:
+        if prod(local) * prod(groups) > _MAX_ITEMS or prod(local) > MAX_GROUP:
             return None
         if self.named and any(not info.argument_name(index) for index in range(info.argument_count)):
             return None

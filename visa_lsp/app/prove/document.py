@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 DEFAULT_SECONDS: Final = 60.0
 GRACE_SECONDS: Final = 15.0  # additional seconds, for loading and for runs of counterexamples
 MEMORY_BYTES: Final = 3 << 30
+TRIAL_STEPS: Final = 8_000  # instructions to find the launches that ``run`` would make, less than a second
 _MODULE: Final = "visa_lsp.app.prove.document"
 _COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
@@ -195,10 +196,12 @@ def prove_kernel(
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption, find_fixed_values
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
+    from visa_lsp.app.prove.loaded_parts import has_unread_parts
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
     from visa_lsp.app.prove.small_launches import fixed_sizes, run_first_launches
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
+    from visa_lsp.app.read.effects import Effects
     from visa_lsp.app.ze_info import find_or_infer_ze_info
     from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
@@ -227,7 +230,7 @@ def prove_kernel(
         confirmer = Confirmer(walker, runs, named=found.path is None)
         if loops is walk_loop and monotonic() < end:
             quick = {"kernel": kernel.name, **fixed_sizes(walker.symbols)}
-            proposal = propose(module, run, place, quick)
+            proposal = propose(module, run, place, quick, steps=TRIAL_STEPS)
             run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
         left = end - monotonic()
@@ -237,11 +240,16 @@ def prove_kernel(
             walker.walk()
         except (TooLong, RecursionError) as error:
             why = str(error) or "its conditions are nested too deeply"
-            return with_shown_lines(_unknown(kernel.name, tuple(properties), why), runs.lines), walker
+            return with_shown_lines(_unknown(kernel.name, tuple(properties), why), runs.lines, kernel.name), walker
+        # An element that a load takes and nothing reads is no race, though the simulator reports it.
+        effects = Effects(kernel, platform.grf_bytes)
+        runs.drop_races_at(
+            {one.line for one in walker.accesses if has_unread_parts(one, kernel, effects, platform.grf_bytes)}
+        )
         left = max(1.0, end - monotonic())
         prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races)
         results = _without_contradicted(prover.results(properties), prover, runs)
-        return with_shown_lines(results, runs.lines), walker
+        return with_shown_lines(results, runs.lines, kernel.name), walker
 
     results, walker = answers(walk_loop, options.properties)
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
@@ -294,7 +302,9 @@ def _with_faults(result: ProofResult, runs: LaunchRuns) -> ProofResult:
     return structs.replace(result, faults=tuple(dict(one.values) for one in faults if result.line in one.lines))
 
 
-def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]]) -> list[ProofResult]:
+def with_shown_lines(
+    results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]], kernel: str
+) -> list[ProofResult]:
     """Return the answers with each line refuted by a launch that has the fault at this very line, or unknown.
 
     Instructions for different lanes of one statement share an answer, but a launch may fault in some of the lanes only.
@@ -309,19 +319,18 @@ def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str],
         if one.answer != "proved" and own is not None:
             one = structs.replace(one, answer="refuted", launch=own, reason=None)  # noqa: PLW2901
         elif one.launch is not None:
-            others = sorted(shown[one.property, one.launch])
-            places = f"line{'s' if len(others) > 1 else ''} {', '.join(map(str, others))}"
+            elsewhere = sorted(shown[one.property, one.launch])
+            places = f"line{'s' if len(elsewhere) > 1 else ''} {', '.join(map(str, elsewhere))}"
             why = f"the launch that has the fault at {places} does not have it here"
             one = structs.replace(one, answer="unknown", launch=None, reason=why)  # noqa: PLW2901
         found.append(one)
-    kernel = results[0].kernel if results else ""
     answered = {(one.property, one.line) for one in results}
-    found += [
+    others = [
         ProofResult(property_, kernel, line, "refuted", launch=launch)
         for (property_, line), launch in launches.items()
         if (property_, line) not in answered
     ]
-    return sorted(found, key=lambda one: (PROPERTIES.index(one.property), one.line))
+    return sorted([*found, *others], key=lambda one: (PROPERTIES.index(one.property), one.line)) if others else found
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.prove import PROPERTIES
 from visa_lsp.app.prove.answers import Example
-from visa_lsp.app.prove.confirm import ROOM_BYTES
+from visa_lsp.app.prove.confirm import MAX_GROUP, ROOM_BYTES
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, LocalArg, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import with_budget
 from visa_lsp.sim.machine import run as interpret
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.app.launch.proposal import Proposal
-    from visa_lsp.app.launch.report import RunReport
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
     from visa_lsp.app.prove.payload import LaunchSymbols
     from visa_lsp.app.prove.terms import Claim, Sum
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS: Final = 256  # work items of a small launch
 MAX_STEPS: Final = 4_000  # instructions of all small launches, some 0.3 s
-MAX_USUAL_STEPS: Final = 20_000  # of a launch that ``run`` would make
+MAX_USUAL_STEPS: Final = 8_000  # of a launch that ``run`` would make
 # Sizes of groups and numbers of groups by the number of axes: single work items, partly filled threads, primes.
 _SHAPES: Final[tuple[tuple[tuple[Triple, Triple], ...], ...]] = (
     (
@@ -141,7 +140,10 @@ def run_first_launches(
             return 0
         with suppress(LaunchError, UserError):
             watched = checkers(",".join(map(runs.checks_of, {*wanted, "bounds"})))
-            prepared = prepare_launch(parse_launch(text, path).config)
+            config = parse_launch(text, path).config
+            if prod(config.local_size or ()) > MAX_GROUP:
+                return 0
+            prepared = prepare_launch(config)
             result = interpret(with_budget(prepared, steps).dispatch, watched)
             if is_outside := bool(runs.faults_of("bounds", result.faults)):
                 # Values that were loaded from beyond a buffer are those of no launch.
@@ -149,11 +151,10 @@ def run_first_launches(
             for property_ in wanted:
                 if not runs.faults_of(property_, result.faults):
                     continue
-                report = runs.run(text, runs.checks_of(property_), steps)
-                if is_outside and not _faults_with_zeros(runs, text, report, steps):
+                if is_outside and not _faults_with_zeros(runs, text, steps):
                     continue
                 before = len(runs.shown)
-                if runs.keep(property_, text, report, steps):
+                if runs.keep(property_, text, steps):
                     runs.values.update({launch: values for _, launch in list(runs.shown)[before:]})
                     del left[property_]
             return result.steps
@@ -176,11 +177,10 @@ def run_first_launches(
             budget -= try_launch(small, {**room, **values}, counted, min(budget, MAX_STEPS // 4))
 
 
-def _faults_with_zeros(runs: LaunchRuns, text: str, report: RunReport, steps: int) -> bool:
+def _faults_with_zeros(runs: LaunchRuns, text: str, steps: int) -> bool:
     """Return whether accesses leave memory also if all buffers hold zeros: indices that are loaded are the host's matter."""
     empty = text.replace("init: arange", "init: zeros").replace("init: cycle", "init: zeros")
-    zeros = runs.run(empty, "bounds", steps)
-    before, after = ({one.line for one in runs.faults_of("bounds", of.faults)} for of in (report, zeros))
+    before, after = ({one.line for one in runs.run(words, "bounds", steps)[1]} for words in (text, empty))
     return bool(before & after)
 
 
