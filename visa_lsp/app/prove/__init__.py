@@ -19,7 +19,7 @@ class ProofResult(Struct, frozen=True):
 
     ``answer`` is proved, refuted, unknown, or bounded (proved for the first rounds of loops only). ``launch`` is the
     text of a launch file that shows the fault, ``faults`` are those of its run at this line, as ``run`` has them in JSON.
-    ``needs`` are the sizes of buffers that the answer presumes.
+    ``buffer`` is the memory accessed there, ``needs`` are the sizes of buffers that the answer presumes.
     """
 
     property: str
@@ -29,5 +29,6 @@ class ProofResult(Struct, frozen=True):
     assumptions: tuple[str, ...] = ()
     launch: str | None = None
     reason: str | None = None
+    buffer: str | None = None
     needs: tuple[BufferNeed, ...] = ()
     faults: tuple[dict[str, Any], ...] = ()

@@ -168,8 +168,10 @@ class LaunchRuns:
                     options = f" --checks {_ITEM_CHECKS}{options}"
             if self.path.is_file():
                 text = text.replace("\n", f"\n{program_line(self.path.name)}\n", 1)
+            # The other party of a read is the declaration of the register.
+            parties = [(one, [one] if not one.variable else [replace(one, other_line=-1)]) for one in faults]
             self.shown[property_, f"# run with{options}\n{text}" if options else text] = [
-                ShownFault(_lines_of([one]), fault_values(report, one)) for one in faults
+                ShownFault(_lines_of(own), fault_values(report, one)) for one, own in parties
             ]
         return set(lines)
 

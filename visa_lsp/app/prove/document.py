@@ -1,7 +1,7 @@
 """The proof of a text or object, as the command prints it.
 
 The work is done in a separate process with limited memory and time, because a hostile text may need any amount of both.
-When a limit ends the process, every answer is unknown.
+When a limit ends the process, the answers of its journal remain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from msgspec import Struct, convert, structs
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
 from visa_lsp.app.prove import PROPERTIES, ProofResult
+from visa_lsp.app.prove.journal import Journal, read_journal
 from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.children import temporary_folder
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.read.model import Repeat
     from visa_lsp.companions import Beside
     from visa_lsp.program.model import Kernel, Module
+    from visa_lsp.program.payload import KernelInfo
 
 DEFAULT_SECONDS: Final = 60.0
 GRACE_SECONDS: Final = 15.0  # additional seconds, for loading and for runs of counterexamples
@@ -89,7 +92,7 @@ def prove_data(
     }  # fmt: skip
     child: JobProcess | None = None  # replaced by a new one when a limit has ended it
 
-    def ask(given: ProofOptions, **more: bool) -> dict[str, Any]:
+    def ask(given: ProofOptions, **more: Any) -> dict[str, Any]:
         """Return the answer to a job, or the reason why there is none as ``lost``."""
         nonlocal child
         child = child or JobProcess(_MODULE)
@@ -104,24 +107,28 @@ def prove_data(
             raise UserError(found["error"])
         return found
 
-    try:
-        found = ask(options, names=True)
-        if "lost" in found:
-            return ProvedFile(name, tuple(_unknown("", options.properties, found["lost"])))
-        if found["broken"]:
-            return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
-        results: list[ProofResult] = []
-        for kernel in found["names"]:
-            if not is_wanted():
-                break
-            answer = ask(structs.replace(options, kernel=kernel))
-            if "lost" in answer:
-                results += _unknown(kernel, options.properties, answer["lost"])
-            else:
-                results += convert(answer["results"], list[ProofResult])
-    finally:
-        if child is not None:
-            child.end()
+    results: list[ProofResult] = []
+    with temporary_folder() as folder:
+        journal = folder / "answers.jsonl"
+        try:
+            found = ask(options, names=True)
+            if "lost" in found:
+                return ProvedFile(name, tuple(_unknown("", options.properties, found["lost"])))
+            for kernel in found.get("names", ()):
+                if not is_wanted():
+                    break
+                answer = ask(structs.replace(options, kernel=kernel), journal=str(journal))
+                if "lost" not in answer:
+                    results += convert(answer["results"], list[ProofResult])
+                    continue
+                kept = read_journal(journal, kernel).results()
+                missing = [one for one in options.properties if one not in {result.property for result in kept}]
+                results += [*kept, *_unknown(kernel, tuple(missing), answer["lost"])]
+        finally:
+            if child is not None:
+                child.end()
+    if found["broken"]:
+        return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
     return ProvedFile(name, tuple(results))
 
 
@@ -172,7 +179,9 @@ def _perform(request: dict[str, Any]) -> dict[str, Any]:
     kernel = next(one for one in kernels if one.name == options.kernel)
     if not kernel.instructions:
         return {"results": []}
-    return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options, finder)]}
+    journal = Journal(kernel.name, Path(request["journal"]))
+    results = prove_kernel(module, kernel, name, path, data, options, finder, journal)
+    return {"results": [structs.asdict(one) for one in results]}
 
 
 @lru_cache(maxsize=1)  # each kernel of a file is a job
@@ -188,9 +197,12 @@ def _module(name: str, data: bytes, platform: str | None) -> tuple[Module | None
 
 def prove_kernel(
     module: Module, kernel: Kernel, name: str, path: Path | None, data: bytes, options: ProofOptions,
-    finder: Beside | None = None,
+    finder: Beside | None = None, journal: Journal | None = None,
 ) -> Sequence[ProofResult]:  # fmt: skip
-    """Return the answers for one kernel, in this process. Raises UserError for a mistake in an assumption."""
+    """Return the answers for one kernel, in this process; ``journal`` receives each as soon as it is decided.
+
+    Raises UserError for a mistake in an assumption, and for a kernel whose arguments are not known.
+    """
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.prove.answers import Prover
@@ -208,7 +220,7 @@ def prove_kernel(
     from visa_lsp.zeinfo.emit.slots import EmitError
     from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
-    end = monotonic() + options.seconds
+    end, journal = monotonic() + options.seconds, journal or Journal(kernel.name)
     finder, place = finder or Beside(), path or Path(name)
     try:
         run = RunOptions(path, options.platform, finder=finder)
@@ -232,6 +244,8 @@ def prove_kernel(
             quick = {"kernel": kernel.name, **fixed_sizes(walker.symbols)}
             proposal = propose(module, run, place, quick, steps=TRIAL_STEPS)
             run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
+            refuted = with_shown_lines([], runs.lines, kernel.name)
+            journal.refute(_with_faults(one, runs, {}) for one in refuted)
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
         left = end - monotonic()
         walker.never = exclusion(walker.pool, facts, end - left * 3 / 4)
@@ -247,11 +261,13 @@ def prove_kernel(
             {one.line for one in walker.accesses if has_unread_parts(one, kernel, effects, platform.grf_bytes)}
         )
         left = max(1.0, end - monotonic())
-        prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races)
+        prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races, journal=journal)
         results = _without_contradicted(prover.results(properties), prover, runs)
         return with_shown_lines(results, runs.lines, kernel.name), walker
 
     results, walker = answers(walk_loop, options.properties)
+    buffers = {one.line: _memory_name(info, *one.space) for one in walker.accesses}
+    journal.finish(_with_faults(one, runs, buffers) for one in results)
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if open_ and any(has_loop(routine.body) for routine in walker.reading.routines):
         # A launch that the simulator confirms refutes, however it was found.
@@ -263,7 +279,7 @@ def prove_kernel(
                 why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
                 is_bounded = walker.is_cut and other.answer == "proved"
                 results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
-    return [_with_faults(one, runs) for one in results]
+    return [_with_faults(one, runs, buffers) for one in results]
 
 
 def _without_contradicted(results: list[ProofResult], prover: Prover, runs: LaunchRuns) -> list[ProofResult]:
@@ -294,8 +310,15 @@ def _without_contradicted(results: list[ProofResult], prover: Prover, runs: Laun
     ]
 
 
-def _with_faults(result: ProofResult, runs: LaunchRuns) -> ProofResult:
-    """Return the answer with the faults that its launch has at its line."""
+def _memory_name(info: KernelInfo, kind: str, index: int) -> str:
+    """Return the name of a memory: that of its argument, else of its kind."""
+    return (info.argument_name(index) or f"arg{index}") if index >= 0 else kind
+
+
+def _with_faults(result: ProofResult, runs: LaunchRuns, buffers: Mapping[int, str]) -> ProofResult:
+    """Return the answer with the memory at its line, and the faults that its launch has there."""
+    if result.property in ("race", "bounds"):
+        result = structs.replace(result, buffer=buffers.get(result.line))
     if result.launch is None:
         return result
     faults = runs.shown.get((result.property, result.launch), [])

@@ -230,7 +230,7 @@ class Walker:
         if self._steps > MAX_STATEMENTS:
             raise TooLong("it has too many statements for a proof; a loop counts several times")
         if monotonic() > self.deadline:
-            raise TooLong("following its statements takes longer than the time limit")
+            raise TooLong("time: following its statements takes longer than the time limit")
         match statement:
             case Set():
                 self._set(statement, way)
