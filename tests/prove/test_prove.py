@@ -412,6 +412,7 @@ def test_a_line_is_refuted_by_a_launch_that_has_the_fault_at_this_line_only():
             ProofResult("race", "k", 7, "proved"),
         ],
         {("bounds", "a"): {7}, ("bounds", "b"): {9}},
+        "k",
     )
     assert [(one.answer, one.launch) for one in found] == [
         ("refuted", "a"),

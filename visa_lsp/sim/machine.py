@@ -50,7 +50,8 @@ class Machine:
         self.dispatch = dispatch
         self.heard_by(observers)
         self.has_findings = False  # whether an observer has new findings
-        self.quantum = QUANTUM if quantum is None else quantum
+        # The budget is checked after a time slice.
+        self.quantum = min(QUANTUM, dispatch.step_budget) if quantum is None else quantum
         self.steps = 0
         self.result = RunResult()
         self._faults: list[Fault] = []

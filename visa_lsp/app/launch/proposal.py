@@ -115,14 +115,15 @@ def propose(
     *,
     tries: bool = True,
     text: str | None = None,
+    steps: int = _ALL_TRIAL_STEPS,
 ) -> Proposal:
     """Complete ``quick``, an object with keys of a launch file, to a launch.
 
-    ``tries`` runs the kernel with unknown sizes, and gives buffers the length that it needs. ``text`` is that of the
-    program, if it has one. Raises LaunchError if there is no kernel, no ze_info can be found or inferred, or ``quick`` is
-    invalid.
+    ``tries`` runs the kernel with unknown sizes, and gives buffers the length that it needs, within ``steps`` instructions.
+    ``text`` is that of the program, if it has one. Raises LaunchError if there is no kernel, no ze_info can be found or
+    inferred, or ``quick`` is invalid.
     """
-    found = _Proposer(module, options, launch_path, dict(quick or {}), text)
+    found = _Proposer(module, options, launch_path, dict(quick or {}), text, steps)
     return found.best() if tries and find_spec("numpy") else found.first()
 
 
@@ -172,7 +173,9 @@ class _Trial:
 class _Proposer:
     """Proposes launches of one program with different sizes."""
 
-    def __init__(self, module: Module, options: RunOptions, launch_path: Path, given: Spec, text: str | None) -> None:
+    def __init__(
+        self, module: Module, options: RunOptions, launch_path: Path, given: Spec, text: str | None, steps: int,
+    ) -> None:  # fmt: skip
         self.module = module
         self.text = text
         self.options = options
@@ -200,7 +203,7 @@ class _Proposer:
         self.sizes = _sizes(kernel, self.info, given, told)
         self.given_counts = self.sizes[0].counts
         self.counts: dict[bool, Counts] = {}
-        self.left = _ALL_TRIAL_STEPS
+        self.left = steps
         self.platform: tuple[Platform, str] | None = None
 
     def proposal(self, sizes: DefaultSizes) -> Proposal:
@@ -369,12 +372,14 @@ class _Proposer:
 
     def _try(self, sizes: DefaultSizes) -> _Trial:
         """Run a launch with roomy buffers up to the step limit of a trial."""
+        if self.left <= 0:
+            return _Trial(sizes, {}, has_ended=False)
         proposal = self.proposal(sizes)
         prepared = self._prepare(proposal.read(self.path), proposal.platform)
         if not isinstance(prepared, PreparedLaunch):
             return _Trial(sizes, {}, has_ended=False)
         extents = ExtentObserver()
-        budget = max(1, min(self.left, _TRIAL_STEPS))
+        budget = min(self.left, _TRIAL_STEPS)
         result = interpret(with_budget(prepared, budget).dispatch, (*checkers("all"), extents))
         self.left -= result.steps
         names = [a["name"] for a in proposal.told["arguments"]]

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 import z3
 from msgspec import structs
 
-from visa_lsp.app.prove import PROPERTIES, ProofResult
+from visa_lsp.app.prove import ProofResult
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness
+from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
 from visa_lsp.app.prove.loaded_parts import find_loaded_parts
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment
@@ -155,18 +156,21 @@ class Prover:
     """Answers for one kernel.
 
     ``confirm`` runs the launch of a counterexample, given the property, the lines and the example, and returns the
-    text of its launch file if the simulator finds the fault. ``given`` are the user's assumptions, with their words.
+    text of its launch file if the simulator finds the fault; without an example, that of an earlier launch. ``given`` are the user's assumptions, with their words.
     """
 
     def __init__(
         self, walker: Walker, seconds: float, given: _Contract,
-        confirm: Callable[[str, Sequence[int], Example], str | None], *, item_races: bool = True,
+        confirm: Callable[[str, Sequence[int], Example | None], str | None], *, item_races: bool = True,
+        journal: Journal | None = None,
     ) -> None:  # fmt: skip
+        self.journal = journal or Journal(walker.kernel.name)
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
         self._ids = self.symbols.ids if item_races else [self._number_of_thread()]  # of work items of a group
         self._inside: dict[ItemAccess, bool] = {}
+        self.claims: dict[str, Claim] = {}  # the conditions of assumptions, by their words
         self.groups = _group_accesses(walker.accesses)
         self.always = [words for words, _ in given] + list(walker.presumed.values())
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
@@ -187,33 +191,51 @@ class Prover:
 
     def results(self, properties: Sequence[str]) -> list[ProofResult]:
         """Return the answers for properties, in the order of the lines."""
-        found: list[ProofResult] = []
         if not self._is_possible(TRUE):
             return [self._report_unknown(one, 1, "the assumptions allow no launch") for one in properties]
-        for property_, decide in (("bounds", self._bounds), ("race", self._race)):
-            for group in self.groups if property_ in properties else ():
-                result = self._in_time(property_, group.access.line, partial(decide, group))
-                found += [structs.replace(result, line=line) for line in group.lines]
-            if property_ in properties:
-                found += [self._report_proved(property_, line) for line in self.walker.find_unreached_lines()]
-        if "divergence" in properties:
-            meetings = self.walker.meetings
-            met = [self._in_time("divergence", one.line, partial(self._divergence, one)) for one in meetings]
-            # Work items that miss one barrier are behind the others at the next one.
-            missed = [_MET.format(one.line) for one in met if one.answer != PROVED]
-            found += [
-                structs.replace(one, assumptions=(*one.assumptions, *missed)) if one.answer == PROVED else one
-                for one in met
-            ]
-        if "uninitialised" in properties:
-            found += self._definedness()
-        return _worst(found)
+        tasks: list[tuple[str, Sequence[int], Callable[[], Iterable[ProofResult]]]] = [
+            (property_, group.lines, partial(self._answer_group, property_, decide, group))
+            for property_, decide in (("bounds", self._bounds), ("race", self._race))
+            for group in self.groups
+        ]
+        unreached = self.walker.find_unreached_lines()
+        for property_ in ("bounds", "race"):
+            proved = [self._report_proved(property_, line) for line in unreached]
+            tasks.append((property_, unreached, partial(list, proved)))
+        tasks.append(("divergence", [one.line for one in self.walker.meetings], self._meetings))
+        tasks.append(("uninitialised", (), self._definedness))
+        tasks = [one for one in tasks if one[0] in properties]
+        self.journal.plan((property_, lines) for property_, lines, _ in tasks)
+        found: list[ProofResult] = []
+        for number_, (_, _, decide_) in enumerate(tasks):
+            results = list(decide_())
+            self.journal.add(number_, results)
+            found += results
+        return worst_answers(found)
+
+    def _answer_group(
+        self, property_: str, decide: Callable[[_Group], ProofResult], group: _Group
+    ) -> list[ProofResult]:  # fmt: skip
+        result = self._in_time(property_, group.access.line, partial(decide, group))
+        return [structs.replace(result, line=line) for line in group.lines]
+
+    def _meetings(self) -> list[ProofResult]:
+        """Return the answers for all barriers."""
+        met = [
+            self._in_time("divergence", one.line, partial(self._divergence, one)) for one in self.walker.meetings
+        ]  # fmt: skip
+        # Work items that miss one barrier are behind the others at the next one.
+        missed = [_MET.format(one.line) for one in met if one.answer != PROVED]
+        return [
+            structs.replace(one, assumptions=(*one.assumptions, *missed)) if one.answer == PROVED else one
+            for one in met
+        ]
 
     def _in_time(self, property_: str, line: int, decide: Callable[[], ProofResult]) -> ProofResult:
         try:
             return decide()
         except OutOfTime:
-            return self._report_unknown(property_, line, "the time allowed had passed before it was decided")
+            return self._report_unknown(property_, line, LATE)
 
     def _report_proved(self, property_: str, line: int, assumptions: Iterable[str] = ()) -> ProofResult:
         others = dict.fromkeys(one for one in assumptions if one not in self.always)
@@ -330,6 +352,7 @@ class Prover:
                 needs = [contract[at] for at in second.needs]
         if needs and not may_hold(needs) and may_hold([]):
             return "vacuous", []
+        self.claims.update(needs)
         return "no", [words for words, _ in needs]
 
     def _prove(
@@ -402,6 +425,9 @@ class Prover:
         builds: Sequence[_Conditions], assumed: Sequence[Claim], accesses: Sequence[ItemAccess],
     ) -> ProofResult:  # fmt: skip
         """Look for a launch that the simulator confirms, first with the conditions that make the fault most likely."""
+        shown = self.confirm(property_, lines, None)
+        if shown is not None:
+            return self._report_refuted(property_, lines[0], shown, self.always)
         tried = False
         for build in builds:
             for example in islice(self._model(items, build, assumed, accesses), MAX_EXAMPLES):
@@ -841,21 +867,3 @@ def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:
         if one.line not in group.lines:
             group.lines.append(one.line)
     return list(found.values())
-
-
-_ORDER: Final = (PROVED, UNKNOWN_ANSWER, REFUTED)
-
-
-def _worst(results: Sequence[ProofResult]) -> list[ProofResult]:
-    """Return one answer for each property and line: the worst one, with the assumptions of all."""
-    by_place: dict[tuple[str, int], list[ProofResult]] = {}
-    for one in results:
-        by_place.setdefault((one.property, one.line), []).append(one)
-    found = []
-    for place in by_place.values():
-        worst = max(place, key=lambda r: _ORDER.index(r.answer))
-        if worst.answer == PROVED and len(place) > 1:
-            assumed = dict.fromkeys(words for one in place for words in one.assumptions)
-            worst = structs.replace(worst, assumptions=tuple(assumed))
-        found.append(worst)
-    return sorted(found, key=lambda r: (PROPERTIES.index(r.property), r.line))

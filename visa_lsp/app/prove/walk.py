@@ -68,8 +68,7 @@ from visa_lsp.app.read.model import (
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
-from visa_lsp.isa.message_forms import MemoryUse
-from visa_lsp.isa.message_forms import FenceForm
+from visa_lsp.isa.message_forms import FenceForm, MemoryUse
 from visa_lsp.isa.model import FlowClass, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
@@ -236,7 +235,7 @@ class Walker:
         if self._steps > MAX_STATEMENTS:
             raise TooLong("it has too many statements for a proof; a loop counts several times")
         if monotonic() > self.deadline:
-            raise TooLong("following its statements takes longer than the time limit")
+            raise TooLong("time: following its statements takes longer than the time limit")
         match statement:
             case Set():
                 self._set(statement, way)
