@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.inputs import CORPUS
 from benchmarks.prove_random import random_kernels
+from benchmarks.prove_standard import prove_standard
 from visa_lsp.app.compile.build import build_source, device_of, read_source
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.document import ProofOptions, prove_data
@@ -297,6 +298,9 @@ def main() -> None:
     """Run the benchmarks that the options name."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--gpuverify", type=Path)
+    parser.add_argument(
+        "--standard", action="store_true", help="the kernels that people try first, and twins with faults"
+    )
     parser.add_argument("--corpus", action="store_true")
     parser.add_argument("--random", type=int, default=0, metavar="KERNELS")
     parser.add_argument("--launches", type=int, default=200)
@@ -312,6 +316,10 @@ def main() -> None:
     args = parser.parse_args()
     if args.gpuverify:
         gpuverify(args.gpuverify, args.only, args.jobs, args.timeout, args.keep, table=args.table)
+    if args.standard:
+        folder = args.keep or Path(tempfile.mkdtemp(prefix="standard-"))
+        folder.mkdir(exist_ok=True)
+        prove_standard(args.only, args.timeout, folder, table=args.table)
     if args.corpus:
         corpus(args.only, args.jobs, args.timeout, table=args.table)
     if args.random:
