@@ -3,7 +3,7 @@
 --gpuverify FOLDER: a checkout of mc-imperial/gpuverify (its OpenCL tests are compiled by ocloc; nothing of them is kept). The first line
 of a test says whether it passes, the second the sizes; a fault that a header names is compared with what was refuted. --corpus: every
 kernel of the launches of the corpus. --random N: proofs of random kernels, and of mutants of them, against launches that keep the
-assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--corpus] [--random N] [--launches N] [--mutants N] [--seed N] [--only WORD] [--jobs N] [--timeout S] [--table]
+assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--standard] [--corpus] [--random N] [--launches N] [--mutants N] [--newer OCLOC] [--seed N] [--only WORD] [--jobs N] [--timeout S] [--table]
 [--keep FOLDER].
 """
 
@@ -306,6 +306,7 @@ def main() -> None:
     parser.add_argument("--launches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mutants", type=int, default=0, help="of each random kernel's source, and of its text")
+    parser.add_argument("--newer", metavar="OCLOC", help="a second compiler for the random kernels: today's ocloc")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60)
@@ -323,7 +324,7 @@ def main() -> None:
     if args.corpus:
         corpus(args.only, args.jobs, args.timeout, table=args.table)
     if args.random:
-        random_kernels(args.random, args.launches, args.seed, args.mutants, args.jobs, args.timeout)
+        random_kernels(args.random, args.launches, args.seed, args.mutants, args.jobs, args.timeout, args.newer)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import z3
 from msgspec import structs
 
-from visa_lsp.app.prove import PROPERTIES, ProofResult
+from visa_lsp.app.prove import BY_CONTENTS, PROPERTIES, ProofResult
 from visa_lsp.app.prove.loaded_parts import find_loaded_parts
 from visa_lsp.app.prove.needs import Need, NeedFinder, loads_of
 from visa_lsp.app.prove.payload import AXES, MAX_LOCAL, size_of
@@ -543,8 +543,13 @@ class Prover:
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
         if need is not None and self._need_finder.is_by_contents(access):
             loads = loads_of(self.walker, access.offset)
-            why = f"its address depends on the value that line {loads[0].line} loads"
-            return self._report_unknown("bounds", line, why)
+            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {loads[0].line} loads")
+        excuse = None
+        if need is not None and need.nearest is not None and need.formula is not None:
+            words = need.formula.words
+            excuse = f"{need.name} needs {words} elements: --assume 'len({need.name}) >= {words}'"
+            if self._leads_on(access.space):
+                return self._report_unknown("bounds", line, excuse)
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
         assumed += need.is_nearest(size) if need is not None else []
@@ -560,16 +565,14 @@ class Prover:
             return hard
 
         result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
-        if (
-            result.answer == UNKNOWN_ANSWER
-            and need is not None
-            and need.nearest is not None
-            and need.formula is not None
-        ):
-            words = need.formula.words
-            why = f"{need.name} needs {words} elements: --assume 'len({need.name}) >= {words}'"
-            return structs.replace(result, reason=why)
+        if result.answer == UNKNOWN_ANSWER and excuse is not None:
+            return structs.replace(result, reason=excuse)
         return self._explain(result, things)
+
+    def _leads_on(self, space: Space) -> bool:
+        """Return whether values of a buffer decide where other accesses lie: a list of starts has one entry more than rows."""
+        own = {atom for atom, loaded in self.walker.loaded.items() if loaded.space == space}
+        return any(own & set(atoms_of(group.access.offset, group.access.path)) for group in self.groups)
 
     def _no_pointer(self, access: ItemAccess) -> ProofResult:
         """Answer for an address that lies below all buffers of a launch."""
