@@ -18,7 +18,7 @@ from msgspec import Struct, convert, structs
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
-from visa_lsp.app.prove import PROPERTIES, ProofResult
+from visa_lsp.app.prove import BY_CONTENTS, PROPERTIES, ProofResult
 from visa_lsp.app.prove.journal import Journal, read_journal
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.children import temporary_folder
@@ -339,7 +339,8 @@ def with_shown_lines(
     found = []
     for one in results:
         own = launches.get((one.property, one.line))
-        if one.answer != "proved" and own is not None:
+        by_contents = one.reason is not None and one.reason.startswith(BY_CONTENTS)
+        if one.answer != "proved" and own is not None and not by_contents:
             one = structs.replace(one, answer="refuted", launch=own, reason=None)  # noqa: PLW2901
         elif one.launch is not None:
             elsewhere = sorted(shown[one.property, one.launch])
