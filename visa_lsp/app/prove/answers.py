@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import z3
 from msgspec import structs
 
-from visa_lsp.app.prove import BY_CONTENTS, ProofResult
+from visa_lsp.app.prove import BY_CONTENTS, BufferNeed, ProofResult
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness
 from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
@@ -219,6 +219,9 @@ class Prover:
         self, property_: str, decide: Callable[[_Group], ProofResult], group: _Group
     ) -> list[ProofResult]:  # fmt: skip
         result = self._in_time(property_, group.access.line, partial(decide, group))
+        need = self._needs.get(group.access.space) if property_ == "bounds" else None
+        if need is not None and need.formula is not None:
+            result = structs.replace(result, needs=(BufferNeed(need.name, need.formula.words),))
         return [structs.replace(result, line=line) for line in group.lines]
 
     def _meetings(self) -> list[ProofResult]:
@@ -577,7 +580,7 @@ class Prover:
         excuse = None
         if need is not None and need.nearest is not None and need.formula is not None:
             words = need.formula.words
-            excuse = f"{need.name} needs {words} elements: --assume 'len({need.name}) >= {words}'"
+            excuse = f"{need.name} needs {need.amount}: --assume 'len({need.name}) >= {words}'"
             if self._leads_on(access.space):
                 return self._report_unknown("bounds", line, excuse)
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.

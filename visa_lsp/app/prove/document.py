@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from msgspec import Struct, convert, structs
+from msgspec import Struct, convert, structs, to_builtins
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
@@ -181,7 +181,7 @@ def _perform(request: dict[str, Any]) -> dict[str, Any]:
         return {"results": []}
     journal = Journal(kernel.name, Path(request["journal"]))
     results = prove_kernel(module, kernel, name, path, data, options, finder, journal)
-    return {"results": [structs.asdict(one) for one in results]}
+    return {"results": [to_builtins(one) for one in results]}
 
 
 @lru_cache(maxsize=1)  # each kernel of a file is a job

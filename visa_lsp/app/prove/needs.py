@@ -89,14 +89,21 @@ class Need:
         """The natural size: the need itself, or the one that it exceeds."""
         return self.nearest or self.formula
 
+    @property
+    def amount(self) -> str:
+        """The need in words: ``n + 1 elements``."""
+        return self._count(self.formula) if self.formula is not None else ""
+
+    def _count(self, formula: Formula) -> str:
+        unit = "element" if self.bytes_each > 1 else "byte"
+        return f"{formula.words} {unit}{'' if formula.words == '1' else 's'}"
+
     def contract(self, size: Sum) -> list[tuple[str, Claim]]:
         """Return the contract that the buffer of ``size`` bytes has its natural size, with its words."""
         if self.natural is None:
             return []
-        words = self.natural.words
-        unit = ("element" if self.bytes_each > 1 else "byte") + ("s" if words != "1" else "")
         least = self.natural.value * self.bytes_each
-        return [(f"{self.name} has at least {words} {unit}", at_most(least, size))]
+        return [(f"{self.name} has at least {self._count(self.natural)}", at_most(least, size))]
 
     def is_nearest(self, size: Sum) -> list[Claim]:
         """Return the condition that the buffer of ``size`` bytes has just the natural size that the need exceeds."""
