@@ -68,7 +68,7 @@ def test_bytes_of_narrow_messages_are_those_of_the_simulator(code):
     text = HEAD.replace("at v_type=G type=d ", "at v_type=G type=ud ") + INDEX.format("gid").replace("0x2:", "0x1:")
     found = answers_of_text(f"{text}    {code}\n    ret (M1, 1)\n", properties=("bounds",))
     assert {one for result in found for one in result.assumptions if " has at least " in one} == {
-        "y has at least 2 * the work items along x bytes"
+        "y has at least 2 * global_size bytes"
     }
 
 
