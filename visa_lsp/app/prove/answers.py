@@ -34,7 +34,20 @@ from visa_lsp.app.prove.spaces import (
     Space,
     memory_of,
 )
-from visa_lsp.app.prove.terms import TRUE, Atom, Claim, Level, Sum, at_most, atoms_of, both, equal, negation, number
+from visa_lsp.app.prove.terms import (
+    LOADED,
+    TRUE,
+    Atom,
+    Claim,
+    Level,
+    Sum,
+    at_most,
+    atoms_of,
+    both,
+    equal,
+    negation,
+    number,
+)
 from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
@@ -517,7 +530,7 @@ class Prover:
         pitches = [
             (one, self._axes_of(atoms))
             for atom in atoms_of(access.offset)
-            if atom.parts and not atom.divisor and atom.test is None
+            if atom.parts and not atom.divisor and atom.test is None and not atom.is_bits
             for atoms in (set(atoms_of(*atom.parts)),)
             for one in atoms
         ]
@@ -575,8 +588,9 @@ class Prover:
             return proof or self._report_unknown("bounds", line)
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
         if need is not None and self._need_finder.is_by_contents(access):
-            loads = loads_of(self.walker, access.offset)
-            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {loads[0].line} loads")
+            cause = loads_of(access.offset)[0]
+            words = f"line {cause.line} loads" if cause.why == LOADED else f"the atomic of line {cause.line} returns"
+            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {words}")
         excuse = None
         if need is not None and need.nearest is not None and need.formula is not None:
             words = need.formula.words
@@ -585,7 +599,8 @@ class Prover:
                 return self._report_unknown("bounds", line, excuse)
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
-        assumed += need.is_nearest(size) if need is not None else []
+        if need is not None:
+            assumed += need.is_nearest(size) or self._usual_sizes(size, need.bytes_each)
 
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
@@ -601,6 +616,14 @@ class Prover:
         if result.answer == UNKNOWN_ANSWER and excuse is not None:
             return structs.replace(result, reason=excuse)
         return self._explain(result, things)
+
+    def _usual_sizes(self, size: Sum, bytes_each: int) -> list[Claim]:
+        """Return the conditions that a buffer is not smaller than those that hosts use, whatever the kernel needs."""
+        totals = [self.symbols.totals(axis) for axis in self.axes]
+        whole = totals[0] if totals else number(1)
+        for total in totals[1:]:
+            whole = self.pool.product(whole, total)
+        return [at_most(one * bytes_each, size) for one in (whole, *self.symbols.values.values())]
 
     def _leads_on(self, space: Space) -> bool:
         """Return whether values of a buffer decide where other accesses lie: a list of starts has one entry more than rows."""

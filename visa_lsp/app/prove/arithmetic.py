@@ -157,10 +157,10 @@ class Arithmetic:
                     return ZERO
         ends = [pool.limits(term) for term in (one, other)]
         known = [high for low, high in ends if low >= 0]
-        level = max(one.level, other.level)
         if known:
-            return pool.fresh("bitwise logic", level, 0, min(known), self.line)
-        raise NotModelled("bitwise logic")
+            return pool.common_bits(one, other, 0, min(known))
+        least, greatest = min(low for low, _ in ends), max(high for _, high in ends)
+        return pool.common_bits(one, other, -1 << (-least - 1).bit_length(), greatest)
 
 
 def _half(table: int, count: int, at: int, *, set_: bool) -> int:

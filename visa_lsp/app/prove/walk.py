@@ -32,7 +32,9 @@ from visa_lsp.app.prove.spaces import (
 )
 from visa_lsp.app.prove.terms import (
     FALSE,
+    LOADED,
     RELATIONS,
+    RETURNED,
     TRUE,
     ZERO,
     Atom,
@@ -515,6 +517,13 @@ class Walker:
         for one in addresses:
             self._access(place, way, message.memory, one + low, size, guard, write=write, atomic=atomic, stored=stored)
 
+    def _put_result(self, message: ElementMessage, held: Claim, site: InstructionSite) -> None:
+        """Write the value that an atomic operation returns, about which nothing is known."""
+        place = self._place_of_element(message, 0) if message.data.var else None
+        if place is not None:
+            value = self.pool.fresh(RETURNED, Level.ITEM, *limits(place.size, signed=False), site.line)
+            self._put(place, value, held, site)
+
     def _find_stored(self, message: ElementMessage, registers: ItemRegisters) -> tuple[Sum, ...]:
         """Return the elements that a store writes, as far as they are known."""
         places = [self._place_of_element(message, at) for at in range(len(message.elements))]
@@ -550,7 +559,7 @@ class Walker:
         level = Level.THREAD if message.single or message.control.exec_size == 1 else Level.ITEM
         space, offset, why = self._find_space(message.memory, address, site.registers)
         for at, element in enumerate(message.elements):
-            value = self.pool.fresh("a loaded value", level, low, high, site.line)
+            value = self.pool.fresh(LOADED, level, low, high, site.line)
             if not why:
                 place = LoadedElement(space, offset + element * message.size, message.size)
                 self.loaded[value.factors[0][0]] = place
@@ -614,6 +623,7 @@ class Walker:
             self._transfer(message, place, way)
             if message.use is MemoryUse.ATOMIC:
                 self.forget_writes(inst, registers)
+                self._put_result(message, held, site)
             return way
         if name == "faddr":
             target = inst.get("dst")
