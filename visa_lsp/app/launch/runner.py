@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.inputs import is_object, is_opencl
 from visa_lsp.app.launch.conditions import condition_reports
 from visa_lsp.app.launch.linking import with_callees
+from visa_lsp.app.launch.local_arrays import with_exact_local_memory
 from visa_lsp.app.launch.on_cpu import on_cpu
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.profile import profile_of
@@ -286,6 +287,9 @@ def ready(
             module = with_callees(module, kernel, program, told, options.finder, said, texts)
         _check_instructions(module, kernel, where, said, chosen=options.platform or launch.platform)
         info, sections = kernel_info(kernel, launch, options, said)
+        own_text = texts.get(kernel.name)
+        if info is not None and own_text is not None and own_text.path:
+            info = with_exact_local_memory(info, kernel, Path(own_text.path).parent)
         config = replace(launch.config, kernel=kernel.name, sections=launch.config.sections + sections)
         prepared = prepare(module, info, config, where)
         _check_expectations(launch, prepared)
