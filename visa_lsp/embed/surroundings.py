@@ -35,7 +35,7 @@ _LOCALS: Final = (
     ("declaration", "declaration"), ("parameter_declaration", "declaration"),
     ("compound_statement", "scope"), ("for_statement", "scope"), ("function_definition", "scope"),
 )  # fmt: skip
-_WIDTH: Final = re.compile(r"reqd_sub_group_size\s*\(\s*(\d{1,3})\s*\)|\bSIMD\s*=\s*(\d{1,3})\b")
+_WIDTH: Final = re.compile(r"reqd_sub_group_size\s*\(\s*(\w{1,60})\s*\)|\bSIMD\s*=\s*(\d{1,3})\b")
 _MAX_DECLARATIONS: Final = 64  # declarations of one name that are compared to find the visible one
 _BEFORE: Final = re.compile(r"\b(?:__)?(?:global|local|constant|private|generic)\s+\Z")
 _MAX_CHARS_BEFORE: Final = 40
@@ -200,11 +200,18 @@ class Surroundings:
         if number not in self._widths:
             span = self.functions[number].span
             self._widths[number] = [
-                (hit.start(), int(hit[1] or hit[2])) for hit in _WIDTH.finditer(self.text, span.start, span.end)
+                (hit.start(), self._number_of(hit[1] or hit[2]))
+                for hit in _WIDTH.finditer(self.text, span.start, span.end)
             ]
         known = self._widths[number]
         at = bisect_right(known, (offset, 0)) - 1
         return known[at][1] if at >= 0 and known[at][1] in _WIDTHS else 0
+
+    def _number_of(self, word: str) -> int:
+        """Return the value of a number or of a macro that is one; 0 for any other word."""
+        macro = self.names.macros.get(word)
+        digits = macro.body.strip("() \t") if macro is not None else word
+        return int(digits) if digits.isdecimal() and len(digits) < 4 else 0
 
     def _function(self, node: Node) -> Function:
         declarator = node.child_by_field_name("declarator")
