@@ -60,11 +60,11 @@ SUB_GROUP_SIZE: Final = Rule(
     """A kernel with inline assembly requires a sub-group size that its platform does not have.
 
 Platforms with registers of 32 bytes have the sizes 8, 16 and 32, those with registers of 64 bytes (PVC, BMG and later) 16 and 32. Without a
-platform only sizes that no platform has are reported.
+platform only sizes that no platform has are reported; the example is for PVC.
 
 Why: the compiler refuses the kernel ("Kernel compiled with required subgroup size 8, which is unsupported on this platform").
 
-Example, with `--platform PVC`:
+Example:
 
     // __attribute__((intel_reqd_sub_group_size(8))) kernel void k(global int *d)
 
