@@ -84,14 +84,13 @@ def stats(args: arguments.StatsArguments, roots: Roots) -> ToolAnswer:
     from visa_lsp.app.stats.dumps import figures_of_dump, is_dump
     from visa_lsp.app.stats.measured_inputs import figures_of_data
     from visa_lsp.app.stats.printing import as_json, dump_json
-    from visa_lsp.program.suffixes import PROGRAMS
     from visa_lsp.text import decode_text
 
     platform, said = chosen_platform(args.platform), list[str]()
     name = platform.name if platform is not None else None
     folder = roots.path(args.path) if args.path and not args.text else ""
     if folder and is_folder(folder):
-        found_files = files_of(folder, (*PROGRAMS, ".asm"))
+        found_files = {**files_of(folder), **files_of(folder, (".asm",))}
         programs = [program_from(os.path.join(args.path, file), "", roots) for file in found_files]  # noqa: PTH118
     else:
         programs = [program_from(args.path, args.text, roots, args.edits)]

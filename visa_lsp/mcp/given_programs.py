@@ -55,10 +55,10 @@ def program_from(path: str, text: str, roots: Roots, edits: Sequence[TextEdit] =
     place = Path(roots.path(path)) if path else Path(_NO_FOLDER) / _TEXT_NAME
     data = encode_text(text) if text else read_bytes(str(place), named=False)
     program = GivenProgram(path or _TEXT_NAME, data, place)
-    return replace(program, data=encode_text(edited_text(program.text, edits))) if edits else program
+    return replace(program, data=encode_text(apply_edits(program.text, edits))) if edits else program
 
 
-def edited_text(text: str, edits: Sequence[TextEdit]) -> str:
+def apply_edits(text: str, edits: Sequence[TextEdit]) -> str:
     """Return a text after edits whose places are those of the text before all of them. Raises UserError."""
     lines = text.split("\n")
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))

@@ -59,7 +59,7 @@ class Worker:
         return json.dumps(result, ensure_ascii=False).encode("utf-8", "replace")
 
     def _perform(
-        self, tool: str, arguments: dict[str, Any], roots: list[str], own: list[str]
+        self, tool: str, arguments: dict[str, Any], roots: list[str], own: list[str] | None = None
     ) -> tuple[dict[str, Any], list[str]]:
         """Return the page of an answer, and the files that were written."""
         offered = BY_NAME[tool]
@@ -74,7 +74,7 @@ class Worker:
         plain = {key: value for key, value in arguments.items() if key not in ("cursor", "max_tokens")}
         key = json.dumps([tool, plain, roots], sort_keys=True)
         answer = self._kept.get(key) if args.cursor else None
-        places = Roots(roots, own)
+        places = Roots(roots, own or ())
         if answer is None:
             answer = offered.work(args, places)
         self._kept[key] = answer
