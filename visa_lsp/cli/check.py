@@ -118,7 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="cache the findings of each text in DIR; default: the user's cache folder",
     )
-    add("--no-cache", action="store_true", help="ignore cached findings and check every text")
+    add("--no-cache", action="store_true", help="use no cache file of earlier runs, and write none")
     add("--jobs", type=whole_number(0), default=0, metavar="N", help="number of processes; 0 chooses it automatically")
     add("--show-settings", action="store_true", help="print the settings in effect and the file that sets each")
     add_cluster(parser, send="send the texts to workers that cannot read the files of this machine")

@@ -137,14 +137,15 @@ def check_files(
 ) -> list[FileResult]:
     """Check files in ``jobs`` processes (0 chooses the number) or on a cluster; return results in the order of the tasks.
 
-    ``progress`` is called after each file with the numbers of files and findings. Verdicts in ``kept`` are not computed.
+    ``progress`` is called after each file with the numbers of files and findings. Verdicts in ``kept`` are not computed;
+    without it nothing of earlier runs is used.
     """
     with contextlib.ExitStack() as stack:
         known = {}
         if kept is not None:
             tasks = [replace(task, keep=True) for task in tasks]
             known = kept.find_verdicts(tasks)
-        if len(known) < len(tasks):
+        if kept is not None and len(known) < len(tasks):
             stack.enter_context(open_rule_caches())
         fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
         results = []
@@ -173,7 +174,8 @@ def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iter
         return map(judge, tasks)
     from visa_lsp.app.parallel import MAX_PROCESSES, in_processes
 
-    return in_processes(_judge_and_flush, tasks, min(count, MAX_PROCESSES), _begin)
+    begin = _begin if any(task.keep for task in tasks) else None
+    return in_processes(_judge_and_flush, tasks, min(count, MAX_PROCESSES), begin)
 
 
 def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
@@ -198,7 +200,8 @@ def _report_lost(task: Task, why: str) -> Verdict:
 
 def judge_on_worker(task: Task) -> Verdict:
     """Run ``judge`` in a process that lives as long as its worker."""
-    _begin_once()
+    if task.keep:
+        _begin_once()
     return _judge_and_flush(task)
 
 
