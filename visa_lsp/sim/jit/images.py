@@ -399,15 +399,13 @@ def emit_texels(e: Emitter, site: Site) -> None:
         raise Uncompiled
     if e.mode.watched or message.data.var == 0:
         raise Uncompiled
-    kind, given = integer(8 * message.type.size), []
-    for one in message.coordinates:
-        own = raw_lanes(e, site, one.operand, kind, site.lanes)
-        if one.offset:
-            own = e.builder.add(numbers.resize(e, own, 64, signed=True), splat(I64, one.offset, site.lanes))
-        given.append(own)
+    kind, lanes = integer(8 * message.type.size), site.lanes
+    given = [raw_lanes(e, site, one.operand, kind, lanes) for one in message.coordinates]
+    if any(one.offset for one in message.coordinates):
+        wide = (numbers.resize(e, own, 64, signed=True) for own in given)
+        given = [e.builder.add(u, splat(I64, c.offset, lanes)) for u, c in zip(wide, message.coordinates, strict=True)]
     chosen, write, alpha = message.channels, message.use is MemoryUse.WRITE, message.alpha
-    lanes, bits = site.lanes, e.some(e.enable(site), site)
-    values = []
+    bits, values = e.some(e.enable(site), site), []
     if write:
         row = max(lanes * 4, site.grf)
         start = raw_start(site, message.data, (len(chosen) - 1) * row + lanes * 4)
