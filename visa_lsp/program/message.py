@@ -250,7 +250,7 @@ class BlockMessage(Struct, frozen=True):
         group = max(1, 4 // self.size) if self.interleaved else 1
         rows = self.width if self.transposed else self.height
         cells = self.pitch * (-(-rows // group) * group)
-        register = grf_bytes // self.size
+        register = max(1, grf_bytes // self.size)
         return -(-cells // register) * register if self.is_matrix else cells
 
 
@@ -569,7 +569,10 @@ def _parameters(
 
 
 def register_bytes(message: Message, grf_bytes: int) -> tuple[OperandBytes, ...]:
-    """Return the bytes of the raw operands of a message, those of the null register too."""
+    """Return the bytes of the raw operands of a message, those of the null register too.
+
+    With ``grf_bytes`` 1 no row and no block begins on a register of its own: the bytes that it needs on every platform.
+    """
     return tuple(_register_bytes(message, grf_bytes))
 
 
@@ -603,6 +606,10 @@ def _register_bytes(message: Message, grf_bytes: int) -> Iterator[OperandBytes]:
                 yield OperandBytes(message.data_field, 4, after=0 if message.use is MemoryUse.TEST else count * row)
             yield from (OperandBytes(name, lanes * 4, cell=4) for name in message.sources)
         case BlockMessage(is_matrix=True):
-            yield OperandBytes(message.data_field, message.blocks * message.block_cells(grf_bytes) * message.size)
+            last = message.cell(message.blocks - 1, message.height - 1, message.width - 1, grf_bytes)
+            cells = last + 1 if grf_bytes == 1 else message.blocks * message.block_cells(grf_bytes)
+            yield OperandBytes(message.data_field, cells * message.size)
         case BlockMessage():
             yield OperandBytes(message.data_field, message.width, message.height, message.pitch)
+        case FenceMessage():
+            return
