@@ -128,6 +128,7 @@ class Addresses(Struct, frozen=True):
     base: Value = None
     strided: bool = False
     pitch: Value = None
+    has_offset: bool = False  # the text has a place for an offset
 
 
 class ElementMessage(Struct, frozen=True):
@@ -485,7 +486,7 @@ def _addresses(inst: Inst, form: ElementForm, size: int) -> Addresses:
     return Addresses(
         form.address, operand, type_, number(inst, "immscale", 1) or 1, number(inst, "immoffset"),
         wraps=type_.size <= 4 and kind != codes.ADDRTYPE_FLAT, base=surface if based else None, strided=strided,
-        pitch=inst.get("pitch") if strided else None,
+        pitch=inst.get("pitch") if strided else None, has_offset=True,
     )  # fmt: skip
 
 
