@@ -68,7 +68,7 @@ ALLOWED = {
     "app.compare_runs": {"errors", "inputs", "launch", "progress"},
     "app.compile": {"check", "errors", "inputs", "launch", "output_files", "external_tools"},
     "app.diff": {"assemble", "clusters", "errors", "folders", "inputs", "progress", "visible_text"},
-    "app.gen": {"assemble", "check", "compile", "errors", "inputs", "external_tools"},
+    "app.gen": {"assemble", "check", "compile", "errors", "inputs", "external_tools", "told_platform"},
     "app.launch": {"assemble", "clusters", "compile", "ze_info", "errors", "exits", "inputs", "output_files", "parallel"},
     "app.prove": {"assemble", "ze_info", "errors", "inputs", "launch", "read", "suggestions"},
     "app.read": {"assemble", "ze_info", "errors", "gen", "inputs", "suggestions"},
@@ -81,7 +81,7 @@ ALLOWED = {
     "ide.yaml": set(),
     "ide.zeinfo": {"index", "prose", "features", "yaml"},
     "ide.launchfile": {"prose", "features", "yaml", "zeinfo"},
-    "isa.rows": {"lane", "lsc_codes", "model", "operands", "platforms", "render_target", "types"},
+    "isa.rows": {"lane", "lsc_codes", "message_forms", "model", "operands", "platforms", "render_target", "types"},
     "lsp.transport": {"capabilities", "visa_server"},
     "lsp.handlers": {
         "capabilities", "convert", "deferred_findings", "encode", "work_progress", "visa_server", "transport", "jobs",
@@ -136,7 +136,7 @@ LATE = {
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
-        "app.prove.operand_terms", "app.prove.payload", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
+        "app.prove.operand_terms", "app.prove.payload", "app.prove.small_launches", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
         "app.read.expressions", "app.read.fold",
         "app.read.lines", "app.read.names", "app.why.answer", "app.why.dependences", "app.why.group_replay", "app.why.page",
         "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
@@ -151,7 +151,7 @@ LATE = {
     "ruamel": {
         "app.captures.importing", "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
-        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.confirm", "app.read.pseudo_code",
+        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.confirm", "app.prove.small_launches", "app.read.pseudo_code",
         "app.stats.dump_folder", "app.why.answer", "app.why.stopped_run", "cli.read", "cli.zeinfo",
     },
     "visa_lsp.lsp": {

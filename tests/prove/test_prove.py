@@ -61,6 +61,17 @@ def test_a_counterexample_is_a_launch_that_runs_to_the_fault():
     assert {fault.kind.value for fault in report.faults} == {"out-of-bounds"}
 
 
+@pytest.mark.parametrize(
+    "code", ["dword_atomic.add.16 (M1, 16) y at.0 at.0 %null.0 %null.0", "scatter_scaled.2 (M1, 16) y 0x0:ud at.0 at.0"]
+)
+def test_bytes_of_narrow_messages_are_those_of_the_simulator(code):
+    text = HEAD.replace("at v_type=G type=d ", "at v_type=G type=ud ") + INDEX.format("gid").replace("0x2:", "0x1:")
+    found = answers_of_text(f"{text}    {code}\n    ret (M1, 1)\n", properties=("bounds",))
+    assert {one for result in found for one in result.assumptions if " has at least " in one} == {
+        "y has at least 2 * the work items along x bytes"
+    }
+
+
 CASES = {
     "groups share elements": (INDEX.format("lid") + STORE.format("y", "at"), ["bounds proved", "race refuted"]),
     "before the first element": (

@@ -25,9 +25,11 @@ from visa_lsp.app.prove.document import (
     prove_data,
 )
 from visa_lsp.app.prove.report import as_text, group_refutations, needs_json, results_json
+from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_output, write_report
+from visa_lsp.cli.progress_line import Progress
 
 if TYPE_CHECKING:
     import argparse
@@ -78,6 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"stop the proof of a kernel after S seconds; default: {DEFAULT_SECONDS:g}",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+    add_color(parser)
     parser.add_argument("--kernel", metavar="NAME", help="prove only this kernel")
     parser.add_argument("--launches", metavar="DIR", help="write the launch files of refutations to DIR")
     parser.add_argument(
@@ -106,7 +109,8 @@ def prove_command(args: argparse.Namespace) -> int:
         name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
         place = Path(name) if path != STDIN or args.stdin_filename else None
         try:
-            found = prove_data(name, place, read_bytes(path), options)
+            with Progress(f"{name}: proving"):
+                found = prove_data(name, place, read_bytes(path), options)
         except UserError as error:
             complain(str(error))
             errors.append({"input": printable(name), "error": printable(str(error))})
@@ -120,7 +124,8 @@ def prove_command(args: argparse.Namespace) -> int:
         if args.launches:
             written.update(_write_launches(found, Path(args.launches), args.inputs))
     if files or args.format == "json":
-        report = as_json(files, errors) if args.format == "json" else as_text(files, written)
+        ink = ink_of("prove", args.color, args.output)
+        report = as_json(files, errors) if args.format == "json" else ink(as_text(files, written))
         write_report(args.output, report, args.inputs)
     return status or _status(files)
 

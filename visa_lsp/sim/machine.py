@@ -356,8 +356,11 @@ class Machine:
 
     def announce_access(self, access: MemoryAccess) -> None:
         """Notify the observers of a message."""
+        used = access.used
         for observer in self.observers:
-            (observer.on_read if access.kind == "read" else observer.on_write)(access)
+            heard = access if observer.wants_unread else used
+            if heard is not None:
+                (observer.on_read if access.kind == "read" else observer.on_write)(heard)
         if self.has_findings:
             self.take_findings()
 

@@ -14,7 +14,7 @@ are others), ``faults`` (``kind``, ``message``, ``text`` with all in one
 line, ``kernel``, ``group``,
 ``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
-``other_place``, ``other_excerpt``; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
+``other_place``, ``other_excerpt``, ``count``, the number of faults at the same lines of the source of which this is the first; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
 of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it),
 ``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for findings that are not faults),
 ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``, ``count``, ``kernel``, ``group``, ``thread``,
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Array
 
 _HEAD: Final = 8
+_DESCRIPTORS: Final = ("desc", "exdesc")
 _PAYLOAD_HEAD: Final = 64  # bytes
 
 
@@ -169,6 +170,9 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
     for place, excerpt in dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties):
         if place:
             yield f"    {place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
+    if values["count"] > 1:
+        lines = "this line" if values["other_source"] in ("", values["source"]) else "these lines"
+        yield f"    and {values['count'] - 1} more at {lines}"
 
 
 def _item(values: Mapping[str, Any]) -> WorkItem:
@@ -217,6 +221,9 @@ def _print_message(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
     if excerpt:
         yield f"    {place}: {excerpt}"
     for name, data in sent.payload:
+        if name in _DESCRIPTORS:  # numbers, in the form of the text
+            yield f"    {name}: {int.from_bytes(data[:4], 'little'):#x}"
+            continue
         more = "" if len(data) <= _PAYLOAD_HEAD else f" ... {len(data)} bytes"
         yield f"    {name}: {data[:_PAYLOAD_HEAD].hex(' ', 4)}{more}"
 
@@ -343,6 +350,7 @@ def fault_values(report: RunReport, fault: Fault) -> dict[str, Any]:
         "source_excerpt": source_line,
         "other_source": other_source,
         "other_source_excerpt": other_source_line,
+        "count": fault.count,
     }
 
 
