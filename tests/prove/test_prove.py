@@ -428,9 +428,20 @@ def test_a_kernel_without_instructions_has_nothing_to_prove(tmp_path, capsys):
     path.write_text('.version 4.1\n.kernel "k"\n.kernel_attr SimdSize=16\n')
     assert main(["prove", str(path)]) == 0
     assert "k.visaasm: nothing to prove" in capsys.readouterr().out
-    path.write_text("")
-    assert main(["prove", str(path)]) == 1
-    assert capsys.readouterr().out == ""
+
+
+def test_what_cannot_be_proved_is_refused_in_a_sentence(tmp_path, capsys):
+    object_ = tmp_path / "k.isa"
+    object_.write_bytes(b"CISA")
+    empty, wrong = tmp_path / "empty.visaasm", tmp_path / "wrong.visaasm"
+    empty.write_text("")
+    wrong.write_text(SAXPY.replace("shl (M1, 16)", "shll (M1, 16)"))
+    found = tmp_path / "found"
+    for path, why in ((object_, "this is an object"), (empty, "the text has errors"), (wrong, "the text has errors")):
+        assert main(["prove", str(path), "--launches", str(found)]) == 2
+        said = capsys.readouterr()
+        assert (said.out, said.err.count("\n"), why in said.err) == ("", 1, True)
+    assert not found.exists()
 
 
 def test_a_masked_index_needs_a_buffer_of_as_many_elements():

@@ -61,7 +61,7 @@ def as_text(files: Sequence[ProvedFile], written: Mapping[tuple[str, str, str], 
     lines: list[str] = []
     for file in files:
         name = printable(file.name)
-        if not file.results and not file.is_broken:
+        if not file.results:
             lines.append(f"{name}: nothing to prove: no memory is accessed, no register is read, there is no barrier")
         for kernel in dict.fromkeys(one.kernel for one in file.results):
             lines += _kernel_lines(name, kernel, [one for one in file.results if one.kernel == kernel], written or {})
