@@ -133,7 +133,7 @@ def prove_data(
                 if "lost" not in answer:
                     results += convert(answer["results"], list[ProofResult])
                     continue
-                kept = read_journal(journal, kernel).results()
+                kept = read_journal(journal, kernel).results(answer["lost"])
                 missing = [one for one in options.properties if one not in {result.property for result in kept}]
                 results += [*kept, *_unknown(kernel, tuple(missing), answer["lost"])]
         finally:

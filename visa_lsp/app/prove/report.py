@@ -76,7 +76,7 @@ def _kernel_lines(
     for key, refuted in groups.items():
         lines += _refutation_lines(name, key, refuted, written)
     for (property_, answer, buffer, reason), ones in _group_by_reason(results).items():
-        why = f", because {printable(reason)}" if reason else ""
+        why = f"{': ' if reason.startswith('time') else ', because '}{printable(reason)}" if reason else ""
         many = f" for {len(ones)} accesses" if len(ones) > 1 and buffer else ""
         of = f"{many or ' for the access'} of `{buffer}`" if buffer else ""
         at = f" (lines {_list_lines(ones)})" if len(ones) > 1 else ""
