@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Final
 import z3
 from msgspec import structs
 
-from visa_lsp.app.prove import ProofResult
+from visa_lsp.app.prove import BY_CONTENTS, BufferNeed, ProofResult
 from visa_lsp.app.prove.assume import assumption
+from visa_lsp.app.prove.axes import find_used_axes
+from visa_lsp.app.prove.definedness import Definedness
 from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
 from visa_lsp.app.prove.loaded_parts import find_loaded_parts
-from visa_lsp.app.prove.payload import AXES, size_of
+from visa_lsp.app.prove.needs import Need, NeedFinder, loads_of
+from visa_lsp.app.prove.payload import AXES, MAX_LOCAL, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment
 from visa_lsp.app.prove.spaces import (
     BUFFER,
@@ -61,6 +64,7 @@ MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of t
 MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, whose first contents a counterexample chooses
 MAX_LOADS: Final = 24  # whose values a counterexample chooses
 MAX_EXAMPLES: Final = 3  # launches of a counterexample to run
+FEW_ITEMS: Final = 10  # work items of a group whose thread is not full, whatever its SIMD width
 FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples of it
 MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
@@ -172,8 +176,9 @@ class Prover:
         self._ids = self.symbols.ids if item_races else [self._number_of_thread()]  # of work items of a group
         self._inside: dict[ItemAccess, bool] = {}
         self.claims: dict[str, Claim] = {}  # the conditions of assumptions, by their words
+        self._needs: dict[Space, Need | None] = {}
         self.groups = _group_accesses(walker.accesses)
-        self.always = [words for words, _ in given]
+        self.always = [words for words, _ in given] + list(walker.presumed.values())
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
         if self.symbols.variables:
@@ -202,6 +207,10 @@ class Prover:
             for property_, decide in (("bounds", self._bounds), ("race", self._race))
             for group in self.groups
         ]
+        unreached = self.walker.find_unreached_lines()
+        for property_ in ("bounds", "race"):
+            proved = [self._report_proved(property_, line) for line in unreached]
+            tasks.append((property_, unreached, partial(list, proved)))
         tasks.append(("divergence", [one.line for one in self.walker.meetings], self._meetings))
         tasks = [one for one in tasks if one[0] in properties]
         self.journal.plan((property_, lines) for property_, lines, _ in tasks)
@@ -216,6 +225,9 @@ class Prover:
         self, property_: str, decide: Callable[[_Group], ProofResult], group: _Group
     ) -> list[ProofResult]:  # fmt: skip
         result = self._in_time(property_, group.access.line, partial(decide, group))
+        need = self._needs.get(group.access.space) if property_ == "bounds" else None
+        if need is not None and need.formula is not None:
+            result = structs.replace(result, needs=(BufferNeed(need.name, need.formula.words),))
         return [structs.replace(result, line=line) for line in group.lines]
 
     def _meetings(self) -> list[ProofResult]:
@@ -247,13 +259,12 @@ class Prover:
         return ProofResult(property_, self.walker.kernel.name, line, REFUTED, tuple(assumptions), launch)
 
     def _flat_axes(self) -> None:
-        """Assume one work item along an axis whose ids the kernel does not use."""
-        used = {atom.name for group in self.groups for atom in atoms_of(group.access.offset, group.access.path)}
+        """Assume one work item along an axis that the kernel does not use."""
+        used = find_used_axes(self.walker.start, self.symbols, self.effects)
         given = set(atoms_of(*(condition for _, condition in self.given)))
-        used |= {atom.name for meeting in self.walker.meetings for atom in atoms_of(*meeting.path)}
         for axis, name in enumerate(AXES):
             sizes = {atom for part in (self.symbols.counts, self.symbols.local) for atom, _ in part[axis].factors}
-            if {f"local_id_{name}", f"group_id_{name}"} & used or name == "x" or sizes & given:
+            if axis in used or name == "x" or sizes & given:
                 continue
             pair = (self.symbols.counts[axis], self.symbols.local[axis])
             if all(one == number(1) for one in pair):
@@ -366,7 +377,7 @@ class Prover:
         wraps = self._soft_wraps(things)
         assumed: _Contract = []
         word, needs = "unknown", list[str]()
-        for part in self._contract(access):
+        for part in self._contract(access, property_):
             if part or not assumed:
                 assumed = [*assumed, *part]
                 word, needs = self._decide(items, build, path, wraps, assumed)
@@ -476,21 +487,38 @@ class Prover:
             return size_of(self.symbols, index)
         return None
 
-    def _contract(self, access: ItemAccess) -> tuple[_Contract, ...]:
-        """Return candidates for assumptions: sizes by arguments, by products of them, or by other values of a launch."""
+    def _contract(self, access: ItemAccess, property_: str) -> Iterator[_Contract]:
+        """Yield candidates for assumptions: the natural size of the buffer, that for the access, and other relations."""
         kind, index = access.space
         if kind == SHARED and index < 0:
-            return (self.cap,)
+            yield self.cap
+            return
         if kind not in (BUFFER, SHARED):
-            return ([],)
-        pitches = [
-            (one, self._axes_of(atoms))
-            for atom in atoms_of(access.offset)
-            if atom.parts and not atom.divisor and atom.test is None
-            for atoms in (set(atoms_of(*atom.parts)),)
-            for one in atoms
-        ]
-        return self._candidates(access.space, self._axes_under_guards(access), pitches)
+            yield []
+        else:
+            need, size = self.need(access.space), size_of(self.symbols, index)
+            if need is not None:
+                contract = need.contract(size)
+                yield contract
+                own = self._need_finder.find(access.space, access).contract(size)
+                if own != contract:
+                    yield own
+            yield self._relations(access, property_)
+
+    def need(self, space: Space) -> Need | None:
+        """Return the need of a buffer; None if the user's assumptions give its size."""
+        if space not in self._needs:
+            given = any(f"len({self._name(space[1])})" in words for words, _ in self.given)
+            self._needs[space] = None if given else self._need_finder.find(space)
+        return self._needs[space]
+
+    @cached_property
+    def _need_finder(self) -> NeedFinder:
+        fixed = atoms_of(*(condition for _, condition in self.given))
+        accesses = [group.access for group in self.groups]
+        facts = [*self.facts, *(condition for _, condition in self.cap)]
+        cap = next((cap for cap in LOCAL_CAPS if self.cap and self.cap[0][1] == self._cap_size(cap)), MAX_LOCAL)
+        return NeedFinder(self.walker, self.solver, accesses, facts, fixed, self.axes, cap)
 
     def _axes_under_guards(self, access: ItemAccess) -> set[int]:
         """Return the axes whose ids occur in the offset of an access and are compared with an argument by its conditions."""
@@ -508,85 +536,39 @@ class Prover:
         pairs = enumerate(zip(self.symbols.ids, self.symbols.groups, strict=True))
         return {axis for axis, ids in pairs if any(atom in atoms for part in ids for atom, _ in part.factors)}
 
-    def _candidates(
-        self, space: Space, guarded: set[int], pitches: Sequence[tuple[Atom, set[int]]]
-    ) -> tuple[_Contract, ...]:  # fmt: skip
-        name, size = self._name(space[1]), size_of(self.symbols, space[1])
-        ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups) if part.factors}
-        strides: dict[int, None] = {}
-        sums: dict[int, None] = {}  # of the strides of one access, such as x[i + 3 * global size]
-        added: dict[Atom, None] = {}
-        fixed: dict[int, None] = {}
-        for group in self.groups:
-            access = group.access
-            if access.space != space:
-                continue
-            strides[access.size] = None
-            own = [
-                factor for atom, factor in access.offset.factors
-                if 0 < factor <= MAX_STRIDE_BYTES and (atom in ids or atom.parts) and not atom.divisor
-            ]  # fmt: skip
-            strides.update(dict.fromkeys(own))
-            if len(set(own)) > 1:
-                sums[sum(set(own))] = None
-            added.update(dict.fromkeys(atom for atom, factor in access.offset.factors if factor in own))
-            low, high = self.pool.limits(access.offset)
-            for end in (high, *_find_guarded_offsets(access)):
-                if low >= 0 and 0 <= end <= MAX_CONSTANT_BYTES - access.size:
-                    fixed[end + access.size] = None
-
-        def sizes(of: Sequence[tuple[str, Sum]], by: Iterable[int] = sorted(strides)) -> _Contract:
-            return [
-                (f"{name} has at least {stride} * {words} bytes", at_most(value * stride, size))
-                for stride in by
-                for words, value in of
-            ][:MAX_CANDIDATES]
-
-        values = [(self._name(at), value) for at, value in self.symbols.values.items()][:5]
-        products = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(values, 2)]
-        products += [(f"{a} * {a}", self.pool.product(x, x)) for a, x in values]
-        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
-        # The number of work items of a guarded axis is not assumed as a size, because that would prove a guard that is
-        # off by one.
-        unguarded = [one for axis, one in zip(self.axes, totals, strict=True) if axis not in guarded]
-        mixed = [(f"{a} * {b}", self.pool.product(x, y)) for a, x in values for b, y in unguarded]
-        constants = [(f"{name} has at least {one} bytes", at_most(number(one), size)) for one in fixed]
-        given = any(f"len({name})" in words for words in self.always)
-        by_values = [] if given else [*sizes(values), *constants]
-        by_products = [] if given else sizes(products)
-        mixed += [
-            (f"({a} + {b})", x + y)
-            for a, x in values
-            for b, y in unguarded
-            if any(one in added for one, _ in x.factors)
+    def _relations(self, access: ItemAccess, property_: str) -> _Contract:
+        """Return relations of arguments and sizes that the author of a kernel may have assumed."""
+        pitches = [
+            (one, self._axes_of(atoms))
+            for atom in atoms_of(access.offset)
+            if atom.parts and not atom.divisor and atom.test is None
+            for atoms in (set(atoms_of(*atom.parts)),)
+            for one in atoms
         ]
-        others = [] if given else sizes(mixed)
-        others += [
+        values = [(self._name(at), value) for at, value in self.symbols.values.items()]
+        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
+        found = [
             (f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes
         ]
-        others += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
-        if guarded:
-            return by_values, by_products, others
-        if not given:
-            whole = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(totals, 2)]
-            groups = [(f"the groups along {AXES[axis]}", self.symbols.counts[axis]) for axis in self.axes]
-            local = [(f"local_size_{AXES[axis]}", self.symbols.local[axis]) for axis in self.axes]
-            if len(totals) == len(AXES):
-                whole.append(("the work items", self.pool.product(whole[0][1], totals[2][1])))
-            others += [*sizes([*totals, *whole, *groups, *local]), *sizes(totals, sums)]
+        found += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
+        if property_ == "bounds":
+            widths = {atom for atom, _ in pitches}
+            found += [(f"{a} is positive", at_most(x * -1, -1)) for a, x in values if widths & set(atoms_of(x))]
+        if self._axes_under_guards(access):
+            return found
         for a, x in values:
             # Only for a width of rows, because the proof itself is about the relation of other arguments to sizes.
             numbered = [axes for atom, axes in pitches if any(atom is one for one, _ in x.factors)]
             if not numbered:
                 continue
-            others += [
+            found += [
                 (f"{a} is the number of {b.removeprefix('the ')}", equal(x, y))
                 for axis, (b, y) in zip(self.axes, totals, strict=True)
                 if not any(axis in axes for axes in numbered)  # the width of its step is along another axis
             ]
             rest = x - self.pool.quotient(x, TILE) * TILE
-            others.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
-        return by_values, by_products, others
+            found.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
+        return found
 
     def _outside(self, access: ItemAccess, question: Question) -> list[object]:
         size = self._size(access.space)
@@ -615,8 +597,19 @@ class Prover:
         proof = self._prove("bounds", access, [_ITEM], build, path, things)
         if proof is not None or not search:
             return proof or self._report_unknown("bounds", line)
+        need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
+        if need is not None and self._need_finder.is_by_contents(access):
+            loads = loads_of(self.walker, access.offset)
+            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {loads[0].line} loads")
+        excuse = None
+        if need is not None and need.nearest is not None and need.formula is not None:
+            words = need.formula.words
+            excuse = f"{need.name} needs {need.amount}: --assume 'len({need.name}) >= {words}'"
+            if self._leads_on(access.space):
+                return self._report_unknown("bounds", line, excuse)
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
-        assumed = [one for part in self._contract(access) for _, one in part]
+        assumed = [one for part in self._contract(access, "bounds") for _, one in part]
+        assumed += need.is_nearest(size) if need is not None else []
 
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
@@ -629,7 +622,14 @@ class Prover:
             return hard
 
         result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
+        if result.answer == UNKNOWN_ANSWER and excuse is not None:
+            return structs.replace(result, reason=excuse)
         return self._explain(result, things)
+
+    def _leads_on(self, space: Space) -> bool:
+        """Return whether values of a buffer decide where other accesses lie: a list of starts has one entry more than rows."""
+        own = {atom for atom, loaded in self.walker.loaded.items() if loaded.space == space}
+        return any(own & set(atoms_of(group.access.offset, group.access.path)) for group in self.groups)
 
     def _no_pointer(self, access: ItemAccess) -> ProofResult:
         """Answer for an address that lies below all buffers of a launch."""
@@ -798,24 +798,34 @@ class Prover:
             if where is not None and not entry.kind & 7:
                 key = variable_key(RegisterSpace.GENERAL, where.root)
                 given[key] = given.get(key, 0) | ((1 << entry.size) - 1) << where.offset
-        early = {
-            key: left for key, bits in effects.live_at_start().items()
-            if (left := bits & ~given.get(key, 0)) and _is_own(key)
-        }  # fmt: skip
-        doubtful: dict[int, None] = {}
+        are_full, assumed = self._are_threads_full()
+        lines = Definedness(effects, given, are_full=are_full)
+        own = {key for place in range(len(kernel.instructions)) for key in effects.reads(place) if _is_own(key)}
+        doubtful = {self.walker.line(place): None for place in sorted(lines.find_doubtful(own))}
         for place, inst in enumerate(kernel.instructions):
-            reads = effects.reads(place)
-            if inst.row.marks_source or not any(_is_own(key) for key in reads):
-                continue
-            if any(bits & early.get(key, 0) for key, bits in reads.items()):
-                doubtful[self.walker.line(place)] = None
-            else:
-                yield ProofResult("uninitialised", kernel.name, self.walker.line(place), PROVED)
-        launch = self.confirm("uninitialised", list(doubtful), Example({})) if doubtful else None
+            line = self.walker.line(place)
+            if not inst.row.marks_source and line not in doubtful and any(map(_is_own, effects.reads(place))):
+                yield ProofResult("uninitialised", kernel.name, line, PROVED, assumed)
+        # The launches that show a read: of full threads, and of one that is not full.
+        for example in (Example({}), Example({"local_size_x": FEW_ITEMS})) if doubtful else ():
+            self.confirm("uninitialised", list(doubtful), example)
         for line in doubtful:
-            shown = launch and self.confirm("uninitialised", [line], Example({}))
-            unknown = self._report_unknown("uninitialised", line, "it may read a register that was never written")
-            yield self._report_refuted("uninitialised", line, shown) if shown else unknown
+            yield self._report_unknown("uninitialised", line, "it may read a register that was never written")
+
+    def _are_threads_full(self) -> tuple[bool, tuple[str, ...]]:
+        """Return whether all lanes of each thread are work items, and the assumptions that it follows from."""
+        simd, items = self.walker.simd, self.pool.product(self.symbols.local[0], self.symbols.local[1])
+        items = self.pool.product(items, self.symbols.local[2])
+        if items.is_constant:
+            words = (
+                () if any(self.walker.info.env.required_work_group_size) else tuple(words for words, _ in self.given)
+            )
+            return items.constant % simd == 0, words
+        rest = items - self.pool.quotient(items, simd) * simd
+        question = self.solver.question()
+        hard = [*self._base(question, [_ITEM]), question.condition(negation(equal(rest, 0)), _ITEM)]
+        is_full = self.solver.ask(question, hard, seconds=1.0).word == "no"
+        return is_full, tuple(self.always) if is_full else ()
 
     # ---- divergence
 

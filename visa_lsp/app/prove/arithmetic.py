@@ -1,15 +1,15 @@
 """Applies the lane words of the instruction table to terms of integers.
 
-A result other than a sum, product, quotient or mask of terms becomes a new symbol, so that the proof holds for any
-value of it.
+Terms are exact, as integers are in ``isa.lane``: only the caller truncates or clamps a result to its destination. A
+result other than a sum, product, quotient or mask of terms is not modelled, so that the proof holds for any value of
+the destination.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.prove.registers import limits
-from visa_lsp.app.prove.terms import ZERO, Level, Sum, SumPool, at_most, number
+from visa_lsp.app.prove.terms import ZERO, Sum, SumPool, at_most, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,19 +20,26 @@ if TYPE_CHECKING:
 _ALL_ONES: Final = -1
 
 
-class Arithmetic:
-    """Evaluates the expression of an instruction in its execution type.
+class NotModelled(Exception):  # noqa: N818 - a limit, not an error
+    """A word whose value is no term; the text names it."""
 
-    ``line`` is the line of symbols for values that are not modelled.
+
+class Arithmetic:
+    """Evaluates the expression of an instruction in its execution type, for a destination of a type.
+
+    ``line`` is the line of symbols for values that are not modelled. ``wraps`` means that the engines compute in 32
+    bits, where a negated or absolute source wraps around too.
     """
 
-    def __init__(self, pool: SumPool, exec_type: DataType, line: int, *, wide_count: bool) -> None:
+    def __init__(self, pool: SumPool, exec_type: DataType, target: DataType, line: int, *, wraps: bool = False) -> None:
         self.pool, self.type, self.line = pool, exec_type, line
-        self.count_bits = 64 if wide_count or exec_type.size == 8 else 32
+        self.count_bits = 64 if target.size == 8 or exec_type.size == 8 else 32
         self.bits = exec_type.bits
+        self.width = max(exec_type.bits, target.bits)  # of results, beyond which no bit counts
+        self.wraps = wraps
 
     def value(self, expr: Expr, sources: Sequence[Sum]) -> Sum:
-        """Return the value of an expression before it is truncated to a type."""
+        """Return the value of an expression before it is truncated to a type. Raises NotModelled."""
         match expr.word, expr.args:
             case "src", (int() as at, *_):
                 return sources[at]
@@ -62,10 +69,13 @@ class Arithmetic:
                 count = args[1].constant % self.count_bits
                 if word == "shl":
                     return args[0] * (1 << count)
-                signed = word == "asr" and self.type.is_signed
+                signed = self.type.is_signed and word == "asr"
+                is_exact = word == "asr" and not self.wraps
+                value = args[0] if is_exact else pool.wrap(args[0], self.bits, signed=signed)
                 # The sign is represented as in a conversion to unsigned, because the two then cancel in addresses of halves.
-                count += signed and count == self.bits - 1
-                return pool.quotient(pool.wrap(args[0], self.bits, signed=signed), 1 << count)
+                low, high = pool.limits(value)
+                count += signed and count == self.bits - 1 and -(1 << count) <= low and high < 1 << count
+                return pool.quotient(value, 1 << count)
             case "shl" if args[0].is_constant and args[0].constant >= 0:
                 # A power of two is positive, and doubles when the count grows by one.
                 low, high = pool.limits(args[1])
@@ -74,20 +84,14 @@ class Arithmetic:
                     return pool.fresh("a shifted constant", args[1].level, least, greatest, self.line)
             case "and" | "or" | "xor":
                 return self.bitwise({"and": 8, "or": 14, "xor": 6}[word], args)
-        return self.unknown(word, *args)
-
-    def unknown(self, why: str, *args: Sum) -> Sum:
-        """Return a new symbol for a value that is not modelled."""
-        level = max((one.level for one in args), default=Level.ITEM)
-        low, high = limits(self.type.size, signed=self.type.is_signed)
-        return self.pool.fresh(f"the result of {why}", level, low, high, self.line)
+        raise NotModelled(word)
 
     def bitwise(self, table: int, args: Sequence[Sum]) -> Sum:
         """Return a Boolean function of terms, bit by bit; bit i of ``table`` is its value for inputs with the bits of i."""
         pool = self.pool
         # A mask of all ones or zeros is a comparison, so that each case is a function of fewer terms.
         for at, one in enumerate(args):
-            if one.is_constant and one.constant in (0, _ALL_ONES, (1 << self.bits) - 1):
+            if one.is_constant and one.constant in (0, _ALL_ONES, (1 << self.width) - 1):
                 rest = [*args[:at], *args[at + 1 :]]
                 half = _half(table, len(args), at, set_=one.constant != 0)
                 return self.bitwise(half, rest) if rest else number(_ALL_ONES if half & 1 else 0)
@@ -115,7 +119,7 @@ class Arithmetic:
                     made = [sum(((outer >> (v | (inner >> i & 1) << 1)) & 1) << i for i in range(4)) for v in (0, 1)]
                     if made == halves:
                         return self._of_two(outer, args[at], self._of_two(inner, rest[0], rest[1]))
-        return self.unknown("bitwise logic", *args)
+        raise NotModelled("bitwise logic")
 
     def _of_two(self, table: int, one: Sum, other: Sum) -> Sum:
         if table in (3, 5, 10, 12):  # depends on one of the two
@@ -142,7 +146,7 @@ class Arithmetic:
             return one
         for mask, value in ((one, other), (other, one)):
             if mask.is_constant:
-                found = pool.mask_bits(value, mask.constant, self.bits)
+                found = pool.mask_bits(value, mask.constant, self.width)
                 if found is not None:
                     return found
             # The two have no common bits if one is a multiple of 2^k and the other less than 2^k.
@@ -156,7 +160,7 @@ class Arithmetic:
         level = max(one.level, other.level)
         if known:
             return pool.fresh("bitwise logic", level, 0, min(known), self.line)
-        return self.unknown("bitwise logic", one, other)
+        raise NotModelled("bitwise logic")
 
 
 def _half(table: int, count: int, at: int, *, set_: bool) -> int:

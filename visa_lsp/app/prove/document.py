@@ -14,11 +14,11 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from msgspec import Struct, convert, structs
+from msgspec import Struct, convert, structs, to_builtins
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
-from visa_lsp.app.prove import PROPERTIES, ProofResult
+from visa_lsp.app.prove import BY_CONTENTS, PROPERTIES, ProofResult
 from visa_lsp.app.prove.journal import Journal, read_journal
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.children import temporary_folder
@@ -192,7 +192,7 @@ def _perform(request: dict[str, Any]) -> dict[str, Any]:
         return {"results": []}
     journal = Journal(kernel.name, Path(request["journal"]))
     results = prove_kernel(module, kernel, name, path, data, options, finder, journal)
-    return {"results": [structs.asdict(one) for one in results]}
+    return {"results": [to_builtins(one) for one in results]}
 
 
 @lru_cache(maxsize=1)  # each kernel of a file is a job
@@ -356,7 +356,8 @@ def with_shown_lines(
     found = []
     for one in results:
         own = launches.get((one.property, one.line))
-        if one.answer != "proved" and own is not None:
+        by_contents = one.reason is not None and one.reason.startswith(BY_CONTENTS)
+        if one.answer != "proved" and own is not None and not by_contents:
             one = structs.replace(one, answer="refuted", launch=own, reason=None)  # noqa: PLW2901
         elif one.launch is not None:
             elsewhere = sorted(shown[one.property, one.launch])

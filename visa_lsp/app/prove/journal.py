@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import convert, structs
+from msgspec import convert, structs, to_builtins
 
 from visa_lsp.app.prove import PROPERTIES, ProofResult
 
@@ -52,15 +52,15 @@ class Journal:
 
     def add(self, task: int, results: Iterable[ProofResult]) -> None:
         """Add the answers to a task."""
-        self._write({"task": task, "results": [structs.asdict(one) for one in results]})
+        self._write({"task": task, "results": [to_builtins(one) for one in results]})
 
     def refute(self, results: Iterable[ProofResult]) -> None:
         """Add refutations by launches."""
-        self._write({"refuted": [structs.asdict(one) for one in results]})
+        self._write({"refuted": [to_builtins(one) for one in results]})
 
     def finish(self, results: Iterable[ProofResult]) -> None:
         """Add the answers to all tasks, which later plans can only improve."""
-        self._write({"results": [structs.asdict(one) for one in results]})
+        self._write({"results": [to_builtins(one) for one in results]})
 
     def _write(self, entry: dict[str, Any]) -> None:
         if self.path is not None:

@@ -15,6 +15,7 @@ from visa_lsp.app.prove.fences import join_orders
 from visa_lsp.app.prove.registers import Cell, ItemRegisters, LanePlace, limits
 from visa_lsp.app.prove.terms import (
     TRUE,
+    ZERO,
     Atom,
     Claim,
     Level,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 BOUNDED_ROUNDS: Final = 4  # of a loop without a proof; its body is walked as often for each loop around it
 MAX_KNOWN_ROUNDS: Final = 32  # of a loop whose conditions are known
-MAX_TRIPS: Final = (1 << 31) - 1
+MAX_TRIPS: Final = ((1 << 31) - 1, (1 << 32) - 1)  # rounds after the first one, tried in this order
 _Key = tuple[int, LanePlace]
 
 
@@ -119,10 +120,12 @@ def _has_barrier(walker: Walker, loop: Repeat) -> bool:
 
 def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
     """Return whether a way through the body has no barrier."""
+    presumed = walker.presumed
     with walker.trial():
         probe = walker.new_interval()
         unknown = ItemRegisters(walker.pool, walker.lane, surfaces=dict(way.registers.surfaces))
         end = _round(walker, loop, Way(unknown, way.path, frozenset({probe}), way.known), [])
+    walker.presumed = presumed
     return not end.is_dead and probe in end.intervals
 
 
@@ -169,7 +172,7 @@ class _Head:
         self.walker, self.loop, self.way, self.line = walker, loop, way, line
         self.pool = walker.pool
         self.lowest = Level.GROUP if has_barrier else Level.THREAD
-        self.trip = self.pool.fresh("round", self.lowest, 0, MAX_TRIPS, line)
+        self.trip = ZERO
         self.levels: dict[_Key, Level] = {}
         self.steps: dict[_Key, Sum] = {}
         self.constant: set[_Key] = set()
@@ -180,19 +183,39 @@ class _Head:
 
     def any_round(self) -> tuple[ItemRegisters, tuple[Claim, ...]]:
         """Return the registers at the beginning of any round, and the facts about them."""
-        with self.walker.trial():
-            head, symbols, end = self._attempt()
-            for _ in range(MAX_ROUNDS):
-                if not self._refine(symbols, head, end):
-                    break
-                head, symbols, end = self._attempt()
-            else:
-                # The classes do not converge, so that every value is a new symbol.
-                self.steps.clear()
-                self.constant.clear()
-                self.levels = dict.fromkeys(self.levels, Level.ITEM)
-                head, symbols, end = self._attempt()
-        return head, (*self._facts(symbols, end), *self._invariants(symbols, end))
+        presumed = self.walker.presumed
+        for limit in (*MAX_TRIPS, 0):
+            self.trip = self.pool.fresh("round", self.lowest, 0, limit or MAX_TRIPS[0], self.line)
+            with self.walker.trial():
+                head, symbols, end = self._converge()
+                facts = (*self._facts(symbols, end), *self._invariants(symbols, end))
+            last = equal(self.trip, limit)
+            # Without values that it moves, the number of a round says only whether it is the first one.
+            is_certain = end.is_dead or not self.steps
+            if is_certain or (limit and self.walker.never([*facts, *end.path, *end.known, last])):
+                return head, facts
+            self.walker.presumed = presumed
+        words = f"the loop at line {self.line} has at most 2^31 rounds"
+        self.walker.presumed = {**self.walker.presumed, self.line: words}
+        return head, facts
+
+    def _converge(self) -> tuple[ItemRegisters, dict[_Key, Sum], Way]:
+        """Walk rounds until the classes of the values hold; return the state at their beginning, its symbols, and their end."""
+        self.steps, self.constant, self.levels = {}, set(), {}
+        presumed = self.walker.presumed
+        found = self._attempt()
+        for _ in range(MAX_ROUNDS):
+            head, symbols, end = found
+            if not self._refine(symbols, head, end):
+                return found
+            self.walker.presumed = presumed  # what an earlier attempt presumed does not count
+            found = self._attempt()
+        # The classes do not converge, so that every value is a new symbol.
+        self.steps.clear()
+        self.constant.clear()
+        self.levels = dict.fromkeys(self.levels, Level.ITEM)
+        self.walker.presumed = presumed
+        return self._attempt()
 
     def _attempt(self) -> tuple[ItemRegisters, dict[_Key, Sum], Way]:
         """Walk a round from a state with the present classes of values."""

@@ -9,35 +9,54 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.prove.arithmetic import Arithmetic
+from visa_lsp.app.prove.arithmetic import Arithmetic, NotModelled
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
 from visa_lsp.app.prove.terms import TRUE, Claim, Level, Sum, SumPool, at_most, either, negation, number
-from visa_lsp.app.read.model import Calc, Choose, Expr, Lanes
+from visa_lsp.app.read.model import Calc, Choose, Compare, Expr, Lanes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
-from visa_lsp.program.model import AddressOf, Combine, General, Immediate, Indirect, Kernel, Predicate, RawOperand
+from visa_lsp.program.model import (
+    AddressOf,
+    Combine,
+    General,
+    Immediate,
+    Indirect,
+    Kernel,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+)
 from visa_lsp.sim.lanes import words_of
 from visa_lsp.sim.values import execution_type, extend_type, immediate, unpack_type
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from visa_lsp.flow.storage import Storage
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
 
 ONE_LANE: Final = ExecControl(1, 0, no_mask=True)
 MAX_ELEMENTS: Final = 8  # of an instruction that is followed element by element
+_EXACT_SUMS: Final = frozenset(
+    {"src", "const", "add", "add3", "sub", "mul", "mad", "min", "max"}
+)  # also before they are clamped
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionSite:
-    """An instruction on the way of the work item: its lanes, the registers, its line, and whether the whole thread is there."""
+    """An instruction on the way of the work item: its lanes, the registers, its line, and whether the whole thread is there.
+
+    ``by_all``: every lane, active or not, computes the value from what every lane has written.
+    """
 
     control: ExecControl
     registers: ItemRegisters
     line: int
     is_common: bool
+    by_all: bool = False
 
     @property
     def for_thread(self) -> InstructionSite:
@@ -185,12 +204,12 @@ class LaneOperands:
         return self._make_place(where.root, where.offset + operand.offset, size, size, control)
 
     def value(self, value: Expr, target: DataType, site: InstructionSite) -> Sum | None:
-        """Return the value of an expression, truncated to a target type; None if that is not an integer."""
+        """Return the value of an expression, truncated or clamped to a target type; None if that is not an integer."""
         if not isinstance(value, Calc | Choose):
             return None
         args = value.args if isinstance(value, Calc) else (value.yes, value.no)
         exec_type = execution_type([self.type_of(one) for one in args])
-        if not exec_type.is_int or not target.is_int or value.saturate:
+        if not exec_type.is_int or not target.is_int or (isinstance(value, Choose) and value.saturate):
             return None
         if isinstance(value, Choose):
             yes, no = (self.source(one, exec_type, site) for one in args)
@@ -199,11 +218,45 @@ class LaneOperands:
         used = words_of(value.meaning)
         extended = extend_type(used, exec_type, target)
         sources = [self.source(one, extended, site) for one in args]
-        found = Arithmetic(self.pool, exec_type, site.line, wide_count=target.size == 8).value(value.meaning, sources)
+        is_flat = all(isinstance(one, int) or one.word == "src" for one in value.meaning.args)
+        wraps = is_flat and exec_type.size == 4 >= target.size and not value.saturate
+        arithmetic = Arithmetic(self.pool, exec_type, target, site.line, wraps=wraps)
+        low, high = limits(target.size, signed=target.is_signed)
+        try:
+            if value.saturate and not used <= _EXACT_SUMS:
+                raise NotModelled("saturation")  # noqa: TRY301 - handled as the others are
+            found = arithmetic.value(value.meaning, sources)
+        except NotModelled as error:
+            # The destination holds any value, because a word may exceed its execution type.
+            level = max((one.level for one in sources), default=Level.ITEM)
+            return self.pool.fresh(f"the result of {error}", level, low, high, site.line)
+        if value.saturate:
+            below = self.pool.choice(at_most(found, low), number(low), found)
+            return self.pool.choice(at_most(number(high), found), number(high), below)
         # Signed sums and all products are index arithmetic, in which programmers expect no wrapping.
         counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
         line = site.line if counts and target.size == 4 else 0
         return self.pool.wrap(found, target.bits, signed=target.is_signed, line=line)
+
+    def is_by_all(self, values: Iterable[Expr | Predicate], site: InstructionSite) -> bool:
+        """Return whether an instruction runs in every lane, and reads only what every lane has written."""
+        return site.control.no_mask and all(self._is_of_all(one, site) for one in values)
+
+    def _is_of_all(self, value: Expr | Predicate, site: InstructionSite) -> bool:
+        registers = site.registers
+        match value:
+            case Predicate() | PredicateOperand():
+                return registers.is_flag_by_all(value.var)
+            case Calc():
+                return self.is_by_all(value.args, site)
+            case Choose(condition, yes, no):
+                return self.is_by_all((condition, yes, no), site)
+            case Compare(_, left, right):
+                return self.is_by_all((left, right), site)
+            case General():
+                place = self.place(value, site.control)
+                return place is None or registers.is_by_all(place)
+        return True
 
     def is_by_elements(self, value: Expr, site: InstructionSite) -> bool:
         """Return whether the lanes of an instruction represent elements that all work items share."""

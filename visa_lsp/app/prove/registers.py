@@ -172,7 +172,15 @@ class ItemRegisters:
         """Make bytes of a variable unknown."""
         self.cells[root] = tuple([cell for cell in self.cells.get(root, ()) if not cell.bits & bits])
 
+    def is_by_all(self, place: LanePlace) -> bool:
+        """Return whether every lane has written the elements of a place, or the thread has one element there."""
+        return not place.stride or all(one.by_all for one in self.cells.get(place.root, ()) if one.bits & place.bits)
+
     # ---- predicates
+
+    def is_flag_by_all(self, var: int) -> bool:
+        """Return whether every lane has written its bit of a predicate."""
+        return all(one[3] for one in self.flags.get(var, ()))
 
     def flag(self, var: int, first: int, lanes: int, *, whole: bool) -> Claim | None:
         """Return a predicate's bit for the item's lane, or with ``whole`` bit ``first`` for all lanes; None if unknown."""

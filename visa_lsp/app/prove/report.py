@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import structs
+from msgspec import to_builtins
 
 from visa_lsp.app.errors import printable
 
@@ -26,8 +26,8 @@ def results_json(file: ProvedFile) -> list[dict[str, Any]]:
     return [
         {"property": one.property, "path": printable(file.name)}
         | {
-            key: list(map(structs.asdict, value)) if key == "needs" else value
-            for key, value in structs.asdict(one).items()
+            key: value
+            for key, value in to_builtins(one).items()
             if value is not None and (value or key not in ("needs", "faults", "buffer"))
         }
         for one in file.results
@@ -87,13 +87,15 @@ def _kernel_lines(
         lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(words)}")
     if any(key not in written for key in groups):
         lines.append(f"  {_ELSEWHERE}")
-    assumed = dict.fromkeys(words for one in results if one.answer == "proved" for words in one.assumptions)
+    assumed = dict.fromkeys(
+        words for one in results if one.answer == "proved" for words in one.assumptions if " has at least " not in words
+    )
     if assumed:
         lines.append("  proved for launches in which")
         lines += [f"  - {words}" for words in assumed]
     needs = _needs_of(results)
     if needs:
-        lines.append("  proved for buffers with at least")
+        lines.append("  needs buffers of at least")
         lines += [f"  - {buffer}: {elements} element{'' if elements == '1' else 's'}" for buffer, elements in needs]
     return lines
 

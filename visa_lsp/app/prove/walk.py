@@ -8,14 +8,14 @@ holds; an access that is not modelled has a reason.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.prove.arithmetic import Arithmetic
+from visa_lsp.app.prove.arithmetic import Arithmetic, NotModelled
 from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, FenceOrder, Stretches, join_orders
 from visa_lsp.app.prove.operand_terms import MAX_ELEMENTS, ONE_LANE, InstructionSite, LaneOperands
 from visa_lsp.app.prove.payload import initial_registers, symbols_of
@@ -68,7 +68,7 @@ from visa_lsp.app.read.model import (
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
-from visa_lsp.isa.message_forms import MemoryUse
+from visa_lsp.isa.message_forms import FenceForm, MemoryUse
 from visa_lsp.isa.model import FlowClass, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
@@ -178,13 +178,20 @@ class Walker:
         self._parked: dict[int, list[Way]] = {}
         self._returned: list[Way] = []
         self.departures = 0  # ways that have left for a label or the end of the routine
-        self._start, self.storage = initial_registers(kernel, info, platform, self.symbols, simd)
-        self.lane = self._start.lane
+        self.presumed: dict[int, str] = {}  # line of a loop -> what its walk presumes of every launch
+        self.start, self.storage = initial_registers(kernel, info, platform, self.symbols, simd)
+        self.lane = self.start.lane
         self.operands = LaneOperands(kernel, platform, self.pool, self.storage, self.lane, simd)
 
     def walk(self) -> None:
         """Walk the kernel from its start. Raises TooLong if it is too large for a proof."""
-        self._routine(0, Way(self._start, (), frozenset({0})))
+        self._routine(0, Way(self.start.copy(), (), frozenset({0})))
+
+    def find_unreached_lines(self) -> list[int]:
+        """Return the lines of the instructions that access memory, but that no work item of a launch reaches."""
+        reached = {one.instruction for one in self.accesses}
+        instructions = enumerate(self.kernel.instructions)
+        return [self.line(place) for place, inst in instructions if place not in reached and _accesses_memory(inst)]
 
     @property
     def is_long(self) -> bool:
@@ -370,17 +377,19 @@ class Walker:
     # ---- values
 
     def _site(self, control: ExecControl, way: Way, place: int) -> InstructionSite:
-        return InstructionSite(control, way.registers, self.line(place), way.is_common)
+        return InstructionSite(control, way.registers, self.line(place), way.is_common, control.no_mask)
 
     def _set(self, statement: Set, way: Way) -> None:
         target, value = statement.target, statement.value
         site = self._site(statement.control, way, statement.places[0])
+        guarded = () if statement.guard is None else (statement.guard, target)
+        site = replace(site, by_all=self.operands.is_by_all((value, *guarded), site))
         if isinstance(value, Compare):
             self._compare(value, target, site)
             return
         if isinstance(target, PredicateOperand):
             assert isinstance(value, Calc)
-            self._predicate_logic(value, target, site)
+            self._predicate_logic(value, target, statement.guard, site)
             return
         type_ = self.operands.type_of(target)
         if statement.guard is None and self.operands.is_by_elements(value, site):
@@ -420,12 +429,12 @@ class Walker:
     ) -> None:
         """Write a value to a place."""
         control, registers = site.control, site.registers
-        if control.exec_size == 1 and not control.no_mask and not site.is_common:
-            value = None  # because lane 0 may be inactive
+        if control.exec_size == 1 and not control.no_mask and (not site.is_common or control.mask_offset):
+            value = None  # because the lane may be inactive
         if value is None:
             registers.forget(place.root, place.bits)
             return
-        by_all = control.no_mask or (not place.stride and site.is_common)
+        by_all = site.by_all or (not place.stride and site.is_common)
         if guard != TRUE:
             old = registers.read(place, signed=signed, line=site.line)
             value = self.pool.choice(guard, value, old)
@@ -436,7 +445,7 @@ class Walker:
         """Write a condition to a predicate."""
         control = site.control
         is_single = control.exec_size == 1
-        by_all = control.no_mask or (is_single and site.is_common)
+        by_all = site.by_all or (is_single and site.is_common and not control.mask_offset)
         if is_single and (not by_all or value.level > Level.THREAD):
             value = self.pool.fresh_fact(f"{what} of one lane", Level.THREAD, site.line)
         site.registers.set_flag(target.var, control.mask_offset, control.exec_size, value, by_all=by_all)
@@ -456,15 +465,18 @@ class Walker:
         ones = self.pool.choice(found, number(-1 if type_.is_signed else (1 << type_.bits) - 1), number(0))
         self._assign(target, ones if type_.is_int else None, TRUE, site)
 
-    def _predicate_logic(self, value: Calc, target: PredicateOperand, site: InstructionSite) -> None:
+    def _predicate_logic(
+        self, value: Calc, target: PredicateOperand, guard: Predicate | None, site: InstructionSite
+    ) -> None:
         at, lanes = site.control.mask_offset, site.control.exec_size
         whole = lanes == 1
         args: list[Claim] = []
-        for one in value.args:
+        for one in (*value.args, target):
             assert isinstance(one, PredicateOperand)
             found = site.registers.flag(one.var, at, lanes, whole=whole)
             level = Level.THREAD if whole else Level.ITEM
             args.append(found or self.pool.fresh_fact("a predicate", level, site.line))
+        old = args.pop()
         match value.meaning.word:
             case "not":
                 result = negation(args[0])
@@ -476,6 +488,9 @@ class Walker:
                 result = either(both(args[0], negation(args[1])), both(negation(args[0]), args[1]))
             case _:
                 result = args[0]
+        if guard is not None:
+            held = self.operands.flag(guard, site)
+            result = either(both(held, result), both(negation(held), old))
         self._put_flag(target, result, site, "a predicate")
 
     # ---- memory
@@ -587,6 +602,7 @@ class Walker:
         registers, name = way.registers, effect_of(inst.row.meaning)
         control, guard = inst.get("exec"), inst.get("pred")
         site = self._site(control if isinstance(control, ExecControl) else ONE_LANE, way, place)
+        site = replace(site, by_all=self.operands.is_by_all(inst.values, site))
         held = self.operands.flag(guard if isinstance(guard, Predicate) else None, site)
         if name == "barrier":
             return self._barrier(place, way)
@@ -668,8 +684,9 @@ class Walker:
         if exec_type.is_int and isinstance(table, int) and isinstance(target, General):
             args = [self.operands.source(one, exec_type, site) for one in sources]
             own = self.operands.type_of(target)
-            found = Arithmetic(self.pool, exec_type, site.line, wide_count=False).bitwise(table, args)
-            value = self.pool.wrap(found, own.bits, signed=own.is_signed) if own.is_int else None
+            with suppress(NotModelled):
+                found = Arithmetic(self.pool, exec_type, own, site.line).bitwise(table, args)
+                value = self.pool.wrap(found, own.bits, signed=own.is_signed) if own.is_int else None
         self._assign(target, value, held, site)
 
     def _set_predicate(self, inst: Inst, site: InstructionSite) -> None:
@@ -709,6 +726,11 @@ def _is_modelled(message: ElementMessage) -> bool:
         and message.use is not MemoryUse.TEST
         and not message.residency
     )
+
+
+def _accesses_memory(inst: Inst) -> bool:
+    is_fence = isinstance(inst.row.meaning, FenceForm)
+    return inst.row.family in {*_MEMORY_FAMILIES, "sampler"} and not is_fence
 
 
 def _common_beginning(lists: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:

@@ -30,7 +30,7 @@ class Effects:
         self.taken = address_taken(self.steps)
         graph = graph_of(self.steps, kernel.name, calls_end_blocks=True)
         self._strict, self._loose = Liveness(graph), Liveness(graph, masked_writes_kill=True)
-        self._graph = graph
+        self.graph = graph
         self._behind: dict[int, tuple[Bits, Bits]] = {}
         self._shared = self._find_crossing()
 
@@ -55,7 +55,7 @@ class Effects:
     def live_behind(self, place: int, key: int) -> int:
         """Return the bits of a variable that may be read after an instruction."""
         if place not in self._behind:
-            block = self._graph.block_of[place]
+            block = self.graph.block_of[place]
             for found, at in ((self._strict, 0), (self._loose, 1)):
                 for step, live in found.behind_steps(block):
                     pair = self._behind.setdefault(step, ({}, {}))
@@ -103,7 +103,7 @@ class Effects:
             if step.flow in (FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE):
                 continue
             known: set[int] = set()
-            for key, bytes_, size, writes in self._lanewise(inst):
+            for key, bytes_, size, writes in self.lanewise(inst):
                 if control.exec_size == 1 or (control.no_mask and not writes):
                     continue
                 known.add(key)
@@ -136,7 +136,8 @@ class Effects:
         numbers = any(isinstance(v, PredicateOperand) for v in inst.values)
         return not numbers or isinstance(inst.get("dst"), PredicateOperand)
 
-    def _lanewise(self, inst: Inst) -> Iterator[tuple[int, list[int], int, bool]]:
+    def lanewise(self, inst: Inst) -> Iterator[tuple[int, list[int], int, bool]]:
+        """Yield the operands with elements of lanes: the root variable, the first byte of each lane, its size, whether it is written."""
         control, message = control_of(inst), understood_message_of(inst)
         if message is not None:
             written = {slot.name for slot in inst.row.slots if slot.role is Role.WRITE}
