@@ -15,8 +15,9 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import run_launch
-from visa_lsp.app.prove import ProofResult
+from visa_lsp.app.prove import BufferNeed, ProofResult
 from visa_lsp.app.prove.document import ProofOptions, prove_data, prove_kernel, with_shown_lines
+from visa_lsp.app.prove.journal import Journal, read_journal
 from visa_lsp.app.prove.terms import Level, SumPool, at_most, less, number
 from visa_lsp.cli.main import main
 
@@ -421,6 +422,33 @@ def test_a_line_is_refuted_by_a_launch_that_has_the_fault_at_this_line_only():
         ("proved", None),
     ]
     assert found[1].reason == "the launch that has the fault at line 7 does not have it here"
+
+
+def test_a_journal_keeps_what_was_decided(tmp_path):
+    journal = Journal("k", tmp_path / "answers")
+    journal.plan([("race", [7, 8]), ("race", [8]), ("bounds", [9])])
+    journal.refute([ProofResult("bounds", "k", 9, "refuted", launch="a")])
+    journal.add(0, [ProofResult("race", "k", line, "proved", needs=(BufferNeed("y", "n"),)) for line in (7, 8)])
+    with journal.path.open("a") as stream:
+        stream.write('{"task": 1, "resu')
+    kept = read_journal(journal.path, "k").results("it was ended")
+    assert [(one.line, one.answer, one.reason) for one in kept] == [
+        (7, "proved", None),
+        (8, "unknown", "it was ended"),
+        (9, "refuted", None),
+    ]
+    assert read_journal(journal.path, "other").results("") == []
+
+
+def test_launches_before_a_proof_keep_the_assumptions():
+    code = INDEX.format("lid") + STORE.format("y", "at")
+    shared = answers(code, properties=("race",))
+    assert [one.answer for one in shared] == ["refuted"]
+    (fault,) = shared[0].faults
+    assert "of `y`" in fault["text"]
+    assert shared[0].buffer == "y"
+    unknown = answers(code, properties=("race",), assume=("groups < 1",))
+    assert {one.answer for one in unknown} == {"unknown"}
 
 
 def test_a_kernel_without_instructions_has_nothing_to_prove(tmp_path, capsys):
