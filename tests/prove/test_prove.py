@@ -37,7 +37,7 @@ def answers_of_text(text, **options):
     program = program_of_text(text)
     assert program.module is not None, program.diagnostics
     path = Path("k.visaasm")
-    given = ProofOptions(**{"seconds": 20, "properties": ("race", "bounds", "divergence"), **options})
+    given = ProofOptions(**{"seconds": 120, "properties": ("race", "bounds", "divergence"), **options})
     return prove_kernel(program.module, program.module.kernels[0], "k.visaasm", path, text.encode(), given)
 
 

@@ -99,7 +99,8 @@ def prove_data(
         """Return whether the answer is wanted; called several times a second, so that it tells the progress too."""
         if told is not None and journal.is_file():
             so_far = read_journal(journal, kernel)
-            told(f"{kernel}: {so_far.decided} of {len(so_far.tasks)} questions decided")
+            words = f"{so_far.decided} of {len(so_far.tasks)} questions decided" if so_far.tasks else "running launches"
+            told(f"{kernel}: {words}")
         return is_wanted()
 
     def ask(given: ProofOptions, **more: Any) -> dict[str, Any]:
