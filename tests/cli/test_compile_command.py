@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import types
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -335,6 +336,23 @@ def test_opencl_that_does_not_compile_is_not_run(run, folder):
     status, out, err = run("run", "k.cl")
     assert status == 1
     assert "k.cl:1:39: error V930 compiler-error: use of undeclared identifier 'q'" in out + err
+
+
+READERS = {"read": [], "stats": [], "why": ["--value", "x[3]"], "prove": ["--property", "bounds"]}
+
+
+@needs_compiler
+def test_opencl_is_read_as_it_stands(run, folder):
+    """Also counted, explained and proved, if there is Z3; nothing is written beside it, and texts have its name."""
+    (folder / "wrong.cl").write_text("kernel void k(global int *p) { p[0] = q; }")
+    for command, more in READERS.items() if find_spec("z3") else list(READERS.items())[:-1]:
+        status, out, err = run(command, "k.cl", *more)
+        assert (status, err, "/visa-lsp-" in out) == (0, "", False), command
+        assert "k.cl: scale.visaasm" in out or command == "read"
+        status, out, err = run(command, "wrong.cl", *more)
+        assert status == (2 if command == "prove" else 1)
+        assert "use of undeclared identifier 'q'" in err
+    assert sorted(path.name for path in folder.iterdir()) == ["k.cl", "wrong.cl"]
 
 
 def _programs():

@@ -15,8 +15,9 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import run_launch
-from visa_lsp.app.prove import ProofResult
+from visa_lsp.app.prove import BufferNeed, ProofResult
 from visa_lsp.app.prove.document import ProofOptions, prove_data, prove_kernel, with_shown_lines
+from visa_lsp.app.prove.journal import Journal, read_journal
 from visa_lsp.app.prove.terms import Level, SumPool, at_most, less, number
 from visa_lsp.cli.main import main
 
@@ -36,7 +37,7 @@ def answers_of_text(text, **options):
     program = program_of_text(text)
     assert program.module is not None, program.diagnostics
     path = Path("k.visaasm")
-    given = ProofOptions(**{"seconds": 20, "properties": ("race", "bounds", "divergence"), **options})
+    given = ProofOptions(**{"seconds": 120, "properties": ("race", "bounds", "divergence"), **options})
     return prove_kernel(program.module, program.module.kernels[0], "k.visaasm", path, text.encode(), given)
 
 
@@ -423,14 +424,52 @@ def test_a_line_is_refuted_by_a_launch_that_has_the_fault_at_this_line_only():
     assert found[1].reason == "the launch that has the fault at line 7 does not have it here"
 
 
+def test_a_journal_keeps_what_was_decided(tmp_path):
+    journal = Journal("k", tmp_path / "answers")
+    journal.plan([("race", [7, 8]), ("race", [8]), ("bounds", [9])])
+    journal.refute([ProofResult("bounds", "k", 9, "refuted", launch="a")])
+    journal.add(0, [ProofResult("race", "k", line, "proved", needs=(BufferNeed("y", "n"),)) for line in (7, 8)])
+    with journal.path.open("a") as stream:
+        stream.write('{"task": 1, "resu')
+    kept = read_journal(journal.path, "k").results("it was ended")
+    assert [(one.line, one.answer, one.reason) for one in kept] == [
+        (7, "proved", None),
+        (8, "unknown", "it was ended"),
+        (9, "refuted", None),
+    ]
+    assert read_journal(journal.path, "other").results("") == []
+
+
+def test_launches_before_a_proof_keep_the_assumptions():
+    code = INDEX.format("lid") + STORE.format("y", "at")
+    shared = answers(code, properties=("race",))
+    assert [one.answer for one in shared] == ["refuted"]
+    (fault,) = shared[0].faults
+    assert "of `y`" in fault["text"]
+    assert shared[0].buffer == "y"
+    unknown = answers(code, properties=("race",), assume=("groups < 1",))
+    assert {one.answer for one in unknown} == {"unknown"}
+
+
 def test_a_kernel_without_instructions_has_nothing_to_prove(tmp_path, capsys):
     path = tmp_path / "k.visaasm"
     path.write_text('.version 4.1\n.kernel "k"\n.kernel_attr SimdSize=16\n')
     assert main(["prove", str(path)]) == 0
     assert "k.visaasm: nothing to prove" in capsys.readouterr().out
-    path.write_text("")
-    assert main(["prove", str(path)]) == 1
-    assert capsys.readouterr().out == ""
+
+
+def test_what_cannot_be_proved_is_refused_in_a_sentence(tmp_path, capsys):
+    object_ = tmp_path / "k.isa"
+    object_.write_bytes(b"CISA")
+    empty, wrong = tmp_path / "empty.visaasm", tmp_path / "wrong.visaasm"
+    empty.write_text("")
+    wrong.write_text(SAXPY.replace("shl (M1, 16)", "shll (M1, 16)"))
+    found = tmp_path / "found"
+    for path, why in ((object_, "this is an object"), (empty, "the text has errors"), (wrong, "the text has errors")):
+        assert main(["prove", str(path), "--launches", str(found)]) == 2
+        said = capsys.readouterr()
+        assert (said.out, said.err.count("\n"), why in said.err) == ("", 1, True)
+    assert not found.exists()
 
 
 def test_a_masked_index_needs_a_buffer_of_as_many_elements():

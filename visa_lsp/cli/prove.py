@@ -1,6 +1,6 @@
 """The command ``visa-lsp prove``: proves that no launch has a race or an access out of bounds, or finds one that has.
 
-Exit status: 0 all proved, 1 refuted or a text with errors, 2 wrong usage or an unreadable file, 3 unknown answers.
+Exit status: 0 all proved, 1 refuted, 2 wrong usage or an input that cannot be proved, 3 unknown answers.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,13 +27,16 @@ from visa_lsp.app.prove.document import (
 )
 from visa_lsp.app.prove.report import as_text, group_refutations, needs_json, results_json
 from visa_lsp.cli.colours import add_color, ink_of
-from visa_lsp.cli.common import add_platform, say
+from visa_lsp.cli.common import add_platform
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_output, write_report
 from visa_lsp.cli.progress_line import Progress
+from visa_lsp.cli.text_inputs import TextInputs, add_compiler
 
 if TYPE_CHECKING:
     import argparse
+
+    from visa_lsp.cli.parsing import CommandParser
 
 
 EXIT_UNKNOWN: Final = 3
@@ -61,9 +65,9 @@ def seconds(text: str) -> float:
     raise ArgumentTypeError(f"expected seconds, more than 0 and at most {MAX_SECONDS}, got {text!r}")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Declare the options of the command."""
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or an object; - is standard input")
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or OpenCL C; - is standard input")
     parser.add_argument(
         "--property", metavar="LIST", type=properties, default=PROPERTIES,
         help=f"properties to prove, separated by commas; default: {','.join(PROPERTIES)}",
@@ -93,6 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="treat the lanes of one hardware thread as ordered, as they are at this SIMD width",
     )
     add_platform(parser)
+    add_compiler(parser)
 
 
 def prove_command(args: argparse.Namespace) -> int:
@@ -105,40 +110,54 @@ def prove_command(args: argparse.Namespace) -> int:
     files: list[ProvedFile] = []
     errors: list[dict[str, str]] = []
     written: dict[tuple[str, str, str], str] = {}
-    for path in args.inputs:
-        name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
-        place = Path(name) if path != STDIN or args.stdin_filename else None
-        try:
-            with Progress(f"{name}: proving"):
-                found = prove_data(name, place, read_bytes(path), options)
-        except UserError as error:
-            complain(str(error))
-            errors.append({"input": printable(name), "error": printable(str(error))})
-            status = EXIT_USAGE
-            continue
-        for line in found.notes:
-            say(line)
-        if found.is_broken:
-            errors.append({"input": printable(name), "error": "the text has errors"})
-        files.append(found)
-        if args.launches:
-            written.update(_write_launches(found, Path(args.launches), args.inputs))
-    if files or args.format == "json":
-        ink = ink_of("prove", args.color, args.output)
-        report = as_json(files, errors) if args.format == "json" else ink(as_text(files, written))
-        write_report(args.output, report, args.inputs)
+    with TextInputs(args) as inputs:
+        for named in args.inputs:
+            name = (args.stdin_filename or STDIN_NAME) if named == STDIN else named
+            try:
+                for text, path in inputs.texts_of(named, args.kernel):
+                    files.append(_prove(text, path, args, options, inputs))
+                    if args.launches:
+                        source = None if text == name else name
+                        written.update(_write_launches(files[-1], Path(args.launches), args.inputs, source))
+            except UserError as error:
+                complain(inputs.rename(str(error)))
+                errors.append({"input": printable(name), "error": printable(inputs.rename(str(error)))})
+                status = EXIT_USAGE
+        if files or args.format == "json":
+            ink = ink_of("prove", args.color, args.output)
+            report = as_json(files, errors) if args.format == "json" else ink(as_text(files, written))
+            write_report(args.output, inputs.rename(report), args.inputs)
     return status or _status(files)
+
+
+def _prove(
+    name: str, path: str, args: argparse.Namespace, options: ProofOptions, inputs: TextInputs
+) -> ProvedFile:  # fmt: skip
+    place = Path(name) if path != STDIN or args.stdin_filename else None
+    title = inputs.rename(name)
+    with Progress(f"{title}: proving") as line:
+
+        def show(words: str) -> None:
+            if line.is_due():
+                line.show(f"{title}: {words}")
+
+        return prove_data(name, place, read_bytes(path), options, told=show if line.wanted else None)
 
 
 def _status(files: list[ProvedFile]) -> int:
     answers = {one.answer for file in files for one in file.results}
-    if "refuted" in answers or any(file.is_broken for file in files):
+    if "refuted" in answers:
         return EXIT_FINDINGS
     return EXIT_UNKNOWN if answers - {"proved"} else EXIT_OK
 
 
-def _write_launches(file: ProvedFile, folder: Path, inputs: list[str]) -> dict[tuple[str, str, str], str]:
-    """Write the launch files of refutations; return their paths by kernel, property and text."""
+def _write_launches(
+    file: ProvedFile, folder: Path, inputs: list[str], source: str | None
+) -> dict[tuple[str, str, str], str]:
+    """Write the launch files of refutations; return their paths by kernel, property and text.
+
+    ``source`` is the file that the program was compiled from, if any.
+    """
     from visa_lsp.app.prove.confirm import program_line
 
     program, written = Path(file.name), {}
@@ -146,8 +165,10 @@ def _write_launches(file: ProvedFile, folder: Path, inputs: list[str]) -> dict[t
         kernel, property_, launch = key
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{file_name(kernel)}.{property_}.{refuted[0].line}.launch.yaml"
-        there = program_line(os.path.relpath(program, folder))
-        text = launch.replace(f"\n{program_line(program.name)}\n", f"\n{there}\n", 1)
+        there = f"\n{program_line(os.path.relpath(program, folder))}" if source is None else ""
+        text = launch.replace(f"\n{program_line(program.name)}", there, 1)
+        if source is not None:  # a launch file does not name a source, because that has to be compiled
+            text = f"# visa-lsp run {shlex.quote(source)} --launch {shlex.quote(str(path))}\n{text}"
         write_output(str(path), text.encode(), inputs)
         written[key] = str(path)
     return written

@@ -17,9 +17,12 @@ from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_report
+from visa_lsp.cli.text_inputs import SourceError, TextInputs, add_compiler
 
 if TYPE_CHECKING:
     import argparse
+
+    from visa_lsp.cli.parsing import CommandParser
 
 
 def line_range(text: str) -> tuple[int, int]:
@@ -33,9 +36,9 @@ def line_range(text: str) -> tuple[int, int]:
     return int(numbers[0]), int(numbers[1])
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Declare the options of the command."""
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or an object; - is standard input")
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text, an object or OpenCL C; - is standard input")
     parser.add_argument("--format", choices=("text", "html", "json"), default="text", help="output format")
     parser.add_argument("--kernel", metavar="NAME", help="show only this kernel or function")
     parser.add_argument(
@@ -47,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_color(parser)
     parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(parser)
+    add_compiler(parser)
 
 
 def read_command(args: argparse.Namespace) -> int:
@@ -55,21 +59,28 @@ def read_command(args: argparse.Namespace) -> int:
     status = EXIT_OK
     files: list[ReadFile] = []
     errors: list[dict[str, str]] = []
-    for path in args.inputs:
-        name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
-        try:
-            found = read_data(name, read_bytes(path), args.platform, say=say)
-            if found is None:
+    with TextInputs(args) as inputs:
+        for named in args.inputs:
+            name = (args.stdin_filename or STDIN_NAME) if named == STDIN else named
+            try:
+                for text, path in inputs.texts_of(named, args.kernel):
+                    found = read_data(text, read_bytes(path), args.platform, say=say)
+                    if found is None:
+                        status = max(status, EXIT_FINDINGS)
+                        errors.append({"input": printable(name), "error": "the text has errors"})
+                    else:
+                        files.append(chosen(found, args.kernel, args.lines))
+            except SourceError as problems:
                 status = max(status, EXIT_FINDINGS)
-                errors.append({"input": printable(name), "error": "the text has errors"})
-            else:
-                files.append(chosen(found, args.kernel, args.lines))
-        except UserError as error:
-            complain(str(error))
-            errors.append({"input": printable(name), "error": printable(str(error))})
-            status = EXIT_USAGE
-    if files or args.format == "json":
-        write_report(args.output, _report(files, errors, args), args.inputs)
+                errors.append({"input": printable(name), "error": printable(str(problems))})
+                for line in problems.lines:
+                    say(line)
+            except UserError as error:
+                complain(str(error))
+                errors.append({"input": printable(name), "error": printable(str(error))})
+                status = EXIT_USAGE
+        if files or args.format == "json":
+            write_report(args.output, inputs.rename(_report(files, errors, args)), args.inputs)
     return status
 
 

@@ -428,7 +428,7 @@ def _run_input(
             capture = _import_capture(name, args, folder_of_build)
         path, launch_path = _paths(name, args) if capture is None else (None, capture.launch)
         if path is not None and is_opencl(str(path)):
-            build, launch_path = _compile_kernel(name, path, launch_path, args, folder_of_build, kernel, made)
+            build, launch_path = compile_kernel(name, path, launch_path, args, folder_of_build, kernel, made)
             path = build.path
             name = f"{name}: {build.kernel}" if made is not None else name
         with Progress(f"{name}: running", wanted=not args.trace) as line:
@@ -521,7 +521,7 @@ def _compiler_words(args: Namespace) -> CompilerWords:
     return CompilerWords(" ".join(args.options or ()), args.ocloc, args.stdin_filename)
 
 
-def _compile_kernel(
+def compile_kernel(
     name: str,
     path: Path,
     launch_path: Path,

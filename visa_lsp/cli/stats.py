@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from visa_lsp.app.clusters import Cluster, ClusterWork, InputFile, Said, attach_error, capture_output
 from visa_lsp.app.errors import UserError, printable
@@ -29,6 +30,7 @@ from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say, tell, whole_number
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.progress_line import Progress
+from visa_lsp.cli.text_inputs import SourceError, TextInputs, add_compiler
 from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
@@ -37,19 +39,20 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.stats.figures import KernelFigures
+    from visa_lsp.cli.parsing import CommandParser
 
 _DEFAULT_BASELINE: Final = "visa-lsp-stats.json"
 _SUFFIX: Final = ".json"
 _GUESS: Final = 0.05  # seconds for an input
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Declare the options of the command."""
     parser.add_argument(
         "inputs",
         nargs="+",
         metavar="IN",
-        help="a text, an object, a native dump (.asm), or a folder of them; - is standard input",
+        help="a text, an object, OpenCL C, a native dump (.asm), or a folder of texts, objects and dumps; - is standard input",
     )
     parser.add_argument("--launch", metavar="FILE", help="use the platform of this launch file")
     parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="output format")
@@ -73,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_color(parser)
     parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(parser)
+    add_compiler(parser)
     add_cluster(parser, send="send the inputs to workers that cannot read the files of this machine")
 
 
@@ -80,7 +84,19 @@ def stats_command(args: argparse.Namespace) -> int:
     """Report the figures of each input."""
     if args.compare:
         return _compare(args)
-    args.inputs = [path for named in args.inputs for path in inputs_of(named)]
+    with TextInputs(args) as inputs:
+        try:
+            named = [path for one in args.inputs for _, path in inputs.texts_of(one)]
+        except SourceError as problems:
+            for line in problems.lines:
+                say(line)
+            _print([], [], [{"input": "", "error": printable(str(problems))}], (), args)
+            return EXIT_FINDINGS
+        args.inputs = [path for one in named for path in inputs_of(one)]
+        return _report(args, inputs)
+
+
+def _report(args: argparse.Namespace, inputs: TextInputs) -> int:
     baseline = _baseline_to_write(args)
     known = read_known(args.baseline) if args.baseline and baseline is None else None
     platform = args.platform or (platform_of_launch(args.launch) if args.launch else None)
@@ -92,7 +108,7 @@ def stats_command(args: argparse.Namespace) -> int:
         for number, one in enumerate(_count_inputs(args, platform, cluster)):
             sys.stderr.write(one.said)
             status = max(status, one.result.status)
-            kernels += one.result.kernels
+            kernels += [replace(kernel, path=inputs.rename(kernel.path)) for kernel in one.result.kernels]
             dumps += one.result.dumps
             if one.result.status:
                 errors.append({"input": printable(args.inputs[number]), "error": printable(one.said.strip())})

@@ -171,7 +171,7 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
         if place:
             yield f"    {place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
     if values["count"] > 1:
-        lines = "this line" if values["other_source"] in (None, values["source"]) else "these lines"
+        lines = "this line" if values["other_source"] in ("", values["source"]) else "these lines"
         yield f"    and {values['count'] - 1} more at {lines}"
 
 

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice, product
+from itertools import combinations, islice, product
 from typing import TYPE_CHECKING, Final
 
 import z3
 from msgspec import structs
 
 from visa_lsp.app.prove import BY_CONTENTS, BufferNeed, ProofResult
+from visa_lsp.app.prove.assume import assumption
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness
 from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
 PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0
+ASSUMPTION_SECONDS: Final = 0.2
+MAX_NAMES: Final = 3  # arguments in the assumptions that are offered
 MAX_MISSES: Final = 3  # unanswered questions about one counterexample
 MAX_OVERHANG: Final = 8  # work items by whose accesses a group may leave shared local memory that others fill
 LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
@@ -170,7 +173,8 @@ class Prover:
     """Answers for one kernel.
 
     ``confirm`` runs the launch of a counterexample, given the property, the lines and the example, and returns the
-    text of its launch file if the simulator finds the fault; without an example, that of an earlier launch. ``given`` are the user's assumptions, with their words.
+    text of its launch file if the simulator finds the fault; without an example, that of an earlier launch. ``given`` are
+    the user's assumptions, with their words. ``journal`` receives the answers as soon as they are decided.
     """
 
     def __init__(
@@ -209,6 +213,9 @@ class Prover:
         if not self._is_possible(TRUE):
             return [self._report_unknown(one, 1, "the assumptions allow no launch") for one in properties]
         tasks: list[tuple[str, Sequence[int], Callable[[], Iterable[ProofResult]]]] = [
+            ("uninitialised", (), self._definedness)
+        ]
+        tasks += [
             (property_, group.lines, partial(self._answer_group, property_, decide, group))
             for property_, decide in (("bounds", self._bounds), ("race", self._race))
             for group in self.groups
@@ -218,7 +225,6 @@ class Prover:
             proved = [self._report_proved(property_, line) for line in unreached]
             tasks.append((property_, unreached, partial(list, proved)))
         tasks.append(("divergence", [one.line for one in self.walker.meetings], self._meetings))
-        tasks.append(("uninitialised", (), self._definedness))
         tasks = [one for one in tasks if one[0] in properties]
         self.journal.plan((property_, lines) for property_, lines, _ in tasks)
         found: list[ProofResult] = []
@@ -462,9 +468,27 @@ class Prover:
             why = "neither a proof nor a counterexample was found"
         elif build is builds[0]:
             why = "the simulator did not confirm the launch that was found"
+            if (text := self._find_assumption(items, build)) is not None:
+                why += f"; with --assume {text!r} there is no such launch"
         else:
             why = "the work items seem to store equal values, which the simulator does not report"
         return self._report_unknown(property_, lines[0], why)
+
+    def _find_assumption(self, items: Sequence[SymbolicItem], build: _Conditions) -> str | None:
+        """Return an assumption of the user's language that excludes some conditions, but not all launches."""
+        names = [self._name(at) for at in self.symbols.values][:MAX_NAMES]
+        sizes = [f"{word}_{AXES[axis]}" for axis in self.axes for word in ("global_size", "local_size", "groups")]
+        texts = [f"{name} {sign} {size}" for name in names for size in sizes[::3] for sign in ("<=", ">=", "==")]
+        texts += [f"{a} {sign} {b}" for a, b in combinations(names, 2) for sign in ("<=", ">=")]
+        texts += [f"{name} >= 0" for name in names]
+        texts += [f"{size} == 1" for size in sizes] + [f"local_size_x <= {self.walker.simd}"]
+        for text in texts:
+            claim = assumption(text, self.walker.info, self.symbols)
+            question = self.solver.question()
+            hard = [*build(question), *self._base(question, items), *(question.condition(claim, one) for one in items)]
+            if self.solver.ask(question, hard, seconds=ASSUMPTION_SECONDS).word == "no" and self._is_possible(claim):
+                return text
+        return None
 
     # ---- bounds
 

@@ -1,4 +1,4 @@
-"""The proof of a text or object, as the command prints it.
+"""The proof of a text, as the command prints it.
 
 The work is done in a separate process with limited memory and time, because a hostile text may need any amount of both.
 When a limit ends the process, the answers of its journal remain.
@@ -56,12 +56,10 @@ class ProofOptions(Struct, frozen=True):
 
 
 class ProvedFile(Struct, frozen=True):
-    """The answers for a file, and the messages of its reader."""
+    """The answers for a file."""
 
     name: str
     results: tuple[ProofResult, ...]
-    notes: tuple[str, ...] = ()
-    is_broken: bool = False  # the text has errors
 
 
 def check_properties(names: Iterable[str]) -> tuple[str, ...]:
@@ -77,20 +75,33 @@ def check_properties(names: Iterable[str]) -> tuple[str, ...]:
 def prove_data(
     name: str, path: Path | None, data: bytes, options: ProofOptions, *,
     opened: Mapping[str, str] | None = None, is_wanted: Callable[[], bool] = lambda: True,
+    told: Callable[[str], None] | None = None,
 ) -> ProvedFile:  # fmt: skip
-    """Prove the kernels of a text or object in a separate process, which ends as soon as the answer is not wanted.
+    """Prove the kernels of a text in a separate process, which ends as soon as the answer is not wanted.
 
-    ``opened`` are texts of an editor by path, which replace the files. Raises UserError if Z3 is missing, the file is
-    neither text nor object, or an assumption has a mistake.
+    ``opened`` are texts of an editor by path, which replace the files; ``told`` is called with the progress in words.
+    Raises UserError if Z3 is missing, the file is no text or has errors, a kernel has no ze_info, or an assumption has a
+    mistake.
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
-    if not is_object(name, data):
-        decode(name, data)  # raises for other data than text, without a process
+    if is_object(name, data):
+        raise UserError(
+            f"{name}: this is an object, and answers are about lines of a text; visa-lsp dis prints its text"
+        )
+    decode(name, data)  # raises for other data than text, without a process
     job = {
         "name": name, "path": str(path) if path else None, "data": b64encode(data).decode(), "opened": dict(opened or {})
     }  # fmt: skip
     child: JobProcess | None = None  # replaced by a new one when a limit has ended it
+
+    def goes_on() -> bool:
+        """Return whether the answer is wanted; called several times a second, so that it tells the progress too."""
+        if told is not None and journal.is_file():
+            so_far = read_journal(journal, kernel)
+            words = f"{so_far.decided} of {len(so_far.tasks)} questions decided" if so_far.tasks else "running launches"
+            told(f"{kernel}: {words}")
+        return is_wanted()
 
     def ask(given: ProofOptions, **more: Any) -> dict[str, Any]:
         """Return the answer to a job, or the reason why there is none as ``lost``."""
@@ -98,37 +109,37 @@ def prove_data(
         child = child or JobProcess(_MODULE)
         asked = json.dumps({**job, "options": structs.asdict(given), **more}).encode()
         try:
-            found: dict[str, Any] = json.loads(child.ask(asked, options.seconds + GRACE_SECONDS, is_wanted))
+            found: dict[str, Any] = json.loads(child.ask(asked, options.seconds + GRACE_SECONDS, goes_on))
         except JobLost as lost:
             child.end()
             child = None
-            return {"lost": str(lost)}
+            words = str(lost)
+            return {"lost": f"time: {words}" if "longer than" in words else words}
         if "error" in found:
             raise UserError(found["error"])
         return found
 
     results: list[ProofResult] = []
+    kernel = ""
     with temporary_folder() as folder:
         journal = folder / "answers.jsonl"
         try:
             found = ask(options, names=True)
             if "lost" in found:
                 return ProvedFile(name, tuple(_unknown("", options.properties, found["lost"])))
-            for kernel in found.get("names", ()):
+            for kernel in found["names"]:
                 if not is_wanted():
                     break
                 answer = ask(structs.replace(options, kernel=kernel), journal=str(journal))
                 if "lost" not in answer:
                     results += convert(answer["results"], list[ProofResult])
                     continue
-                kept = read_journal(journal, kernel).results()
+                kept = read_journal(journal, kernel).results(answer["lost"])
                 missing = [one for one in options.properties if one not in {result.property for result in kept}]
                 results += [*kept, *_unknown(kernel, tuple(missing), answer["lost"])]
         finally:
             if child is not None:
                 child.end()
-    if found["broken"]:
-        return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
     return ProvedFile(name, tuple(results))
 
 
@@ -169,13 +180,14 @@ def _perform(request: dict[str, Any]) -> dict[str, Any]:
     finder = Beside(lambda place: request["opened"].get(str(place)))
     module, notes = _module(name, data, options.platform)
     if module is None:
-        return {"broken": True, "notes": notes}
+        more = f" ({len(notes) - 1} more)" if len(notes) > 1 else ""
+        raise UserError(f"{name}: the text has errors: {notes[0] if notes else 'it is empty'}{more}")
     kernels = [one for one in module.kernels if one.name != _COMPILERS_OWN]
     if "names" in request:
         if options.kernel is not None and all(one.name != options.kernel for one in kernels):
             known = ", ".join(one.name for one in kernels) or "none"
             raise UserError(f"{name}: no kernel {options.kernel!r} (there: {known})")
-        return {"broken": False, "names": [one.name for one in kernels if options.kernel in (None, one.name)]}
+        return {"names": [one.name for one in kernels if options.kernel in (None, one.name)]}
     kernel = next(one for one in kernels if one.name == options.kernel)
     if not kernel.instructions:
         return {"results": []}
@@ -217,6 +229,7 @@ def prove_kernel(
     from visa_lsp.app.ze_info import find_or_infer_ze_info
     from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
+    from visa_lsp.zeinfo.emit.roles import boundary
     from visa_lsp.zeinfo.emit.slots import EmitError
     from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
@@ -227,6 +240,11 @@ def prove_kernel(
         platform = propose(module, run, place, {"kernel": kernel.name}, tries=False).platform
         found = find_or_infer_ze_info(kernel, [path], finder, platform.name)
         info = next(one for one in read(found.text) if one.name == kernel.name)
+        if found.path is None and boundary(kernel) is not None:
+            raise UserError(
+                f"{name}: kernel {kernel.name} has no ze_info beside it, which has the places of its arguments; "
+                "visa-lsp compile writes it, visa-lsp zeinfo emit guesses it"
+            )
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
         raise UserError(f"{name}: kernel {kernel.name}: its arguments are not known: {error}") from None
     runs = LaunchRuns(place, data, platform.name, finder, options.item_races, end + GRACE_SECONDS / 2)

@@ -77,9 +77,10 @@ class JournalAnswers:
     refuted: dict[tuple[str, int], ProofResult] = field(default_factory=dict)
     finished: list[ProofResult] | None = None
 
-    def results(self) -> list[ProofResult]:
-        """Return an answer for each property and line."""
+    def results(self, why: str) -> list[ProofResult]:
+        """Return an answer for each property and line; ``why`` is the reason for what is not decided."""
         own = self.finished if self.finished is not None else [one for task in self.tasks for one in task]
+        own = [structs.replace(one, reason=one.reason or why) if one.answer == "unknown" else one for one in own]
         found = {(one.property, one.line): one for one in worst_answers(own)}
         for key, one in self.refuted.items():
             if key not in found or found[key].answer != "proved":
@@ -98,7 +99,7 @@ def read_journal(path: Path, kernel: str) -> JournalAnswers:
                 continue
             if "plan" in entry:
                 answers.tasks = [
-                    [ProofResult(property_, kernel, line_, "unknown", reason=LATE) for line_ in lines]
+                    [ProofResult(property_, kernel, line_, "unknown") for line_ in lines]
                     for property_, lines in entry["plan"]
                 ]
                 answers.decided = 0

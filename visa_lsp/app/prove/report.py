@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 MAX_LINES: Final = 8  # of one answer, listed by their numbers
 MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
 _ELSEWHERE: Final = "--launches DIR writes the launch files; visa-lsp run DIR/*.launch.yaml shows the faults again"
-Written = dict[tuple[str, str, str], str]  # (kernel, property, launch) -> the path of the launch file
 
 
 def results_json(file: ProvedFile) -> list[dict[str, Any]]:
@@ -56,27 +55,27 @@ def group_refutations(results: Iterable[ProofResult]) -> dict[tuple[str, str, st
 def as_text(files: Sequence[ProvedFile], written: Mapping[tuple[str, str, str], str] | None = None) -> str:
     """Return the answers as text: each unproved line, and counts of the rest with their assumptions.
 
-    ``written`` has the paths of launch files by kernel, property and text.
+    ``written`` has the paths of launch files by kernel, property and text; None if a report has no launch files.
     """
     lines: list[str] = []
     for file in files:
         name = printable(file.name)
-        if not file.results and not file.is_broken:
+        if not file.results:
             lines.append(f"{name}: nothing to prove: no memory is accessed, no register is read, there is no barrier")
         for kernel in dict.fromkeys(one.kernel for one in file.results):
-            lines += _kernel_lines(name, kernel, [one for one in file.results if one.kernel == kernel], written or {})
+            lines += _kernel_lines(name, kernel, [one for one in file.results if one.kernel == kernel], written)
     return "".join(f"{line}\n" for line in lines)
 
 
 def _kernel_lines(
-    name: str, kernel: str, results: Sequence[ProofResult], written: Mapping[tuple[str, str, str], str]
+    name: str, kernel: str, results: Sequence[ProofResult], written: Mapping[tuple[str, str, str], str] | None
 ) -> list[str]:
     lines: list[str] = []
     groups = group_refutations(results)
     for key, refuted in groups.items():
-        lines += _refutation_lines(name, key, refuted, written)
+        lines += _refutation_lines(name, key, refuted, written or {})
     for (property_, answer, buffer, reason), ones in _group_by_reason(results).items():
-        why = f", because {printable(reason)}" if reason else ""
+        why = f"{': ' if reason.startswith('time') else ', because '}{printable(reason)}" if reason else ""
         many = f" for {len(ones)} accesses" if len(ones) > 1 and buffer else ""
         of = f"{many or ' for the access'} of `{buffer}`" if buffer else ""
         at = f" (lines {_list_lines(ones)})" if len(ones) > 1 else ""
@@ -85,7 +84,7 @@ def _kernel_lines(
         counts = Counter(one.answer for one in results if one.property == property_)
         words = [f"{counts[word]} {word}" for word in ("proved", "bounded", "refuted", "unknown") if word in counts]
         lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(words)}")
-    if any(key not in written for key in groups):
+    if written is not None and any(key not in written for key in groups):
         lines.append(f"  {_ELSEWHERE}")
     assumed = dict.fromkeys(
         words for one in results if one.answer == "proved" for words in one.assumptions if " has at least " not in words
