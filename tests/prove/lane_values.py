@@ -253,7 +253,9 @@ class _Evaluation:
 def corners(type_, random, count):
     """Return numbers of a type: its ends, numbers near powers of two, and random ones of all lengths."""
     low, high = limits(type_.size, signed=type_.is_signed)
-    near = [sign * (1 << bit) + one for bit in (0, 1, 3, 7, 8, 15, 16, 31, 32, 63) for one in (-1, 0, 1) for sign in (1, -1)]
+    near = [
+        sign * (1 << bit) + one for bit in (0, 1, 3, 7, 8, 15, 16, 31, 32, 63) for one in (-1, 0, 1) for sign in (1, -1)
+    ]
     found = [low, low + 1, high, high - 1, high // 2, *[one for one in near if low <= one <= high]]
     while len(found) < count:
         value = random.getrandbits(random.randint(1, type_.bits))

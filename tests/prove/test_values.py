@@ -21,7 +21,9 @@ pytest.importorskip("z3")
 SEED = 59
 SIGNS = (OperandModifier.NONE, OperandModifier.NEG, OperandModifier.ABS, OperandModifier.NEGABS)
 LOGIC = (OperandModifier.NONE, OperandModifier.NOT)
-SOME = pytest.mark.parametrize("some", [pytest.param(True, id="some"), pytest.param(False, id="all", marks=pytest.mark.full)])
+SOME = pytest.mark.parametrize(
+    "some", [pytest.param(True, id="some"), pytest.param(False, id="all", marks=pytest.mark.full)]
+)
 SHOWN = 5
 
 
@@ -51,7 +53,9 @@ def cases(mnemonic, row, random, *, some, more=None):
     found = [(dst, *rest) for dst in targets for rest in product(*types)]
     if some or len(found) > 512:
         pairs = {(dst, at, one): None for dst in targets for at, of in enumerate(types) for one in of}
-        chosen = [(dst, *(one if i == at else random.choice(of) for i, of in enumerate(types))) for dst, at, one in pairs]
+        chosen = [
+            (dst, *(one if i == at else random.choice(of) for i, of in enumerate(types))) for dst, at, one in pairs
+        ]
         found = random.sample(chosen, min(len(chosen), 10)) if some else chosen
     saturates = [False, True] if any(one.field == "sat" for one in row.modifiers) else [False]
     for dst, *rest in found:
@@ -65,14 +69,18 @@ def numbers(types, random, count, *, exhaustive):
     """Return the numbers of the sources: all pairs of bytes, or corners with corners and random numbers."""
     if exhaustive and len(types) <= 2 and all(one.size == 1 for one in types):
         grid = np.array(list(product(range(256), repeat=len(types))), np.uint8)
-        return [np.ascontiguousarray(grid[:, at]).view(f"<{'i' if one.is_signed else 'u'}1") for at, one in enumerate(types)]
+        return [
+            np.ascontiguousarray(grid[:, at]).view(f"<{'i' if one.is_signed else 'u'}1") for at, one in enumerate(types)
+        ]
     lists = [corners(one, random, count) for one in types]
     for one in lists[1:]:
         random.shuffle(one)
     # A small number as a count of a shift, a width or an offset
     lists[1:] = [[n if random.random() < 0.6 else n & 63 if n >= 0 else n for n in one] for one in lists[1:]]
     length = max(map(len, lists))
-    return [filled(type_, [one[at % len(one)] for at in range(length)]) for type_, one in zip(types, lists, strict=True)]
+    return [
+        filled(type_, [one[at % len(one)] for at in range(length)]) for type_, one in zip(types, lists, strict=True)
+    ]
 
 
 def compare(mnemonic, random, dst, types, modifier, *, sat=False, some=True, constant=None, target=None, **more):
@@ -129,9 +137,7 @@ def test_lane_words_with_a_constant(some):
                         if number >= 1 << last.bits - 1 and last.is_signed:
                             continue
                         constant = values.immediate(last, number)
-                        yield compare(
-                            row.mnemonic, random, dst, types, modifier, sat=sat, some=True, constant=constant
-                        )
+                        yield compare(row.mnemonic, random, dst, types, modifier, sat=sat, some=True, constant=constant)
 
     check(found())
 

@@ -15,11 +15,12 @@ from msgspec import structs
 
 from visa_lsp.app.prove import PROPERTIES, ProofResult
 from visa_lsp.app.prove.axes import find_used_axes
-from visa_lsp.app.prove.definedness import Definedness
+from visa_lsp.app.prove.definedness import Definedness, IndexedRow
 from visa_lsp.app.prove.loaded_parts import find_loaded_parts
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment
 from visa_lsp.app.prove.spaces import (
+    ARRAY,
     BUFFER,
     IMAGE,
     NO_POINTER,
@@ -34,9 +35,12 @@ from visa_lsp.app.prove.spaces import (
 )
 from visa_lsp.app.prove.terms import TRUE, Atom, Claim, Level, Sum, at_most, atoms_of, both, equal, negation, number
 from visa_lsp.app.read.effects import Effects
+from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
 from visa_lsp.isa.predefined import FIRST_VARIABLE
+from visa_lsp.program import regions
+from visa_lsp.program.model import Indirect
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -67,6 +71,7 @@ TILE: Final = 16  # work items along an axis of a tile, because compilers and pr
 _MET: Final = "all work items of a group come to the barrier of line {}"
 _STAYS: Final = "accesses of shared local memory stay in their arrays (see the answers for bounds)"
 _STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their work item"
+_STAYS_INDIRECT: Final = "indirect operands stay in their variables (see the answers for bounds)"
 _ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
     (32, 1, 1),
@@ -179,6 +184,9 @@ class Prover:
         self.cap: _Contract = []
         with suppress(OutOfTime):
             self._cap_groups()
+            arrays = [group.access for group in self.groups if group.access.space[0] == ARRAY]
+            if not all(map(self._is_inside, arrays)):
+                self.always.append(_STAYS_INDIRECT)
 
     @cached_property
     def effects(self) -> Effects:
@@ -192,6 +200,8 @@ class Prover:
             return [self._report_unknown(one, 1, "the assumptions allow no launch") for one in properties]
         for property_, decide in (("bounds", self._bounds), ("race", self._race)):
             for group in self.groups if property_ in properties else ():
+                if property_ == "race" and group.access.space[0] == ARRAY:
+                    continue  # registers, which no other work item accesses
                 result = self._in_time(property_, group.access.line, partial(decide, group))
                 found += [structs.replace(result, line=line) for line in group.lines]
             if property_ in properties:
@@ -428,6 +438,9 @@ class Prover:
         kind, index = space
         if kind == SHARED and index < 0:
             return number(self.walker.info.env.slm_size)
+        if kind == ARRAY:
+            declared = self.walker.kernel.variable(index)
+            return number(declared.byte_size) if declared is not None else None
         if kind in (BUFFER, SHARED):
             return size_of(self.symbols, index)
         return None
@@ -755,7 +768,7 @@ class Prover:
                 key = variable_key(RegisterSpace.GENERAL, where.root)
                 given[key] = given.get(key, 0) | ((1 << entry.size) - 1) << where.offset
         are_full, assumed = self._are_threads_full()
-        lines = Definedness(effects, given, are_full=are_full)
+        lines = Definedness(effects, given, self._find_indexed_rows(), are_full=are_full)
         own = {key for place in range(len(kernel.instructions)) for key in effects.reads(place) if _is_own(key)}
         doubtful = {self.walker.line(place): None for place in sorted(lines.find_doubtful(own))}
         for place, inst in enumerate(kernel.instructions):
@@ -768,12 +781,31 @@ class Prover:
         for line in doubtful:
             yield self._report_unknown("uninitialised", line, "it may read a register that was never written")
 
+    def _find_indexed_rows(self) -> dict[int, IndexedRow]:
+        """Return the indirect operands, by instruction, whose lanes certainly read their own elements of a row."""
+        found: dict[int, IndexedRow] = {}
+        for access in self.walker.accesses:
+            inst = self.walker.kernel.instructions[access.instruction]
+            values = [value for value in inst.values if isinstance(value, Indirect)]
+            if access.space[0] != ARRAY or access.why or len(values) != 1:
+                continue
+            (value,), lanes = values, exec_control_of(inst).exec_size
+            row = lanes * value.type.size
+            is_whole = value.region.width is not None and value.region.vert_stride is not None
+            is_whole = is_whole and regions.source_elements(value.region, lanes) == list(range(lanes))
+            if is_whole and access.offset.constant % row == access.offset.common_divisor % row == 0:
+                low, high = self.pool.limits(access.offset)
+                found[access.instruction] = IndexedRow(access.space[1], value.type.size, max(low, 0), high + row)
+        return found
+
     def _are_threads_full(self) -> tuple[bool, tuple[str, ...]]:
         """Return whether all lanes of each thread are work items, and the assumptions that it follows from."""
         simd, items = self.walker.simd, self.pool.product(self.symbols.local[0], self.symbols.local[1])
         items = self.pool.product(items, self.symbols.local[2])
         if items.is_constant:
-            words = () if any(self.walker.info.env.required_work_group_size) else tuple(words for words, _ in self.given)
+            words = (
+                () if any(self.walker.info.env.required_work_group_size) else tuple(words for words, _ in self.given)
+            )
             return items.constant % simd == 0, words
         rest = items - self.pool.quotient(items, simd) * simd
         question = self.solver.question()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.steps import AccessPurpose, Space, number_of
+from visa_lsp.flow.steps import AccessPurpose, Space, number_of, variable_key
 from visa_lsp.isa.model import FlowClass, PredicateUse
 from visa_lsp.program.model import Combine, Inst, Predicate, PredicateOperand, RawOperand
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.read.effects import Bits, Effects
     from visa_lsp.flow.steps import Access
+    from visa_lsp.isa.types import ExecControl
 
 _COMPUTES: Final = frozenset({"mov", "arith", "math", "logic", "compare"})
 MAX_SEPARATE: Final = 200  # reads that are followed one by one
@@ -46,6 +47,15 @@ class Need(NamedTuple):
     literal: Literal | None = None
 
 
+class IndexedRow(NamedTuple):
+    """A row of elements, one for each lane, that an indirect operand reads of the bytes ``first`` to ``end`` of a variable."""
+
+    var: int
+    size: int
+    first: int
+    end: int
+
+
 Needs = dict[Need, int]  # need -> bits
 
 
@@ -67,11 +77,14 @@ class _Transfer:
 class Definedness:
     """Finds the lines that may read what nothing has written.
 
-    ``given`` are the bytes that a launch fills. ``are_full``: all lanes of each thread are work items.
+    ``given`` are the bytes that a launch fills, ``indexed`` the rows of indirect operands by instruction, as far as they
+    are known. ``are_full``: all lanes of each thread are work items.
     """
 
-    def __init__(self, effects: Effects, given: Mapping[int, int], *, are_full: bool) -> None:
-        self.effects, self.given, self.are_full = effects, given, are_full
+    def __init__(
+        self, effects: Effects, given: Mapping[int, int], indexed: Mapping[int, IndexedRow], *, are_full: bool
+    ) -> None:
+        self.effects, self.given, self.indexed, self.are_full = effects, given, indexed, are_full
         self.graph = effects.graph
         self.waiting = divergent_blocks(self.graph)
         self._owners = self._find_owners()
@@ -86,9 +99,7 @@ class Definedness:
         if not left:
             return set()
         found: set[int] = set()
-        separate = [
-            place for place, makes in everything.items() if any(one.key in left or one.by_all for one in makes)
-        ]
+        separate = [place for place, makes in everything.items() if any(one.key in left or one.by_all for one in makes)]
         for place in separate[:MAX_SEPARATE]:
             remains, passed = self._follow({place: self.transfers[place].makes})
             if any(need.key in own for need in remains):
@@ -169,7 +180,7 @@ class Definedness:
         guard = found.literal if inst.row.predicate_use is PredicateUse.GUARDS else None
         if not inst.row.marks_source:
             for access in step.accesses:
-                if access.writes or not access.possible:
+                if access.writes or not access.possible or access.purpose is AccessPurpose.TAKEN:
                     continue
                 by_all = self._reads_others(inst, access, is_vector=is_vector, crossed=crossed)
                 by_all |= is_vector and control.no_mask and not computes
@@ -186,8 +197,7 @@ class Definedness:
                     through = need._replace(by_all=True)
                     found.passes[through] = found.passes.get(through, 0) | bits
             if step.indirect_read:
-                for key, bits in self.effects.taken.items():
-                    need = Need(key, True)
+                for need, bits in self._indirect_needs(place, control):
                     found.makes[need] = found.makes.get(need, 0) | bits
         if inst.row.predicate_use is not PredicateUse.GUARDS:
             found.literal = None
@@ -215,6 +225,24 @@ class Definedness:
         if access.variable & 7 != Space.GENERAL:
             return False
         return access.variable in crossed
+
+    def _indirect_needs(self, place: int, control: ExecControl) -> Iterator[tuple[Need, int]]:
+        """Yield the needs of an indirect operand: of any variable that it may address, or of the elements of its lanes."""
+        indexed = self.indexed.get(place)
+        where = self.effects.storage.general.get(indexed.var) if indexed is not None else None
+        if indexed is None or where is None:
+            yield from ((Need(key, True), bits) for key, bits in self.effects.taken.items())
+            return
+        key, size = variable_key(Space.GENERAL, where.root), indexed.size
+        row, end = control.exec_size * size, min(where.size, indexed.end)
+        bits = (1 << end) - (1 << min(indexed.first, end)) << where.offset
+        owners = self._owners.get(key, {})
+        is_own = all(
+            lane == control.mask_offset + (byte - where.offset) % row // size
+            for byte, lane in owners.items()
+            if bits >> byte & 1
+        )
+        yield Need(key, not is_own), bits
 
     def _declared(self, access: Access) -> int:
         """Return the bits that an access may read, without lanes that a predicate does not have."""
@@ -245,11 +273,11 @@ class Definedness:
         found |= {
             access.variable for access in self.effects.steps[place].accesses
             if not access.writes and access.variable not in known and access.variable in self._owners
-            and not self._is_row(inst, access, place)
+            and not self._is_row(inst, access)
         }  # fmt: skip
         return found
 
-    def _is_row(self, inst: Inst, access: Access, place: int) -> bool:
+    def _is_row(self, inst: Inst, access: Access) -> bool:
         """Return whether a message with a mask reads dwords, of which each lane has written its own."""
         control, value = exec_control_of(inst), inst.get(access.field)
         if control.exec_size == 1 or not isinstance(value, RawOperand):

@@ -31,6 +31,7 @@ UNKNOWN: Final = "unknown"
 PRIVATE: Final = "private"
 IMAGE: Final = "image"
 VARIABLE: Final = "variable"
+ARRAY: Final = "array"  # a variable that an indirect operand addresses
 NO_POINTER: Final = "its address comes from no pointer"
 PRIVATE_BASE: Final = "private_base"
 _SLM_SURFACE: Final = 0

@@ -21,6 +21,7 @@ from visa_lsp.app.prove.operand_terms import MAX_ELEMENTS, ONE_LANE, Instruction
 from visa_lsp.app.prove.payload import initial_registers, symbols_of
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, is_lane_in, limits
 from visa_lsp.app.prove.spaces import (
+    ARRAY,
     IMAGE,
     UNKNOWN,
     ItemAccess,
@@ -70,10 +71,13 @@ from visa_lsp.app.read.structure import reading_of
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
-from visa_lsp.isa.model import FlowClass, Role, Trait
+from visa_lsp.isa.model import FlowClass, PredicateUse, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
+from visa_lsp.program import regions
 from visa_lsp.program.model import (
+    Address,
+    AddressOf,
     General,
     Immediate,
     Indirect,
@@ -352,6 +356,8 @@ class Walker:
                 registers.flags.pop(value.var, None)
             elif isinstance(value, State):
                 registers.surfaces[value.var] = None
+            elif isinstance(value, Address):
+                registers.forget_addresses(value.var)
         if any(isinstance(value, Indirect) for value in inst.values):
             for root in self.operands.taken_roots:
                 registers.forget(root)
@@ -384,6 +390,7 @@ class Walker:
     def _set(self, statement: Set, way: Way) -> None:
         target, value = statement.target, statement.value
         site = self._site(statement.control, way, statement.places[0])
+        self._touch_arrays(statement.places[0], site, way)
         guarded = () if statement.guard is None else (statement.guard, target)
         site = replace(site, by_all=self.operands.is_by_all((value, *guarded), site))
         if isinstance(value, Compare):
@@ -615,6 +622,10 @@ class Walker:
         site = self._site(control if isinstance(control, ExecControl) else ONE_LANE, way, place)
         site = replace(site, by_all=self.operands.is_by_all(inst.values, site))
         held = self.operands.flag(guard if isinstance(guard, Predicate) else None, site)
+        self._touch_arrays(place, site, way)
+        if isinstance(target := inst.get("dst"), Address):
+            self._set_address(inst, target, held, site)
+            return way
         if name == "barrier":
             return self._barrier(place, way)
         if name in FENCES:
@@ -657,6 +668,54 @@ class Walker:
         orders_shared = self.platform.generation <= LAST_WITH_ORDERED_SHARED
         order = way.order.add_barrier(number_, orders_shared=orders_shared)
         return Way(way.registers, way.path, frozenset({number_}), way.known, order)
+
+    # ---- variables that are indexed
+
+    def _set_address(self, inst: Inst, target: Address, held: Claim, site: InstructionSite) -> None:
+        """Write the address of a variable, or an address plus an offset, to elements of an address variable."""
+        registers, base, step, lanes = site.registers, inst.get("src0"), inst.get("src1"), site.control.exec_size
+        start: tuple[int, Sum] | None = None
+        if isinstance(base, AddressOf | General):
+            size = self.operands.type_of(base).size if isinstance(base, General) else self._element_size(base.var)
+            start = base.var, number(regions.origin(base.row, base.col, size, self.platform.grf_bytes))
+        elif isinstance(base, Address):
+            known = registers.addresses
+            start = known.get((base.var, base.offset, lanes)) or known.get((base.var, base.offset, 1))
+        registers.forget_addresses(target.var)
+        if start is None or held != TRUE or isinstance(step, Address):
+            return
+        variable, at = start
+        if step is not None:
+            type_ = self.operands.type_of(step)
+            offset = self.operands.read(step, type_, site, signed=type_.is_signed)
+            at = at + self.pool.wrap(offset, 16, signed=True)
+        if lanes > 1 or site.control.no_mask or (site.is_common and not site.control.mask_offset):
+            registers.addresses[target.var, target.offset, lanes] = variable, at
+
+    def _element_size(self, var: int) -> int:
+        where = self.storage.general.get(var)
+        return where.element if where is not None else 1
+
+    def _touch_arrays(self, place: int, site: InstructionSite, way: Way) -> None:
+        """Record what the indirect operands of an instruction address, because an index may leave its variable."""
+        inst, lanes = self.kernel.instructions[place], site.control.exec_size
+        for value in inst.values:
+            if not isinstance(value, Indirect):
+                continue
+            guard = inst.get("pred") if inst.row.predicate_use is PredicateUse.GUARDS else None
+            held = self.operands.flag(guard if isinstance(guard, Predicate) else None, site)
+            region, count = value.region, 1
+            if region.width is None:
+                elements = regions.destination_elements(region.horz_stride or 1, lanes)
+            else:
+                elements = regions.source_elements(region, lanes)
+                count = lanes // region.width if region.vert_stride is None else 1
+            found = site.registers.addresses.get((value.var, value.addr_offset, count))
+            variable, at = found or (0, ZERO)
+            declared = self.kernel.variable(variable)
+            why = "" if found and declared is not None else "the address of its indirect operand is not modelled"
+            size = (max(elements) + 1) * value.type.size
+            self._record(place, way, (ARRAY, variable), at + value.offset, size, held, write=False, why=why)
 
     def new_interval(self) -> int:
         """Return the number of a new stretch between barriers."""
@@ -714,7 +773,8 @@ class Walker:
             self._atomic(inst, name, place, held, site, way)
         elif inst.row.flow is not FlowClass.NEXT:
             self._record(place, way, (UNKNOWN, 0), why=f"{mnemonic} calls a function, which is not followed")
-            for part in (way.registers.cells, way.registers.flags, way.registers.surfaces):
+            registers = way.registers
+            for part in (registers.cells, registers.flags, registers.surfaces, registers.addresses):
                 part.clear()
         elif inst.row.family == "sampler" or inst.row.has(Trait.IMAGE):
             write = inst.row.has(Trait.WRITES)
