@@ -20,7 +20,7 @@ ANSWERS = {
     ("uninit_broadcast", "uninitialised"): {"proved", "refuted"},
     ("shuffle_uninit", "uninitialised"): {"proved", "refuted", "unknown"},
     # The id along y is stored, though no address depends on it.
-    ("y_only_in_value", "race"): {"refuted", "unknown"},
+    ("y_only_in_value", "race"): {"refuted"},
     # Accesses that only rounds beyond 2^31 reach.
     ("trip_over_2_31", "bounds"): None,
     ("private_array", "bounds"): {"proved"},

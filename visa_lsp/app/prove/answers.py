@@ -63,7 +63,7 @@ MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of t
 MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, whose first contents a counterexample chooses
 MAX_LOADS: Final = 24  # whose values a counterexample chooses
 MAX_EXAMPLES: Final = 3  # launches of a counterexample to run
-FEW_ITEMS: Final = 10  # work items of a group whose thread is not full, whatever its SIMD width
+PARTIAL_LOCAL_SIZE: Final = 10  # work items of a group whose thread is not full, whatever its SIMD width
 FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples of it
 MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
@@ -776,7 +776,7 @@ class Prover:
             if not inst.row.marks_source and line not in doubtful and any(map(_is_own, effects.reads(place))):
                 yield ProofResult("uninitialised", kernel.name, line, PROVED, assumed)
         # The launches that show a read: of full threads, and of one that is not full.
-        for example in (Example({}), Example({"local_size_x": FEW_ITEMS})) if doubtful else ():
+        for example in (Example({}), Example({"local_size_x": PARTIAL_LOCAL_SIZE})) if doubtful else ():
             self.confirm("uninitialised", list(doubtful), example)
         for line in doubtful:
             yield self._report_unknown("uninitialised", line, "it may read a register that was never written")

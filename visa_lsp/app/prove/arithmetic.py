@@ -21,7 +21,7 @@ _ALL_ONES: Final = -1
 
 
 class NotModelled(Exception):  # noqa: N818 - a limit, not an error
-    """A word whose value is no term; the text names it."""
+    """The value of a word is not a term; the text names the word."""
 
 
 class Arithmetic:

@@ -40,7 +40,7 @@ class Literal(NamedTuple):
 
 
 class Need(NamedTuple):
-    """What has to be written: by the lanes themselves or by ``all`` lanes, and only under a predicate, if there is one."""
+    """Bytes to be written by their lanes, or by all lanes; with a literal, only in the lanes where it holds."""
 
     key: int
     by_all: bool
@@ -174,7 +174,7 @@ class Definedness:
         found.literal = _literal(inst)
         is_vector = control.exec_size > 1
         is_together = self.graph.block_of[place] not in self.waiting
-        crossed = self._crossed(inst, place)
+        crossed = self._find_crossed(inst, place)
         computes = inst.row.family in _COMPUTES and is_vector and control.no_mask
         # The lanes that a predicate leaves out keep their values, and read nothing.
         guard = found.literal if inst.row.predicate_use is PredicateUse.GUARDS else None
@@ -182,7 +182,7 @@ class Definedness:
             for access in step.accesses:
                 if access.writes or not access.possible or access.purpose is AccessPurpose.TAKEN:
                     continue
-                by_all = self._reads_others(inst, access, is_vector=is_vector, crossed=crossed)
+                by_all = self._may_read_others(inst, access, is_vector=is_vector, crossed=crossed)
                 by_all |= is_vector and control.no_mask and not computes
                 literal = guard
                 if inst.row.predicate_use is PredicateUse.CHOOSES and access.field in ("src0", "src1"):
@@ -191,13 +191,13 @@ class Definedness:
                     literal = chosen._replace(inverse=chosen.inverse != other) if chosen is not None else None
                 if access.purpose is AccessPurpose.GUARD or access.variable & 7 == Space.PREDICATE:
                     literal = None
-                need, bits = Need(access.variable, by_all, literal), self._declared(access)
+                need, bits = Need(access.variable, by_all, literal), self._limit_to_declared(access)
                 found.makes[need] = found.makes.get(need, 0) | bits
                 if computes:
                     through = need._replace(by_all=True)
                     found.passes[through] = found.passes.get(through, 0) | bits
             if step.indirect_read:
-                for need, bits in self._indirect_needs(place, control):
+                for need, bits in self._list_indirect_needs(place, control):
                     found.makes[need] = found.makes.get(need, 0) | bits
         if inst.row.predicate_use is not PredicateUse.GUARDS:
             found.literal = None
@@ -215,7 +215,7 @@ class Definedness:
                 found.meets_own[access.variable] = found.meets_own.get(access.variable, 0) | access.certain
         return found
 
-    def _reads_others(self, inst: Inst, access: Access, *, is_vector: bool, crossed: set[int]) -> bool:
+    def _may_read_others(self, inst: Inst, access: Access, *, is_vector: bool, crossed: set[int]) -> bool:
         """Return whether an access reads elements that other lanes may have written."""
         if access.variable & 7 == Space.PREDICATE:
             pred = inst.get("pred")
@@ -226,7 +226,7 @@ class Definedness:
             return False
         return access.variable in crossed
 
-    def _indirect_needs(self, place: int, control: ExecControl) -> Iterator[tuple[Need, int]]:
+    def _list_indirect_needs(self, place: int, control: ExecControl) -> Iterator[tuple[Need, int]]:
         """Yield the needs of an indirect operand: of any variable that it may address, or of the elements of its lanes."""
         indexed = self.indexed.get(place)
         where = self.effects.storage.general.get(indexed.var) if indexed is not None else None
@@ -244,15 +244,15 @@ class Definedness:
         )
         yield Need(key, not is_own), bits
 
-    def _declared(self, access: Access) -> int:
+    def _limit_to_declared(self, access: Access) -> int:
         """Return the bits that an access may read, without lanes that a predicate does not have."""
         if access.variable & 7 != Space.PREDICATE:
             return access.possible
         declared = self.effects.kernel.predicates[number_of(access.variable) - 1 :][:1]
         return access.possible & (1 << declared[0].num_elements) - 1 if declared else access.possible
 
-    def _crossed(self, inst: Inst, place: int) -> set[int]:
-        """Return the variables of which an instruction reads elements that other lanes write."""
+    def _find_crossed(self, inst: Inst, place: int) -> set[int]:
+        """Return the variables that other lanes write where an instruction reads them."""
         control = exec_control_of(inst)
         found: set[int] = set()
         known: set[int] = set()
@@ -278,7 +278,7 @@ class Definedness:
         return found
 
     def _is_row(self, inst: Inst, access: Access) -> bool:
-        """Return whether a message with a mask reads dwords, of which each lane has written its own."""
+        """Return whether a message with a mask reads dwords that the same lanes have written."""
         control, value = exec_control_of(inst), inst.get(access.field)
         if control.exec_size == 1 or not isinstance(value, RawOperand):
             return False
