@@ -29,7 +29,7 @@ _COMPUTES: Final = frozenset({"mov", "arith", "math", "logic", "compare"})
 MAX_SEPARATE: Final = 200  # reads that are followed one by one
 
 
-class Literal(NamedTuple):
+class LaneCondition(NamedTuple):
     """A predicate under which an instruction runs: its lanes, how they are combined, and whether it is inverted."""
 
     var: int
@@ -39,12 +39,12 @@ class Literal(NamedTuple):
     inverse: bool
 
 
-class Need(NamedTuple):
+class RegisterNeed(NamedTuple):
     """Bytes to be written by their lanes, or by all lanes; with a literal, only in the lanes where it holds."""
 
     key: int
     by_all: bool
-    literal: Literal | None = None
+    literal: LaneCondition | None = None
 
 
 class IndexedRow(NamedTuple):
@@ -56,7 +56,7 @@ class IndexedRow(NamedTuple):
     end: int
 
 
-Needs = dict[Need, int]  # need -> bits
+RegisterNeeds = dict[RegisterNeed, int]  # need -> bits
 
 
 @dataclass(slots=True)
@@ -66,11 +66,11 @@ class _Transfer:
     ``passes``: its sources, if each lane computes its own element from them whether it is active or not.
     """
 
-    makes: Needs = field(default_factory=dict)
+    makes: RegisterNeeds = field(default_factory=dict)
     meets_own: Bits = field(default_factory=dict)
     meets_all: Bits = field(default_factory=dict)
-    literal: Literal | None = None
-    passes: Needs = field(default_factory=dict)
+    literal: LaneCondition | None = None
+    passes: RegisterNeeds = field(default_factory=dict)
     predicates: set[int] = field(default_factory=set)  # variables that it writes
 
 
@@ -108,12 +108,12 @@ class Definedness:
 
     # ---- the way of needs
 
-    def _follow(self, seeds: Mapping[int, Needs]) -> tuple[Needs, set[int]]:
+    def _follow(self, seeds: Mapping[int, RegisterNeeds]) -> tuple[RegisterNeeds, set[int]]:
         """Return the needs that are left at the start, and the instructions that pass needs to their sources."""
         blocks, behind = self.graph.blocks, self.graph.flow_predecessors
-        at_end: list[Needs] = [{} for _ in blocks]
+        at_end: list[RegisterNeeds] = [{} for _ in blocks]
         passed: set[int] = set()
-        remains: Needs = {}
+        remains: RegisterNeeds = {}
         work = {self.graph.block_of[place] for place in seeds}
         while work:
             number = max(work)
@@ -136,7 +136,7 @@ class Definedness:
                     work.add(before)
         return remains, passed
 
-    def _pass(self, place: int, needs: Needs, passed: set[int]) -> None:
+    def _pass(self, place: int, needs: RegisterNeeds, passed: set[int]) -> None:
         """Change needs behind an instruction to those before it."""
         one = self.transfers[place]
         if one.predicates:
@@ -191,7 +191,7 @@ class Definedness:
                     literal = chosen._replace(inverse=chosen.inverse != other) if chosen is not None else None
                 if access.purpose is AccessPurpose.GUARD or access.variable & 7 == Space.PREDICATE:
                     literal = None
-                need, bits = Need(access.variable, by_all, literal), self._limit_to_declared(access)
+                need, bits = RegisterNeed(access.variable, by_all, literal), self._limit_to_declared(access)
                 found.makes[need] = found.makes.get(need, 0) | bits
                 if computes:
                     through = need._replace(by_all=True)
@@ -226,12 +226,12 @@ class Definedness:
             return False
         return access.variable in crossed
 
-    def _list_indirect_needs(self, place: int, control: ExecControl) -> Iterator[tuple[Need, int]]:
+    def _list_indirect_needs(self, place: int, control: ExecControl) -> Iterator[tuple[RegisterNeed, int]]:
         """Yield the needs of an indirect operand: of any variable that it may address, or of the elements of its lanes."""
         indexed = self.indexed.get(place)
         where = self.effects.storage.general.get(indexed.var) if indexed is not None else None
         if indexed is None or where is None:
-            yield from ((Need(key, True), bits) for key, bits in self.effects.taken.items())
+            yield from ((RegisterNeed(key, True), bits) for key, bits in self.effects.taken.items())
             return
         key, size = variable_key(Space.GENERAL, where.root), indexed.size
         row, end = control.exec_size * size, min(where.size, indexed.end)
@@ -242,7 +242,7 @@ class Definedness:
             for byte, lane in owners.items()
             if bits >> byte & 1
         )
-        yield Need(key, not is_own), bits
+        yield RegisterNeed(key, not is_own), bits
 
     def _limit_to_declared(self, access: Access) -> int:
         """Return the bits that an access may read, without lanes that a predicate does not have."""
@@ -328,8 +328,8 @@ class Definedness:
             byte += 1
 
 
-def _literal(inst: Inst) -> Literal | None:
+def _literal(inst: Inst) -> LaneCondition | None:
     pred, control = inst.get("pred"), exec_control_of(inst)
     if not isinstance(pred, Predicate) or not pred.var:
         return None
-    return Literal(pred.var, pred.combine, control.exec_size, control.mask_offset, pred.inverse)
+    return LaneCondition(pred.var, pred.combine, control.exec_size, control.mask_offset, pred.inverse)
