@@ -3,7 +3,7 @@
 --gpuverify FOLDER: a checkout of mc-imperial/gpuverify (its OpenCL tests are compiled by ocloc; nothing of them is kept). The first line
 of a test says whether it passes, the second the sizes; a fault that a header names is compared with what was refuted. --corpus: every
 kernel of the launches of the corpus. --random N: proofs of random kernels, and of mutants of them, against launches that keep the
-assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--corpus] [--random N] [--launches N] [--mutants N] [--seed N] [--only WORD] [--jobs N] [--timeout S] [--table]
+assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--standard] [--corpus] [--random N] [--launches N] [--mutants N] [--newer OCLOC] [--seed N] [--only WORD] [--jobs N] [--timeout S] [--table]
 [--keep FOLDER].
 """
 
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.inputs import CORPUS
 from benchmarks.prove_random import random_kernels
+from benchmarks.prove_standard import prove_standard
 from visa_lsp.app.compile.build import build_source, device_of, read_source
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.document import ProofOptions, prove_data
@@ -297,11 +298,15 @@ def main() -> None:
     """Run the benchmarks that the options name."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--gpuverify", type=Path)
+    parser.add_argument(
+        "--standard", action="store_true", help="the kernels that people try first, and twins with faults"
+    )
     parser.add_argument("--corpus", action="store_true")
     parser.add_argument("--random", type=int, default=0, metavar="KERNELS")
     parser.add_argument("--launches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mutants", type=int, default=0, help="of each random kernel's source, and of its text")
+    parser.add_argument("--newer", metavar="OCLOC", help="a second compiler for the random kernels: today's ocloc")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60)
@@ -312,10 +317,14 @@ def main() -> None:
     args = parser.parse_args()
     if args.gpuverify:
         gpuverify(args.gpuverify, args.only, args.jobs, args.timeout, args.keep, table=args.table)
+    if args.standard:
+        folder = args.keep or Path(tempfile.mkdtemp(prefix="standard-"))
+        folder.mkdir(exist_ok=True)
+        prove_standard(args.only, args.timeout, folder, table=args.table)
     if args.corpus:
         corpus(args.only, args.jobs, args.timeout, table=args.table)
     if args.random:
-        random_kernels(args.random, args.launches, args.seed, args.mutants, args.jobs, args.timeout)
+        random_kernels(args.random, args.launches, args.seed, args.mutants, args.jobs, args.timeout, args.newer)
 
 
 if __name__ == "__main__":

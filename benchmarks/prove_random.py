@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from visa_lsp.app.assemble import program_of_text
-from visa_lsp.app.compile.build import build_source, device_of, read_source
+from visa_lsp.app.compile.build import build_source, read_source
 from visa_lsp.app.prove.document import ProofOptions, prove_data
 from visa_lsp.app.ze_info import find_or_infer_ze_info
 from visa_lsp.companions import Beside
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, ValueArg
+from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.checkers import checkers
@@ -38,26 +38,81 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.interp import Code
 
-_PLATFORM = "TGLLP"
-_CHECKS = "bounds,races,item-races,barriers"
+_CHECKS = "bounds,races,item-races,barriers,uninitialised"
 _STEPS = 500_000
 _MAX_ENDLESS = 3  # launches of an endless mutant, of some 50 seconds each
 _REPORTED_KERNELS = 50
-_PROPERTIES = {"data-race": "race", "out-of-bounds": "bounds", "barrier-divergence": "divergence"}
+_PROPERTIES = {
+    "data-race": "race", "out-of-bounds": "bounds", "barrier-divergence": "divergence",
+    "uninitialised-read": "uninitialised",
+}  # fmt: skip
 _BARRIERS_MET = "all work items of a group come to the barrier"
 
 
-def random_source(random: Random) -> str:
+@dataclass(frozen=True)
+class Parameter:
+    """An argument of a random kernel: ``kind`` is buffer, local or value; ``dtype`` is that of its elements."""
+
+    name: str
+    kind: str
+    dtype: str
+
+    @property
+    def declaration(self) -> str:
+        """The parameter in OpenCL C."""
+        return {"buffer": "global {} *{}", "local": "local {} *{}", "value": "{} {}"}[self.kind].format(
+            CL_TYPES[self.dtype], self.name
+        )
+
+
+@dataclass(frozen=True)
+class RandomKernel:
+    """A random OpenCL kernel ``k``, its parameters, and the number of axes of its launches."""
+
+    source: str
+    parameters: tuple[Parameter, ...]
+    axes: int
+
+
+CL_TYPES = {
+    "int32": "int", "uint32": "uint", "int16": "short", "uint16": "ushort", "uint8": "uchar", "int64": "long",
+    "float32": "float",
+}  # fmt: skip
+_HEAD = (
+    "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n#pragma OPENCL EXTENSION cl_intel_subgroups : enable\n"
+    "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+)
+
+
+def random_kernel(random: Random) -> RandomKernel:
     """Return a small OpenCL kernel; some have faults."""
     choice = random.choice
+    axes = choice([1, 1, 2, 2, 3])
+    types = [choice([*(["int32"] * 4), "uint32", "int16", "uint16", "uint8", "float32"]) for _ in range(3)]
+    buffers = [Parameter(name, "buffer", dtype) for name, dtype in zip("abc", types, strict=True)]
+    buffers.append(Parameter("q", "buffer", choice(["int32", "int32", "int64"])))
+    has_local = random.randrange(3) == 0
+    values = [Parameter(name, "value", choice(["int32", "int32", "int32", "uint32"])) for name in "nwh"]
+    parameters = (*buffers, *([Parameter("t", "local", "int32")] if has_local else []), *values)
+    tile = "t" if has_local else "tile"
+    rows = ["y * w + x", "x * h + y", "(z * h + y) * w + x", "w * h + y * w + x", "y * gszx + x", "(y + 1) * w + x"]
 
     def index() -> str:
-        base = choice(["gid", "lid", "gid", "gid", "grp", "i"])
+        base = choice(["x", "x", "gid", "lid", "grp", "i", *(["y"] if axes > 1 else []), *(["z"] if axes > 2 else [])])
+        flat = [
+            *[base] * 3, f"{base} + {choice(['1', '2', '16', 'n', '2 * n'])}", f"2 * {base}", f"3 * {base} + {choice('012')}",
+            f"n - 1 - {base}", f"({base} & {choice([7, 15, 31])})", f"{base} % w", f"{base} / {choice(['2', '4', 'w'])}",
+            f"grp * lsz + {choice(['lid', 'lsz - 1 - lid', '(lid ^ 1)'])}", f"{base} >> 1", f"{base} << 1",
+            choice([f"min((int){base}, (int)n - 1)", f"max(0, (int){base} - 1)", f"clamp((int){base} + 1, 0, (int)n - 1)", f"({base} < 4 ? {base} : 0)"]),
+            choice(["(int)q[x] & 15", "v & 31", "(uint)v % 24", f"(short){base}", f"(uchar){base}", f"(ushort)({base} * 3)"]),
+        ]  # fmt: skip
+        return choice([*flat, *rows, *rows] if axes > 1 else flat)
+
+    def value() -> str:
         return choice([
-            *[base] * 4, f"{base} + {choice([1, 2, 16])}", f"2 * {base}", f"n - 1 - {base}", f"({base} & {choice([7, 15, 31])})",
-            f"grp * lsz + {choice(['lid', 'lsz - 1 - lid', '(lid ^ 1)'])}", f"{base} / {choice([2, 4])}",
-            choice([f"min({base}, n - 1)", f"max(0, {base} - 1)", f"({base} < 4 ? {base} : 0)"]),
-            choice(["b[gid] & 15", "x & 31", "(uint)x % 24", "(short)gid"]),
+            "v", "v + 1", "x", "y", "z", "n", "gid * 2", "(int)a[x]", "sub_group_reduce_add(v)", "sub_group_broadcast(v, 0)",
+            "intel_sub_group_shuffle_down(v, v, 1u)", "intel_sub_group_shuffle_xor(v, 1u)", "abs(v)", "(short)v",
+            "(uchar)v", "clz(v)", "popcount(v)", "add_sat(v, 7)", "mul24(v, 3)", "(v >> 3) ^ y",
         ])  # fmt: skip
 
     def nest(depth: int, head: str, *last: str) -> list[str]:
@@ -67,41 +122,48 @@ def random_source(random: Random) -> str:
         return [f"{pad}{head} {{", *kept, *(f"{pad}  {one}" for one in last), f"{pad}}}"]
 
     def statement(depth: int) -> list[str]:
-        tile = choice(["lid", "lid", "lsz - 1 - lid", "(lid + 1) & 63"])
-        kind = random.randrange(10)
+        place = choice(["lid", "lid", "lsz - 1 - lid", "(lid + 1) & 63"])
+        kind = random.randrange(12)
         if kind == 0 and depth < 3:
-            tests = ["gid < n", "lid < 8", "gid + 1 < n", "gid <= n", "(lid & 1) == 0", "n > 4", "lid == 0"]
+            tests = [
+                "x < n", "x < w && y < h", "x < w && y < h", "x < h && y < w", "lid < 8", "x + 1 < n", "x <= n",
+                "(lid & 1) == 0", "n > 4", "lid == 0", "y == 0", "x < w && y < h && z < n", "i < w * h", "(uchar)x < 20",
+            ]  # fmt: skip
             return nest(depth, f"if ({choice(tests)})")
         if kind == 1 and depth < 2:
             step = choice([
-                "int i = 0; i < 4; i++", "int i = lid; i < n; i += lsz", "int i = gid; i < n; i += gsz",
-                "int s = lsz / 2; s > 0; s >>= 1", "uint i = 0; i < (uint)n; i += 3", "int i = n - 1; i > gid; i--",
+                "int i = 0; i < 4; i++", "int i = lid; i < n; i += lsz", "int i = gid; i < n; i += gszx",
+                "int s = lsz / 2; s > 0; s >>= 1", "uint i = 0; i < (uint)n; i += 3", "int i = n - 1; i > x; i--",
+                "int i = 0; i < w; i++",
             ])  # fmt: skip
-            halving = ["if (lid < s) tile[lid] += tile[lid + s];", "barrier(CLK_LOCAL_MEM_FENCE);"]
+            halving = [f"if (lid < s) {tile}[lid] += {tile}[lid + s];", "barrier(CLK_LOCAL_MEM_FENCE);"]
             return nest(depth, f"for ({step})", *(halving if "s >>=" in step else []))
         if kind == 9 and depth == 1:
-            line = f"if ({choice(['gid >= n', 'grp > 1', 'n < 3'])}) return;"
+            line = f"if ({choice(['x >= n', 'grp > 1', 'n < 3', 'x >= w || y >= h'])}) return;"
         else:
             line = {
                 2: "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
-                3: f"tile[{choice([tile, 'lid / 2'])}] = x;",
-                4: f"x += tile[{choice([tile, '0'])}];",
-                5: f"atomic_add(&b[{index()}], 1);",
-                6: f"x += {choice('ab')}[{index()}];",
-            }.get(kind) or f"{choice('aabc')}[{index()}] = x + {random.randrange(9)};"
+                3: f"{tile}[{choice([place, 'lid / 2'])}] = v;",
+                4: f"v += {tile}[{choice([place, '0'])}];",
+                5: f"{'atom' if buffers[3].dtype == 'int64' else 'atomic'}_add(&q[{index()}], 1);",
+                6: f"v += (int){choice('ab')}[{index()}];",
+                7: f"v = {value()};",
+            }.get(kind) or f"{choice('aabc')}[{index()}] = {value()};"
         return ["  " * depth + line]
 
     body = [one for _ in range(random.randrange(2, 6)) for one in statement(1)]
-    return "\n".join([
-        "kernel void k(global int *a, global int *b, global int *c, int n) {",
-        "  local int tile[64];",
-        f"  {choice(['int', 'int', 'uint', 'size_t'])} gid = get_global_id(0);",
-        "  int lid = get_local_id(0), grp = get_group_id(0), lsz = get_local_size(0), gsz = get_global_size(0);",
-        "  int x = gid * 3 + 1, i = gid;",
+    source = "\n".join([
+        f"kernel void k({', '.join(one.declaration for one in parameters)}) {{",
+        *([] if has_local else ["  local int tile[64];"]),
+        "  int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2), gszx = get_global_size(0);",
+        f"  {choice(['int', 'int', 'uint', 'size_t', 'ushort'])} gid = get_global_id(0);",
+        "  int lid = get_local_id(0), grp = get_group_id(0), lsz = get_local_size(0);",
+        "  int v = x * 3 + 1, i = x;",
         *body,
-        "  c[gid] = x;" if random.randrange(2) else "",
+        "  c[x] = v;" if random.randrange(2) else "",
         "}",
-    ]) + "\n"  # fmt: skip
+    ])  # fmt: skip
+    return RandomKernel(f"{_HEAD}{source}\n", parameters, axes)
 
 
 def mutate_source(source: str) -> Iterator[str]:
@@ -113,7 +175,7 @@ def mutate_source(source: str) -> Iterator[str]:
             changed.append("")
         if (guard := re.search(r"\bif \((.+?)\)(?= [{t])", line)) is not None:
             changed.append(f"{line[: guard.start(1)]}1{line[guard.end(1) :]}")
-        if "kernel void" not in line and "local int" not in line:
+        if "kernel void" not in line and "local int" not in line and "#pragma" not in line:
             changed += [
                 f"{line[: m.start(1)]}({m[1]}) + 1{line[m.end(1) :]}" for m in re.finditer(r"\[([^\]]+)\]", line)
             ]
@@ -142,39 +204,70 @@ def mutate_text(text: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class RandomLaunch:
-    """The sizes of a launch, and the elements of the buffers ``a``, ``b`` and ``c``."""
+    """The sizes of a launch, the values of arguments, and the bytes of each buffer and local argument."""
 
-    groups: int
-    local: int
-    n: int
-    lengths: tuple[int, ...]
+    groups: tuple[int, int, int]
+    local: tuple[int, int, int]
+    values: tuple[tuple[str, int], ...]
+    lengths: tuple[tuple[str, int], ...]
 
 
-def fitting_launch(random: Random, assumed: set[str]) -> RandomLaunch | None:
+_SIZED = re.compile(r"^(\w+) has at least (.+) (elements?|bytes?)$")
+_LOCAL_SIZES = (
+    ((1, 2, 3, 7, 8, 10, 16, 24, 32, 33, 64),) * 3,
+    ((4, 1, 2, 5, 8, 16), (1, 2, 3, 4), (1, 1, 1)),
+    ((3, 2, 4), (1, 2, 3), (1, 2)),
+)
+
+
+def fitting_launch(random: Random, kernel: RandomKernel, assumed: set[str]) -> RandomLaunch | None:
     """Return a launch that keeps some assumptions, with the smallest buffers; None where these sizes cannot."""
-    local = random.choice([1, 2, 3, 7, 8, 16, 24, 32, 33, 64])
-    groups = random.choice([1, 1, 2, 3, 5])
-    total = local * groups
-    n = random.choice([-1, 0, 1, total, total, total - 1, total + 1, total // 2, 2 * total, 16, 17])
-    words = "\n".join(assumed)
-    n = total if "n is the number of work items" in words else max(0, n) if "n is not negative" in words else n
-    caps = [int(one) for one in re.findall(r"at most (\d+) work items along", words)]
-    if min([local, *caps]) < local or ("n is a multiple of 16" in words and n % 16):
-        return None
-    numbers = {
-        "n": n,
-        "n * n": n * n,
-        "the work items along x": total,
-        "the work items along x * the work items along x": total * total,
-        "the groups along x": groups,
-        "local_size_x": local,
-        "n * the work items along x": n * total,
-        "(n + the work items along x)": n + total,
-    }
-    needs = dict.fromkeys("abc", 0)  # bytes of each buffer
-    for name, times, size in re.findall(r"^([abc]) has at least (\d+)(?: \* (.*))? bytes$", words, re.MULTILINE):
-        needs[name] = max(needs[name], int(times) * (numbers[size] if size else 1))
-    return RandomLaunch(groups, local, n, tuple([-(-one // 4) for one in needs.values()]))
+    choice = random.choice
+    alone = {axis for axis, name in enumerate("xyz") if f"there is one work item along {name}" in "\n".join(assumed)}
+    used = [axis < kernel.axes and axis not in alone for axis in range(3)]
+    sizes = _LOCAL_SIZES[kernel.axes - 1]
+    local = tuple([choice(sizes[axis]) if is_used else 1 for axis, is_used in enumerate(used)])
+    groups = tuple([choice([1, 1, 2, 3, 5][: 5 - kernel.axes + 1]) if is_used else 1 for is_used in used])
+    totals = [a * b for a, b in zip(local, groups, strict=True)]
+    numbers: dict[str, int] = {}
+    for name, total in zip("nwh", (totals[0], totals[0], totals[1]), strict=True):
+        numbers[name] = choice([0, 1, total, total, total, total - 1, total + 1, total // 2, 2 * total, 5, 16, 17])
+    if random.randrange(8) == 0:
+        numbers[choice("nwh")] = -1
+    for axis, name in enumerate("xyz"):
+        numbers |= {
+            f"global_size_{name}": totals[axis],
+            f"local_size_{name}": local[axis],
+            f"groups_{name}": groups[axis],
+        }
+    numbers |= {"global_size": totals[0], "local_size": local[0], "groups": groups[0]}
+    for one in kernel.parameters:
+        if one.kind == "value" and one.dtype == "uint32":
+            numbers[one.name] &= 0xFFFFFFFF
+    lengths = dict.fromkeys((one.name for one in kernel.parameters if one.kind != "value"), 0)
+    width = {one.name: np.dtype(one.dtype).itemsize for one in kernel.parameters}
+    for words in assumed:
+        if (sized := _SIZED.match(words)) is not None:
+            name, formula, unit = sized.groups()
+            count = int(eval(formula, {"__builtins__": {}, "max": max}, numbers))  # noqa: S307 - our own words
+            lengths[name] = max(lengths[name], count * (width[name] if unit.startswith("element") else 1))
+        elif not _holds_in(words, numbers, totals):
+            return None
+    lengths = {name: min(length, 1 << 20) for name, length in lengths.items()}
+    return RandomLaunch(groups, local, tuple([(name, numbers[name]) for name in "nwh"]), tuple(lengths.items()))
+
+
+def _holds_in(words: str, numbers: dict[str, int], totals: Sequence[int]) -> bool:
+    """Return whether an assumption about sizes holds in a launch; true for those about something else."""
+    if (cap := re.match(r"a group has at most (\d+) work items", words)) is not None:
+        return max(numbers[f"local_size_{axis}"] for axis in "xyz") <= int(cap[1])
+    if (sign := re.match(r"(\w+) is (not negative|positive)$", words)) is not None:
+        return numbers[sign[1]] >= (sign[2] == "positive")
+    if (width := re.match(r"(\w+) is the number of work items along ([xyz])$", words)) is not None:
+        return numbers[width[1]] == totals["xyz".index(width[2])]
+    if (multiple := re.match(r"(\w+) is a multiple of (\d+)$", words)) is not None:
+        return numbers[multiple[1]] % int(multiple[2]) == 0
+    return True
 
 
 class _Machine(Machine):
@@ -193,13 +286,14 @@ class _Machine(Machine):
 class KernelRuns:
     """Launches of one text. The kernel is compiled once, which is most of the time of a small launch."""
 
-    def __init__(self, text: str, path: Path) -> None:
-        module = program_of_text(text, _PLATFORM).module
+    def __init__(self, text: str, path: Path, random_kernel: RandomKernel, platform_name: str) -> None:
+        self._kernel = random_kernel
+        module = program_of_text(text, platform_name).module
         assert module is not None
         self._module, kernel = module, choose_kernel(module, "k")
-        infos = read(find_or_infer_ze_info(kernel, [path], Beside(), _PLATFORM).text)
+        infos = read(find_or_infer_ze_info(kernel, [path], Beside(), platform_name).text)
         self._info = next(one for one in infos if one.name == "k")
-        platform = platform_named(_PLATFORM)
+        platform = platform_named(platform_name)
         assert platform is not None
         self._platform = platform
         self._code: Code | None = None
@@ -207,9 +301,16 @@ class KernelRuns:
 
     def faults(self, launch: RandomLaunch) -> set[tuple[str, int]]:
         """Return the properties and lines, from 1, of the faults of a launch."""
-        buffers = [BufferArg(np.arange(one, dtype=np.int32)) for one in launch.lengths]
-        args = (*buffers, ValueArg(np.array(launch.n, np.int32)))
-        config = LaunchConfig("k", (launch.groups, 1, 1), (launch.local, 1, 1), args=args)
+        lengths, values, args = dict(launch.lengths), dict(launch.values), list[BufferArg | ValueArg | LocalArg]()
+        for one in self._kernel.parameters:
+            dtype = np.dtype(one.dtype)
+            if one.kind == "value":
+                args.append(ValueArg(np.array(values[one.name]).astype(dtype)))
+            elif one.kind == "local":
+                args.append(LocalArg(lengths[one.name]))
+            else:
+                args.append(BufferArg(np.arange(-(-lengths[one.name] // dtype.itemsize)).astype(dtype)))
+        config = LaunchConfig("k", launch.groups, launch.local, args=tuple(args))
         prepared = with_budget(prepare(self._module, self._info, config, self._platform), _STEPS)
         machine = _Machine(prepared.dispatch, checkers(_CHECKS))
         if self._code is not None:
@@ -221,6 +322,8 @@ class KernelRuns:
         for fault in result.faults:
             self.endless += fault.kind is FaultKind.BUDGET
             property_ = _PROPERTIES.get(fault.kind.value)
+            if property_ == "uninitialised" and not fault.variable:
+                continue  # of memory, which is not part of the property
             found |= {(property_, line + 1) for line in (fault.line, fault.other_line) if property_ and line >= 0}
         return found
 
@@ -236,11 +339,13 @@ class Verdict:
     wrong: list[str] = field(default_factory=list)
 
 
-def compare(text: str, path: Path, random: Random, launches: int, seconds: float) -> Verdict:
+def compare(
+    text: str, path: Path, kernel: RandomKernel, platform: str, random: Random, launches: int, seconds: float
+) -> Verdict:
     """Prove a text and run it."""
     verdict = Verdict()
     path.write_text(text)
-    options = ProofOptions(("race", "bounds", "divergence"), (), seconds)
+    options = ProofOptions(seconds=seconds, platform=platform)
     results = prove_data(str(path), path, text.encode(), options).results
     verdict.answers.update(f"{one.property} {one.answer}" for one in results)
     proved = {(one.property, one.line): one for one in results if one.answer == "proved"}
@@ -248,9 +353,9 @@ def compare(text: str, path: Path, random: Random, launches: int, seconds: float
     if not proved:
         return verdict
     assumed = {words for one in proved.values() for words in one.assumptions}
-    runs = KernelRuns(text, path)
+    runs = KernelRuns(text, path, kernel, platform)
     for _ in range(4 * launches):
-        launch = fitting_launch(random, assumed)
+        launch = fitting_launch(random, kernel, assumed)
         if verdict.launches == launches or runs.endless == _MAX_ENDLESS:
             break
         if launch is None:
@@ -272,38 +377,50 @@ def _holds(proof: ProofResult, found: set[tuple[str, int]]) -> bool:
     return not (diverges and any(one.startswith(_BARRIERS_MET) for one in proof.assumptions))
 
 
-def _text_of(source: str, place: Path) -> str | None:
-    """Compile a source; leave its program in a folder and return its text."""
-    place.mkdir()
-    (place / "k.cl").write_text(source)
-    made = build_source(read_source(str(place / "k.cl")), device_of(None, None))
-    text = next((one for one in made.texts if one.name == "k"), None)
-    if text is None or made.program is None:
-        return None
-    (place / "k.zebin").write_bytes(made.program)
-    return text.text
+@dataclass(frozen=True)
+class Hunt:
+    """The settings of a hunt. ``compilers`` are pairs of a compiler and a device, taken in turn."""
+
+    folder: Path
+    seed: int
+    launches: int
+    mutants: int
+    seconds: float
+    compilers: tuple[tuple[str | None, str], ...]
+
+    def text_of(self, source: str, place: Path, number: int) -> tuple[str, str] | None:
+        """Compile a source; leave its program in a folder and return its text and platform."""
+        place.mkdir()
+        (place / "k.cl").write_text(source)
+        tool, device = self.compilers[number % len(self.compilers)]
+        made = build_source(read_source(str(place / "k.cl")), device, "-cl-std=CL2.0" if tool else "", tool)
+        text = next((one for one in made.texts if one.name == "k"), None)
+        if text is None or made.program is None:
+            return None
+        (place / "k.zebin").write_bytes(made.program)
+        return text.text, made.platform
 
 
-def _one_kernel(
-    number: int, folder: Path, seed: int, launches: int, mutants: int, seconds: float
-) -> tuple[Verdict | None, list[Verdict]]:
-    random = Random(seed * 100_000 + number)
-    source = random_source(random)
-    place = folder / str(number)
-    text = _text_of(source, place)
-    if text is None:
+def _one_kernel(number: int, hunt: Hunt) -> tuple[Verdict | None, list[Verdict]]:
+    random = Random(hunt.seed * 100_000 + number)
+    kernel = random_kernel(random)
+    place = hunt.folder / str(number)
+    compiled = hunt.text_of(kernel.source, place, number)
+    if compiled is None:
         return None, []
-    whole = compare(text, place / "k.visaasm", random, launches, seconds)
+    text, platform = compiled
+    whole = compare(text, place / "k.visaasm", kernel, platform, random, hunt.launches, hunt.seconds)
     found: list[Verdict] = []
-    if not any(answer.endswith(" proved") for answer in whole.answers):
-        return whole, found
-    sources, texts = list(mutate_source(source)), list(mutate_text(text))
-    for at, one in enumerate(random.sample(sources, min(len(sources), mutants))):
-        changed = _text_of(one, folder / f"{number}.{at}")
+    sources, texts = list(mutate_source(kernel.source)), list(mutate_text(text))
+    for at, one in enumerate(random.sample(sources, min(len(sources), hunt.mutants))):
+        folder = hunt.folder / f"{number}.{at}"
+        changed = hunt.text_of(one, folder, number)
         if changed is not None:
-            found.append(compare(changed, folder / f"{number}.{at}" / "k.visaasm", random, launches, seconds))
-    for at, one in enumerate(random.sample(texts, min(len(texts), mutants))):
-        found.append(compare(one, place / f"k{at}.visaasm", random, launches, seconds))
+            path = folder / "k.visaasm"
+            found.append(compare(changed[0], path, kernel, platform, random, hunt.launches, hunt.seconds))
+    for at, one in enumerate(random.sample(texts, min(len(texts), hunt.mutants))):
+        path = place / f"k{at}.visaasm"
+        found.append(compare(one, path, kernel, platform, random, hunt.launches, hunt.seconds))
     return whole, found
 
 
@@ -319,10 +436,15 @@ def _print_verdicts(words: str, verdicts: Sequence[Verdict]) -> None:
     print(dict(sorted(answers.items())), flush=True)
 
 
-def random_kernels(count: int, launches: int, seed: int, mutants: int, jobs: int, seconds: float) -> None:
-    """Print how often a launch contradicts a proof, which must be never."""
+def random_kernels(
+    count: int, launches: int, seed: int, mutants: int, jobs: int, seconds: float, newer: str | None
+) -> None:
+    """Print how often a launch contradicts a proof, which must be never; ``newer`` is a second compiler, of today."""
+    compilers: tuple[tuple[str | None, str], ...] = ((None, "tgllp"), (None, "dg2"), (None, "pvc"))
+    if newer is not None:
+        compilers = (*compilers, (newer, "bmg"), (newer, "tgllp"), (newer, "ptl"))
     folder = Path(tempfile.mkdtemp(prefix="prove-random-"))
-    work = partial(_one_kernel, folder=folder, seed=seed, launches=launches, mutants=mutants, seconds=seconds)
+    work = partial(_one_kernel, hunt=Hunt(folder, seed, launches, mutants, seconds, compilers))
     kernels: list[Verdict] = []
     changed: list[Verdict] = []
     with ProcessPoolExecutor(jobs) as pool:

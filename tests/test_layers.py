@@ -68,7 +68,7 @@ ALLOWED = {
     "app.compare_runs": {"errors", "inputs", "launch", "progress"},
     "app.compile": {"check", "errors", "inputs", "launch", "output_files", "external_tools"},
     "app.diff": {"assemble", "clusters", "errors", "folders", "inputs", "progress", "visible_text"},
-    "app.gen": {"assemble", "check", "compile", "errors", "inputs", "external_tools"},
+    "app.gen": {"assemble", "check", "compile", "errors", "inputs", "external_tools", "told_platform"},
     "app.launch": {"assemble", "clusters", "compile", "ze_info", "errors", "exits", "inputs", "output_files", "parallel"},
     "app.prove": {"assemble", "ze_info", "errors", "inputs", "launch", "read", "suggestions"},
     "app.read": {"assemble", "ze_info", "errors", "gen", "inputs", "suggestions"},
@@ -81,7 +81,7 @@ ALLOWED = {
     "ide.yaml": set(),
     "ide.zeinfo": {"index", "prose", "features", "yaml"},
     "ide.launchfile": {"prose", "features", "yaml", "zeinfo"},
-    "isa.rows": {"lane", "lsc_codes", "model", "operands", "platforms", "render_target", "types"},
+    "isa.rows": {"lane", "lsc_codes", "message_forms", "model", "operands", "platforms", "render_target", "types"},
     "lsp.transport": {"capabilities", "visa_server"},
     "lsp.handlers": {
         "capabilities", "convert", "deferred_findings", "encode", "work_progress", "visa_server", "transport", "jobs",

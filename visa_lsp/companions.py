@@ -84,6 +84,24 @@ def stem_of(path: PurePath) -> str:
     return path.name.removesuffix(ending) if ending else path.stem
 
 
+def launches_beside(program: Path) -> list[Path]:
+    """Return the launch files beside a program: ``NAME.launch.yaml`` and then each ``NAME.WORD.launch.yaml`` by name.
+
+    A launch file that has the whole name of another program belongs to that.
+    """
+    first, start = program.with_suffix(LAUNCH[0]), f"{program.stem}."
+    try:
+        with os.scandir(program.parent) as found:
+            names = sorted(
+                entry.name for entry, _ in zip(found, range(MAX_ENTRIES), strict=False) if entry.name.startswith(start)
+            )
+    except OSError:
+        return []
+    others = {name for name in names if name.endswith(LAUNCH)} - {first.name}
+    own = [program.with_name(name) for name in sorted(others) if f"{stem_of(Path(name))}{program.suffix}" not in names]
+    return [path for path in (first, *own) if is_regular(path)]
+
+
 def kernels_in(text: str) -> list[str]:
     """Return the names of a text's kernels, in its order."""
     return list(_bodies(encode_text(text)).kernels)

@@ -69,7 +69,12 @@ def test_beside_its_text_it_has_the_line_and_what_check_reports_there(explain, t
 def test_a_build_log_is_read_from_standard_input(explain):
     status, out, err = explain("-", "--format", "json", stdin=LOG)
     assert (status, err) == (0, "")
-    messages = {one["place"]: (one["line"], one["meaning"], one["rules"][:1]) for one in json.loads(out)[0]["messages"]}
+    assert [one["message"][:12] for one in json.loads(out)[0]["messages"]] == [
+        "use of undec", "syntax error", "kernel hp  c", "Build failed",
+    ]  # fmt: skip
+    messages = {
+        one["place"]: (one["line"], one["meaning"], one["rules"][:1]) for one in json.loads(out)[0]["messages"][:3]
+    }
     assert messages == {
         "line 38 of the vISA text": (38, "the line has a name where < or ( is expected", ["V001 syntax-error"]),
         "": (
@@ -87,7 +92,7 @@ def test_a_build_log_is_read_from_standard_input(explain):
 
 def test_an_unknown_option_is_a_mistake_of_the_call(explain):
     _, out, _ = explain("-", stdin="Unrecognized build options: -x\nBuild failed with error code: -11\n")
-    assert out == "the compiler does not know the option '-x'\n  meaning: the call is wrong, not the text\n"
+    assert out.startswith("the compiler does not know the option '-x'\n  meaning: the call is wrong, not the text\n")
 
 
 def test_a_log_without_messages_is_an_unknown_word(explain):
@@ -101,6 +106,27 @@ def test_a_folder_and_a_missing_file_are_no_unknown_words(explain, tmp_path):
     assert explain("k.errors.txt")[2] == "visa-lsp explain: k.errors.txt: no such file\n"
     assert explain("a" * 5000)[2].startswith("visa-lsp explain: unknown word `a")
     assert explain("/dev/null")[2].endswith("no message of the finalizer or the compiler found\n")
+
+
+def test_messages_without_the_word_error_are_known_and_in_order(explain):
+    lines = [
+        "IGC: Internal Compiler Error: Segmentation violation",
+        "G4Verification failure",
+        "total scratch space exceeds HW supported limit for kernel k: 587264 bytes (max permitted PTSS 262144 bytes)",
+        "VISA builder API call failed: general failure",
+        "Build failed with error code: -6",
+    ]
+    for order in (lines, lines[::-1]):
+        messages = json.loads(explain("-", "--format", "json", stdin="\n".join(order))[1])[0]["messages"]
+        assert [one["message"] for one in messages] == order
+        assert all(one["meaning"] for one in messages)
+
+
+def test_a_file_wins_over_the_first_part_of_its_name(explain, tmp_path):
+    assert explain("log.txt")[2] == "visa-lsp explain: log.txt: no such file\n"
+    (tmp_path / "log.txt").write_text("error: undefined variable V99\n")
+    assert explain("log.txt")[1].startswith("undefined variable V99\n  meaning: ")
+    assert explain("log")[1].startswith("# log\n")
 
 
 def test_words_win_over_files_of_their_name(explain, tmp_path):

@@ -1,6 +1,7 @@
 """``gen`` on texts of 4.2: older forms for an older finalizer, names of platforms, the compiler's own listing without one."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -103,6 +104,18 @@ def test_the_compiler_has_the_last_word_where_no_finalizer_has_the_platform(fold
         assert [f.message for f in document.findings] == [f"{reason}: showing the machine code from the compiler"]
         (kernel,) = document.result.kernels
         assert [(one.line, len(one.instructions)) for one in kernel.lines] == [(5, 1)]
+
+
+def test_a_dump_has_its_own_machine_code_as_long_as_it_is_as_old(run, folder, tool):
+    listing = folder / "k.asm"
+    listing.write_text(LISTING)
+    (folder / "k.visaasm").write_text(f"{TEXT}//Platform: XE2\n")
+    status, out, err = run("gen", "k.visaasm", "--tool", tool(OLD))
+    assert (status, out.startswith("kernel k on BMG: 1 Gen instruction")) == (0, True)
+    assert "V924" in err
+    os.utime(listing, (0, 0))
+    status, _, err = run("gen", "k.visaasm", "--tool", tool(OLD))
+    assert (status, "there is none, or the text has changed since" in err) == (2, True)
 
 
 @pytest.mark.skipif(shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools")

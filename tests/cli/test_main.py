@@ -59,7 +59,7 @@ def test_every_command_is_there_or_said_not_to_be(command):
         assert "not part of this version" in module.COMMANDS[command]
         return
     _, execute = module.LOADERS[command]()
-    assert execute.__name__ == f"{command.replace('-', '_')}_command"
+    assert getattr(execute, "func", execute).__name__ == f"{command.replace('-', '_')}_command"
 
 
 def test_argument_files(called, tmp_path, monkeypatch):

@@ -46,10 +46,22 @@ def shown(text):
 
 def test_a_run_tells_groups_and_steps(typed, capsys):
     lines, rest = shown(typed("run", "saxpy.visaasm"))
+    lines = [line for line in lines if "running" not in line]
     assert lines[0] == "saxpy.visaasm: 0 of 7 groups, 12 steps"
     assert lines[-1] == "saxpy.visaasm: 7 of 7 groups, 84 steps"
     assert rest == "\033[K"
     assert "visaasm: 7 of" not in capsys.readouterr().out
+
+
+def test_work_without_counts_tells_the_time(monkeypatch):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setattr(progress_line, "_DELAY_SECONDS", 0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with progress_line.Progress("k.cl: compiling"):
+        while not progress_line.sys.stderr.getvalue():
+            pass
+    assert shown(progress_line.sys.stderr.getvalue()) == (["k.cl: compiling, 0 s"], "\033[K")
 
 
 def test_a_check_tells_files_and_findings(typed):

@@ -108,9 +108,9 @@ def test_inside_the_extension_host(window: Window, project: Path):
     sources = {
         "an instruction leads to the source",
         "faults of a run are marked in text and source, until an edit",
-        "lenses of the source lead back",
+        "a setting turns on counts in the source, which lead back",
         "so does the command at the cursor",
-        "a text that changes changes the lenses",
+        "a text that changes changes the counts",
         "the setting turns them off",
     }
     dumps = {
@@ -248,6 +248,7 @@ def test_a_source_is_compiled(window: Window, tmp_path: Path):
     assert {line["step"] for line in lines if "step" in line} >= {
         "a folder of sources wakes the extension, and kernels have lenses",
         "the text of a kernel is shown, and cannot be edited",
+        "a kernel runs from its source, and its faults are there",
         "for another device",
         "what the compiler says is a problem of the source",
         "and goes when the source is mended and saved",

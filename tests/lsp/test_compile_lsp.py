@@ -1,6 +1,7 @@
 """The command ``visa.compile`` over stdio: texts and figures of kernels, what the compiler says, nothing started without trust."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from fake_tools import fake_tool
@@ -45,9 +46,18 @@ async def test_nothing_is_compiled_where_there_is_no_trust(uri, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed: apt-get install intel-opencl-icd")
-async def test_the_real_compiler_gives_the_texts_of_kernels(client):
+async def test_the_real_compiler_gives_the_texts_of_kernels(tmp_path):
     uri = (ROOT / "tests" / "own" / "cl" / "axpy.cl").as_uri()
-    answer = await command(client, "visa.compile", {"uri": uri, "device": "TGLLP", "options": "-g"})
+    folder = tmp_path / "compiled"
+    async with session(initialization_options={"compiled": folder.as_uri()}, settings={"platform": "SKL"}) as client:
+        answer = await command(client, "visa.compile", {"uri": uri, "device": "TGLLP", "options": "-g"})
+        text = Path(answer["kernels"][0]["path"])
+        told = await command(client, "visa.platformOf", text.as_uri())
+        run = await command(client, "visa.run", {"uri": text.as_uri(), "quick": {}})
+    assert text.is_relative_to(folder)
+    assert sorted(p.name for p in text.parent.iterdir()) == ["axpy.zebin", "axpy.zeinfo.yaml", "saxpy.asm", text.name]
+    assert told == {"ok": True, "platform": "TGLLP", "by": "the compilation", "checked": True}
+    assert (run["platform"], [b["name"] for b in run["buffers"]]) == ("TGLLP", ["y", "x"])
     assert (answer["ok"], answer["platform"], answer["findings"]) == (True, "TGLLP", [])
     (kernel,) = answer["kernels"]
     assert kernel["figures"].startswith(f"tgllp SIMD{kernel['simd']}: ")

@@ -393,6 +393,15 @@ async def test_a_native_dump_has_its_figures_and_the_files_of_its_kernel(client,
     assert (other["ok"], bool(other["error"])) == (False, True)
 
 
+async def test_the_platform_of_a_text_is_that_of_its_files(client, tmp_path):
+    path = tmp_path / "k.visaasm"
+    path.write_text(".version 4.2\n.kernel k\n    ret (M1, 1)\n//Platform: XE2\n")
+    said = {"ok": True, "platform": "BMG", "by": "its comment", "checked": False}
+    assert await command(client, "visa.platformOf", path.as_uri()) == said
+    path.with_suffix(".launch.yaml").write_text("platform: PTL\n")
+    assert await command(client, "visa.platformOf", path.as_uri()) == said | {"platform": "PTL", "by": "k.launch.yaml"}
+
+
 async def test_the_words_that_can_be_explained(client, kernel):
     told = await command(client, "visa.words")
     words = {word["word"]: word for word in told["words"]}

@@ -61,6 +61,17 @@ def test_a_counterexample_is_a_launch_that_runs_to_the_fault():
     assert {fault.kind.value for fault in report.faults} == {"out-of-bounds"}
 
 
+@pytest.mark.parametrize(
+    "code", ["dword_atomic.add.16 (M1, 16) y at.0 at.0 %null.0 %null.0", "scatter_scaled.2 (M1, 16) y 0x0:ud at.0 at.0"]
+)
+def test_bytes_of_narrow_messages_are_those_of_the_simulator(code):
+    text = HEAD.replace("at v_type=G type=d ", "at v_type=G type=ud ") + INDEX.format("gid").replace("0x2:", "0x1:")
+    found = answers_of_text(f"{text}    {code}\n    ret (M1, 1)\n", properties=("bounds",))
+    assert {one for result in found for one in result.assumptions if " has at least " in one} == {
+        "y has at least 2 * the work items along x bytes"
+    }
+
+
 CASES = {
     "groups share elements": (INDEX.format("lid") + STORE.format("y", "at"), ["bounds proved", "race refuted"]),
     "before the first element": (
@@ -144,7 +155,7 @@ POINTERS = {
         "    cmp.gt (M1_NM, 1) P1 n(0,0)<0;1,0> 0x0:d\n"
         "    (P1) sel (M1_NM, 1) words(0,0)<1> p_words(0,0)<0;1,0> q_words(0,0)<0;1,0>\n"
         "    (P1) sel (M1_NM, 1) words(0,1)<1> p_words(0,1)<0;1,0> q_words(0,1)<0;1,0>\n" + STORE_FLAT,
-        ["bounds proved", "buffers of different arguments do not overlap", "p has at least 4 * n bytes",
+        ["bounds proved", "buffers of different arguments do not overlap", "p has at least 4 bytes",
          "q has at least 4 bytes", "race refuted"],
     ),
     "no pointer": ("    mov (M1_NM, 2) words(0,0)<1> 0x0:ud\n" + STORE_FLAT, ["bounds refuted", "race unknown"]),
@@ -401,6 +412,7 @@ def test_a_line_is_refuted_by_a_launch_that_has_the_fault_at_this_line_only():
             ProofResult("race", "k", 7, "proved"),
         ],
         {("bounds", "a"): {7}, ("bounds", "b"): {9}},
+        "k",
     )
     assert [(one.answer, one.launch) for one in found] == [
         ("refuted", "a"),
@@ -443,7 +455,7 @@ def test_a_launch_is_one_that_a_host_can_make():
     too_large = ("local_size_x == 64", "local_size_y == 32")
     assert words(_HALF + store, properties=("race",), assume=too_large) == ["race unknown"]
     guarded = GUARD.replace("cmp.lt", "cmp.le") + INDEX.format("gid") + store + "out:\n"
-    (found,) = answers(guarded, properties=("bounds",), assume=("0 <= n", "n <= 0"))
+    (found,) = answers(guarded, properties=("bounds",), assume=("1 <= n", "n <= 3"))
     assert found.answer == "refuted"
     assert "shape: [0]" not in found.launch
     moved = _HALF + "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> n(0,0)<0;1,0>\n" + INDEX.format("at") + store

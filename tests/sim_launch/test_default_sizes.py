@@ -9,14 +9,15 @@ import pytest
 from corpus import place
 from each_case import each_of
 
-from visa_lsp.app.launch.defaults import fit_count
+from visa_lsp.app.launch.count_values import Counts
+from visa_lsp.app.launch.defaults import DefaultSizes, fit_count
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.runner import run_module
 from visa_lsp.cli.main import main
 
 BUGS = Path(__file__).with_name("three_bugs")
-FLAT, ODD, PLANE = (128,), (111, 128), (27, 32, 1024)
+FLAT, ODD, PLANE, SIDES = (128,), (111, 128), (27, 32, 1024), (29, 43, 32, 48, 1536)
 
 
 @each_of(
@@ -24,6 +25,7 @@ FLAT, ODD, PLANE = (128,), (111, 128), (27, 32, 1024)
         (128, FLAT, 128), (129, FLAT, 128), (256, FLAT, 256), (3 * 129, FLAT, 3 * 128), (128 * 128 + 1, FLAT, 128 * 128),
         (112, ODD, 111), (111, ODD, 111), (128, ODD, 128), (256, ODD, 256), (27 * 27 + 1, PLANE, 27 * 27),
         (1025, PLANE, 1024), (33 * 32, PLANE, 1024), (28 * 27 + 1, PLANE, 27 * 27), (2048, PLANE, 2048), (5, FLAT, 5), (49, PLANE, 49), (225, PLANE, 225), (7, (), 7),
+        (29 * 43, SIDES, 29 * 43), (42 * 43 + 29, SIDES, 29 * 43), (31 * 32, SIDES, 31 * 32), (43 * 29 + 43, SIDES, 29 * 43),
     ]
 )  # fmt: skip
 def test_a_buffer_ends_before_one_element_too_many(case):
@@ -52,14 +54,14 @@ def test_a_guard_that_is_wrong_shows_where_counts_are_no_multiple(folder):
     text = saxpy()
     good = proposal_of(text)
     assert (good.told["groups"], good.even.written, good.uneven.written != good.written) == (
-        [4, 1, 1],
+        [3, 1, 1],
         good.written,
         True,
     )
-    assert "argument 3 (n): 111, not a multiple of the group size, as int32" in good.uneven.assumed
+    assert "argument 3 (n): 79, not a multiple of the group size, as int32" in good.uneven.assumed
     bad = proposal_of(text.replace("cmp.lt", "cmp.le").replace("cmp.ge", "cmp.gt"))
     assert bad.written == bad.uneven.written
-    assert any("a buffer of 111 float32: 0, 1, 2, ...; a trial run reaches 112" in words for words in bad.assumed)
+    assert any("a buffer of 79 float32: 0, 1, 2, ...; a trial run reaches 80" in words for words in bad.assumed)
 
 
 def test_what_is_given_is_kept(folder):
@@ -94,3 +96,24 @@ def test_a_launch_file_needs_no_launch_file(folder, capsys):
     Path("k.visaasm").write_text(saxpy())
     assert main(["run", "--kernel", "saxpy", "k.visaasm"]) == 2
     assert "--kernel takes OpenCL C only" in capsys.readouterr().err
+
+
+PLANES = DefaultSizes((16, 16, 1), (3, 2, 1))
+
+
+@each_of(
+    [
+        ({1: "n"}, [{1}], DefaultSizes((32, 1, 1), (3, 1, 1)), {1: 96}, {1: 79}),
+        ({1: "rows", 2: "cols"}, [{1}], DefaultSizes((32, 1, 1), (3, 1, 1)), {1: 80, 2: 96}, {1: 89, 2: 96}),
+        ({1: "w", 2: "h"}, [{1, 2}], DefaultSizes((32, 1, 1), (3, 1, 1)), {1: 12, 2: 8}, {1: 7, 2: 13}),
+        ({1: "w", 2: "h"}, [{1}, {2}], PLANES, {1: 48, 2: 32}, {1: 43, 2: 23}),
+        ({1: "h", 2: "w", 3: "pitch"}, [{1}, {2}], PLANES, {1: 32, 2: 48, 3: 56}, {1: 23, 2: 43, 3: 47}),
+        ({1: "a", 2: "b"}, [], PLANES, {1: 48, 2: 32}, {1: 48, 2: 32}),  # exactly covered
+        ({1: "n"}, [{1}], PLANES, {1: 48}, {1: 23}),
+        ({1: "nx", 2: "ny", 3: "nz"}, [{1}, {2}, {3}], DefaultSizes((8, 4, 2), (3, 4, 2)), {1: 24, 2: 16, 3: 4}, {1: 19, 2: 13, 3: 2}),
+    ]
+)  # fmt: skip
+def test_the_counts_of_a_launch_differ_and_vary_as_primes_where_the_kernel_compares_them(case):
+    names, guards, sizes, even, uneven = case
+    counts = Counts(names, tuple(map(frozenset, guards)))
+    assert (counts.even(sizes).counts, counts.uneven(sizes).counts) == (even, uneven)

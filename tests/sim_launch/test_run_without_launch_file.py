@@ -14,6 +14,7 @@ from corpus import place
 
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.cli.main import main
+from visa_lsp.lsp.jobs.run_process import perform
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DUMP = "OCL_asm0123456789abcdef_simd32_entry_0001.visaasm"
@@ -50,14 +51,14 @@ def test_a_text_runs_and_what_is_assumed_is_printed(run, capsys):
     assert [line.strip() for line in lines if "assumed: " in line] == [
         "assumed: the ze_info is that of axpy.zeinfo.yaml, for kernel 'saxpy'",
         "assumed: platform: TGLLP, the default",
-        "assumed: groups: [4, 1, 1]",
+        "assumed: groups: [3, 1, 1]",
         "assumed: local_size: [32, 1, 1], one thread of SIMD32",
-        "assumed: argument 0 (y): a buffer of 128 float32: 0, 1, 2, ...",
-        "assumed: argument 1 (x): a buffer of 128 float32: 0, 1, 2, ...",
-        "assumed: argument 2 (a): 1, as float32",
-        "assumed: argument 3 (n): 128, the number of work items, as int32",
+        "assumed: argument 0 (y): a buffer of 96 float32: 0, 1, 2, ...",
+        "assumed: argument 1 (x): a buffer of 96 float32: 0, 1, 2, ...",
+        "assumed: argument 2 (a): 1.5, as float32",
+        "assumed: argument 3 (n): 96, the number of work items, as int32",
     ]
-    assert "  arg y (argument 0): float32 128: 0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, ..." in lines
+    assert "  arg y (argument 0): float32 96: 0.0, 2.5, 5.0, 7.5, 10.0, 12.5, 15.0, 17.5, ..." in lines
     assert not [line for line in lines if line.startswith("  note:")]  # nothing is given twice
 
 
@@ -84,7 +85,7 @@ def test_a_dumped_text_is_known_by_what_is_in_it(run, capsys, name, info):
     expected = {"axpy.zeinfo.yaml": "that of axpy.zeinfo.yaml", "z.zebin": "that of z", "": "inferred from the program"}
     assert f"assumed: the ze_info is {expected[info]}" in out
     assert ("platform: TGLLP, that of the zebin" in out) is (info == "z.zebin")
-    assert "): float32 128: 0.0, " in out
+    assert "): float32 96: 0.0, " in out
 
 
 def test_a_text_of_another_simd_size_than_its_program_is_told(run, capsys):
@@ -130,9 +131,18 @@ def test_init_writes_the_launch_file_once(run, capsys):
         "saxpy.launch.yaml, saxpy.odd.launch.yaml: written\n  assumed: the ze_info is that of axpy.zeinfo.yaml"
     )
     text = Path("saxpy.launch.yaml").read_text()
-    assert "# argument 3 (n): 128, the number of work items, as int32\n" in text
+    assert "# argument 3 (n): 96, the number of work items, as int32\n" in text
     assert "expect" not in text
     assert run("saxpy.visaasm") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("saxpy.launch.yaml: kernel saxpy")
+    assert "\nsaxpy.odd.launch.yaml: kernel saxpy" in out
+    assert out.endswith("2 launches: 2 passed, 0 failed\n")
+    answer = perform(Path("saxpy.visaasm").read_text(), "saxpy.visaasm", {})
+    assert (answer["ok"], [one["launch"] for one in answer["launches"]]) == (
+        True,
+        ["saxpy.launch.yaml", "saxpy.odd.launch.yaml"],
+    )
     assert run("--init", "saxpy.visaasm") == 2
     assert "saxpy.launch.yaml: exists already" in capsys.readouterr().err
     assert Path("saxpy.launch.yaml").read_text() == text
@@ -141,7 +151,7 @@ def test_init_writes_the_launch_file_once(run, capsys):
     assert (report["ok"], report["written"], report["launch_text"]) == (True, ["other.yaml", "other.odd.yaml"], text)
     assert run("--expect", "saxpy.visaasm") == 2
     assert run("saxpy.odd.launch.yaml") == run("other.odd.yaml") == 0
-    assert "): float32 111: 0.0, " in capsys.readouterr().out
+    assert "): float32 79: 0.0, " in capsys.readouterr().out
 
 
 def test_init_with_expect_writes_what_the_run_has_changed(run, capsys):
@@ -149,7 +159,7 @@ def test_init_with_expect_writes_what_the_run_has_changed(run, capsys):
     assert run("--init", "--expect", "saxpy.visaasm") == 0
     assert "note: written: saxpy.launch.yaml, saxpy.arg0.npy" in capsys.readouterr().out
     assert Path("saxpy.launch.yaml").read_text().endswith("expect:\n  - {arg: 0, npy: saxpy.arg0.npy}\n")
-    assert np.load("saxpy.arg0.npy")[:4].tolist() == [0, 2, 4, 6]
+    assert np.load("saxpy.arg0.npy")[:4].tolist() == [0, 2.5, 5, 7.5]
     assert run("saxpy.visaasm") == 0
     assert "expect arg 0: holds" in capsys.readouterr().out
     Path("saxpy.launch.yaml").unlink()
@@ -217,7 +227,7 @@ def test_a_fresh_dump_folder_runs_as_it_is(run, capsys, tmp_path, device, platfo
         assert report["assumed"][0].startswith(f"the ze_info is that of {path.name.partition('_simd')[0]}.")
         assert report["assumed"][1] == f"platform: {platform}, that of the zebin"
         found[report["kernel"]] = report["buffers"][0]["head"][:4]
-    assert found == {"squares": [0, 1, 4, 9], "scale": [1.0, 3.5, 5.5, 12.0]}
+    assert found == {"squares": [0, 1, 4, 9], "scale": [1.0, 4.0, 6.5, 13.5]}
 
 
 MATRIX = """.version 4.1

@@ -186,6 +186,9 @@ class LoadedKernel:
             raise LaunchError("groups and global_size exclude each other: one counts groups, the other work items")
         if "groups" in said:
             said["global_size"] = None
+        counts = groups if groups is not None else global_size
+        if counts is not None:
+            said["dimensions"] = 2 if not isinstance(counts, int) and len(counts) == 2 else 0
         if media_threads is not None:
             said["threads"] = _pair(media_threads)
         if symbols is not None:

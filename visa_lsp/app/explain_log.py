@@ -23,8 +23,14 @@ from visa_lsp.toolchain.meanings import meaning_of
 from visa_lsp.toolchain.text_bodies import bodies_of
 
 _ERRORS: Final = ".errors.txt"
-# What both say of spills, outside of their forms of errors.
-_SPILLS: Final = re.compile(r"^(?:warning: )?(.*spilled around \d+|Spill memory used.*)", re.MULTILINE | re.IGNORECASE)
+_QUOTED: Final = re.compile(r"'([^']+)'")
+# Messages of both outside of their forms of errors.
+_BARE: Final = re.compile(
+    r"^(?:warning: |error: )?(.*spilled around \d+|Spill memory used.*|(?:IGC: )?Internal Compiler Error.*|Build failed with error code.*"
+    r"|(?:LLVM ERROR: )?VISA builder API call failed.*|.*G4Verification failure.*|Total scratch s(?:pace|ize).*exceeds.*"
+    r"|SLM size exceeds.*|Total size of kernel arguments exceeds.*|Segmentation fault.*|Aborted.*)",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 class ExplainedMessage(Struct, frozen=True):
@@ -70,8 +76,26 @@ def explain_log(path: str, platform: str | None = None) -> list[ExplainedMessage
     complaints = complaints_in(log, log)
     text = _text_beside(Path(path), {one.body for one in complaints if one.body}, platform)
     found = [_of_finalizer(one, text) for one in (*complaints, *warnings_in(log))]
-    found += [_of_finalizer(Complaint(words), None) for words in dict.fromkeys(_SPILLS.findall(log))]
-    return [*found, *_of_compiler(log)]
+    found += _of_compiler(log)
+    known = {one.message for one in found}
+    bare = dict.fromkeys(words.strip().rstrip(":.") for words in _BARE.findall(log))
+    found += [_of_finalizer(Complaint(words), None) for words in bare if words not in known]
+    return _in_order(found, log)
+
+
+def _in_order(messages: list[ExplainedMessage], log: str) -> list[ExplainedMessage]:
+    """Return messages in the order of the log; of several with the same words, each has its own occurrence."""
+    low = log.lower()
+    ends: dict[str, int] = {}
+    starts = []
+    for one in messages:
+        # Some messages are made of two lines of the log, or of a word of it in quotes.
+        message = one.message.lower()
+        words = next((w for w in (message, message.rpartition(": ")[2], *_QUOTED.findall(message)) if w in low), "")
+        start = low.find(words, ends.get(words, 0))
+        ends[words] = start + 1
+        starts.append(start if words and start >= 0 else len(low))
+    return [messages[at] for at in sorted(range(len(messages)), key=starts.__getitem__)]
 
 
 def _text_beside(path: Path, kernels: set[str], platform: str | None) -> _Text | None:

@@ -16,6 +16,7 @@ from visa_lsp.isa.glossary import TERMS
 from visa_lsp.isa.platforms import PLATFORMS
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPES
+from visa_lsp.suggest import nearest
 
 
 class Explained(NamedTuple):
@@ -36,8 +37,14 @@ def words() -> tuple[Explained, ...]:
 
 
 def list_words() -> list[str]:
-    """Return every word with a page, and the names of rules."""
-    return list(dict.fromkeys([*(word.word for word in words()), *by_word()]))
+    """Return every word with a page, the names of rules, and the other names of terms."""
+    others = (name for term in TERMS for name in term.also)
+    return list(dict.fromkeys([*(word.word for word in words()), *by_word(), *others]))
+
+
+def nearest_word(word: str) -> str | None:
+    """Return the word with a page that a misspelt one most likely means, by its first part if it has dots."""
+    return nearest(word, list_words()) or nearest(word.partition(".")[0], list_words())
 
 
 def _words() -> Iterator[Explained]:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.finalize import ToolFinding
 
 
+class MissingToolError(UserError):
+    """An external program that is not there."""
+
+
 def settings_for(path: str) -> FolderSettings:
     """Return the settings of an input's folder; for standard input those of the current folder."""
     finder = Finder(list_rules)
@@ -32,13 +36,13 @@ def settings_for(path: str) -> FolderSettings:
 
 
 def tool_for(tool: Tool, option: str | None, settings: FolderSettings) -> str:
-    """Return the path of a tool. Raises UserError with installation advice if it is missing."""
+    """Return the path of a tool. Raises MissingToolError with installation advice if it is missing."""
     setting = settings.finalizer if tool is FINALIZER else settings.ocloc
     try:
         return find_tool(tool, option or setting)
     except ToolError as error:
         where = f"{settings.origin}: {setting!r}: " if setting and not option else ""
-        raise UserError(f"{where}{error}") from None
+        raise MissingToolError(f"{where}{error}") from None
 
 
 def split_options(words: str | None, option: str) -> tuple[str, ...]:

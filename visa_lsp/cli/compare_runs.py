@@ -75,8 +75,8 @@ def compare_runs_command(args: Namespace) -> int:
     programs = program_at(args.a), program_at(args.b)
     options = RunOptions(platform=args.platform, engine=args.engine, checks=_CHECKS, budget=args.budget)
     try:
-        launches = launches_for(programs, args.launch, options)
-        with Progress() as line:
+        with Progress(f"{args.a}: comparing with {args.b}") as line:
+            launches = launches_for(programs, args.launch, options)
             compared = compare(programs, launches, options, Tolerance(args.rtol, args.atol, args.ulp), line)
     except TextProblems as problems:
         raise UserError(problems.lines[0]) from None

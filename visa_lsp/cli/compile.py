@@ -147,11 +147,10 @@ def _build_for_devices(args: argparse.Namespace, source: BuildSource) -> Iterato
     names = [name.strip() for word in args.device or [""] for name in word.split(",")]
     options = " ".join(args.options or ())
     options = options if args.no_debug_info else with_lines(options)
-    with Progress(wanted=len(names) > 1) as line:
-        for device in dict.fromkeys(device_of(name, platform) for name in names):
-            if line.is_due():
-                line.show(f"{source.name}: compiling for {device}")
-            yield build_source(source, device, options, args.ocloc, args.timeout)
+    for device in dict.fromkeys(device_of(name, platform) for name in names):
+        with Progress(f"{source.name}: compiling for {device}"):
+            build = build_source(source, device, options, args.ocloc, args.timeout)
+        yield build
 
 
 def _refuse_doubles(builds: Sequence[Build], args: argparse.Namespace) -> None:

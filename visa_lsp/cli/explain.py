@@ -12,11 +12,10 @@ from visa_lsp.app.errors import printable
 from visa_lsp.app.exits import EXIT_USAGE
 from visa_lsp.app.explain import explain_text
 from visa_lsp.app.explain_log import explain_log, message_json, message_text
-from visa_lsp.app.explained_words import list_words
+from visa_lsp.app.explained_words import list_words, nearest_word
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.cli.common import add_platform
 from visa_lsp.isa.glossary import term_called
-from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     import argparse
@@ -38,9 +37,11 @@ def explain_command(args: argparse.Namespace) -> int:
     if term_called(" ".join(named)) is not None:
         named = [" ".join(named)]  # a term of several words, typed without quotes
     pages: list[dict[str, Any]] = []
+    known = set(list_words())
     for word in named:
-        text = None if word == STDIN else explain_text(word, args.platform)
-        if text is None and (word == STDIN or _kind(word) == "file"):
+        is_log = word == STDIN or (word not in known and _kind(word) == "file")
+        text = None if is_log or _is_file_name(word) else explain_text(word, args.platform)
+        if is_log:
             messages = explain_log(word, args.platform)
             if messages:
                 text = "\n\n".join(map(message_text, messages))
@@ -51,13 +52,13 @@ def explain_command(args: argparse.Namespace) -> int:
             status = EXIT_USAGE
             pages.append({"word": printable(word), "error": printable(message)})
         elif text is None:
-            found = nearest(word, list_words())
-            hint = f"; did you mean `{found}`?" if found else ""
             if _kind(word) == "folder":
                 message = f"{word}: is a directory"
-            elif "/" in word or Path(word).suffix in (".txt", ".log"):
+            elif _is_file_name(word):
                 message = f"{word}: no such file"
             else:
+                near = nearest_word(word)
+                hint = f"; did you mean `{near}`?" if near else ""
                 message = f"unknown word `{word}`{hint}"
             print(f"visa-lsp explain: {printable(message)}", file=sys.stderr)
             status = EXIT_USAGE
@@ -70,6 +71,11 @@ def explain_command(args: argparse.Namespace) -> int:
         texts = [page["text"] for page in pages if "text" in page]
         print("\n\n".join(texts), end="\n" * bool(texts))
     return status
+
+
+def _is_file_name(word: str) -> bool:
+    """Return whether a word can only be the name of a file, whether or not that exists."""
+    return "/" in word or Path(word).suffix in (".txt", ".log")
 
 
 def _kind(word: str) -> str:

@@ -16,10 +16,12 @@ from visa_lsp.app.gen.gen_document import GenDocument, Source, finalize_text, re
 from visa_lsp.app.gen.printing import as_json, as_text, figures, findings_json
 from visa_lsp.app.inputs import STDIN, is_opencl
 from visa_lsp.app.output_files import check_output
+from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, tell
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_output, write_report
 from visa_lsp.cli.parsing import CommandParser, seconds_argument
+from visa_lsp.cli.progress_line import Progress
 from visa_lsp.diagnostics import Severity
 from visa_lsp.toolchain.finalize import SECONDS
 
@@ -84,6 +86,7 @@ def add_arguments(parser: CommandParser) -> None:
         default=SECONDS,
         help="stop the finalizer after this time",
     )
+    add_color(parser)
     parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
 
 
@@ -105,7 +108,8 @@ def gen_command(args: argparse.Namespace) -> int:
                         {"input": printable(path), "error": "the compiler reports errors", "findings": found}
                     )
                 if source is not None:
-                    documents.append(_make_documents(args, source, path))
+                    with Progress(f"{path}: making machine code"):
+                        documents.append(_make_documents(args, source, path))
                     status = max(status, *(_report_findings((*one.errors, *one.findings)) for one in documents[-1]))
         except UserError as error:
             complain(str(error))
@@ -124,7 +128,9 @@ def _sources(args: argparse.Namespace, path: str) -> Iterator[tuple[Source | Non
     from visa_lsp.app.gen.opencl_source import builds_of, sources_of
 
     options = " ".join(args.compile_options or ())
-    for build in builds_of(path, args.stdin_filename, _devices(args), args.platform, options, args.ocloc):
+    with Progress(f"{path}: compiling"):
+        builds = list(builds_of(path, args.stdin_filename, _devices(args), args.platform, options, args.ocloc))
+    for build in builds:
         yield None, build.findings
         yield from ((source, ()) for source in sources_of(build))
 
@@ -185,7 +191,8 @@ def _write(args: argparse.Namespace, documents: list[tuple[GenDocument, ...]], f
             if args.html != STDIN:
                 _tell_figures(documents)
             return
-    report = _json(documents, failures) if args.format == "json" else _text(documents)
+    ink = ink_of("gen", args.color, args.output)
+    report = _json(documents, failures) if args.format == "json" else ink(_text(documents))
     write_report(args.output or STDIN, report, args.inputs)
 
 

@@ -78,6 +78,16 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("visa-lsp import captured_axpy -o axpy_dg2 --platform DG2", "compile its program for another device"),
         ("visa-lsp import captured_axpy -o axpy_json --format json", "print the written files as JSON"),
     ),
+    "visa-lsp completions": (
+        ("visa-lsp completions bash", "for ~/.local/share/bash-completion/completions/visa-lsp"),
+        ("visa-lsp completions zsh", "for a file _visa-lsp in a folder of $fpath"),
+        ("visa-lsp completions fish", "for ~/.config/fish/completions/visa-lsp.fish"),
+    ),
+    "visa-lsp help": (
+        ("visa-lsp help", "list the commands"),
+        ("visa-lsp help run", "describe a command"),
+        ("visa-lsp help --man", "print the manual page, for ~/.local/share/man/man1/visa-lsp.1"),
+    ),
     "visa-lsp zeinfo": (
         ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "check ze_info and compare it with mandelbrot.visaasm"),
         ("visa-lsp zeinfo emit saxpy.visaasm", "print the ze_info of a text"),

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.main import COMMANDS, LOADERS
-from visa_lsp.cli.parsing import parser_of, parser_of_program
+from visa_lsp.cli.parsing import parser_of_program, whole_parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +22,8 @@ _COLUMNS: Final = "84"
 def help_texts() -> dict[str, str]:
     """Return the help by the words that call it: ``visa-lsp``, ``visa-lsp check``, ``visa-lsp zeinfo emit``."""
     with _fix_columns():
-        found = dict(_help("visa-lsp", parser_of_program(COMMANDS, LOADERS[""]()[0])))
-        for name, text in COMMANDS.items():
-            parser = parser_of(name, text)
-            LOADERS[name]()[0](parser)
-            found.update(_help(f"visa-lsp {name}", parser))
+        found = dict(_help("visa-lsp", whole_parser(COMMANDS, LOADERS)))
+        found["visa-lsp"] = parser_of_program(COMMANDS, LOADERS[""]()[0]).format_help().rstrip()
     return found
 
 

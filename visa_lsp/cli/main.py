@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
@@ -17,14 +18,13 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.exits import complain, print_error
 from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
-from visa_lsp.cli.parsing import CommandParser, parser_of, parser_of_program
+from visa_lsp.cli.parsing import parser_of, parser_of_program
 from visa_lsp.cli.streams import OutputFull, OutputGone, escape_streams, give_up_output
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    Command = tuple[Callable[[CommandParser], None], Callable[[Namespace], int]]
+    from visa_lsp.cli.parsing import Command
 
 COMMANDS: Final = {
     "check": "check texts and report findings (also: visa-lsp --check)",
@@ -44,6 +44,8 @@ COMMANDS: Final = {
     "explain": "explain an instruction, a finding, a variable, or a term of the glossary",
     "dap": "debug a kernel on the simulator (a debug adapter for editors)",
     "mcp": "serve the tools to agents (a server of the Model Context Protocol)",
+    "completions": "print the completions of a shell: bash, zsh or fish",
+    "help": "print the help of a command, or the manual page",
 }
 _MAX_ARGFILE_DEPTH: Final = 8
 
@@ -150,6 +152,18 @@ def _mcp() -> Command:
     return add_arguments, mcp_command
 
 
+def _completions() -> Command:
+    from visa_lsp.cli.completions import add_arguments, completions_command
+
+    return add_arguments, partial(completions_command, COMMANDS, LOADERS)
+
+
+def _help() -> Command:
+    from visa_lsp.cli.help import add_arguments, help_command
+
+    return add_arguments, partial(help_command, COMMANDS, LOADERS)
+
+
 def _server() -> Command:
     from visa_lsp.cli.serve import add_arguments, serve
 
@@ -175,6 +189,8 @@ LOADERS: Final = {
     "explain": _explain,
     "dap": _dap,
     "mcp": _mcp,
+    "completions": _completions,
+    "help": _help,
     "": _server,
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from visa_lsp import __version__
 from visa_lsp.app.exits import EXIT_USAGE
@@ -13,6 +13,8 @@ from visa_lsp.app.suggestions import did_you_mean, seconds_of
 from visa_lsp.cli.common import add_platform
 from visa_lsp.cli.exits import print_error
 from visa_lsp.cli.help_examples import example_lines
+
+_TARGETS: Final = ("--platform", "--device")
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -63,9 +65,19 @@ class CommandParser(argparse.ArgumentParser):
         options = [word.partition("=")[0] for word in self._words if word.startswith("--")]
         unknown = next((option for option in options if option not in known), "")
         if unknown and "invalid choice" not in message:
-            message += did_you_mean(unknown, known)
+            target = next((one for one in _TARGETS if one in known), "")
+            message += (
+                f"; the target is chosen by {target}"
+                if unknown in _TARGETS and target
+                else did_you_mean(unknown, known)
+            )
         print_error(message, EXIT_USAGE, self._words)
         self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+# The functions that declare the options of a command and execute it, and the function that loads them.
+Command = tuple[Callable[[CommandParser], None], Callable[[argparse.Namespace], int]]
+CommandLoader = Callable[[], Command]
 
 
 def parser_of(command: str, description: str) -> CommandParser:
@@ -89,6 +101,16 @@ def parser_of_program(commands: Mapping[str, str], add_arguments: Callable[[Comm
     parser.add_argument("--version", action="version", version=f"visa-lsp {__version__}")
     add_arguments(parser)
     add_platform(parser)
+    return parser
+
+
+def whole_parser(commands: Mapping[str, str], loaders: Mapping[str, CommandLoader]) -> CommandParser:
+    """Return the parser of the program with those of its commands below it, which loads every command."""
+    parser = parser_of_program(commands, loaders[""]()[0])
+    below = parser.add_subparsers(metavar="COMMAND")
+    for name, text in commands.items():
+        one = below.add_parser(name, prog=f"visa-lsp {name}", help=text, description=text, allow_abbrev=False)
+        loaders[name]()[0](one)
     return parser
 
 

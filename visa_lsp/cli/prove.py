@@ -9,8 +9,9 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
@@ -23,10 +24,12 @@ from visa_lsp.app.prove.document import (
     check_properties,
     prove_data,
 )
-from visa_lsp.app.prove.report import as_text, results_json
+from visa_lsp.app.prove.report import as_text, group_refutations, needs_json, results_json
+from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_output, write_report
+from visa_lsp.cli.progress_line import Progress
 
 if TYPE_CHECKING:
     import argparse
@@ -77,6 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"stop the proof of a kernel after S seconds; default: {DEFAULT_SECONDS:g}",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+    add_color(parser)
     parser.add_argument("--kernel", metavar="NAME", help="prove only this kernel")
     parser.add_argument("--launches", metavar="DIR", help="write the launch files of refutations to DIR")
     parser.add_argument(
@@ -100,11 +104,13 @@ def prove_command(args: argparse.Namespace) -> int:
     status = EXIT_OK
     files: list[ProvedFile] = []
     errors: list[dict[str, str]] = []
+    written: dict[tuple[str, str, str], str] = {}
     for path in args.inputs:
         name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
         place = Path(name) if path != STDIN or args.stdin_filename else None
         try:
-            found = prove_data(name, place, read_bytes(path), options)
+            with Progress(f"{name}: proving"):
+                found = prove_data(name, place, read_bytes(path), options)
         except UserError as error:
             complain(str(error))
             errors.append({"input": printable(name), "error": printable(str(error))})
@@ -116,9 +122,10 @@ def prove_command(args: argparse.Namespace) -> int:
             errors.append({"input": printable(name), "error": "the text has errors"})
         files.append(found)
         if args.launches:
-            _write_launches(found, Path(args.launches), args.inputs)
+            written.update(_write_launches(found, Path(args.launches), args.inputs))
     if files or args.format == "json":
-        report = as_json(files, errors) if args.format == "json" else as_text(files)
+        ink = ink_of("prove", args.color, args.output)
+        report = as_json(files, errors) if args.format == "json" else ink(as_text(files, written))
         write_report(args.output, report, args.inputs)
     return status or _status(files)
 
@@ -130,20 +137,28 @@ def _status(files: list[ProvedFile]) -> int:
     return EXIT_UNKNOWN if answers - {"proved"} else EXIT_OK
 
 
-def _write_launches(file: ProvedFile, folder: Path, inputs: list[str]) -> None:
+def _write_launches(file: ProvedFile, folder: Path, inputs: list[str]) -> dict[tuple[str, str, str], str]:
+    """Write the launch files of refutations; return their paths by kernel, property and text."""
     from visa_lsp.app.prove.confirm import program_line
 
-    program = Path(file.name)
-    for one in file.results:
-        if one.launch is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"{one.kernel}.{one.property}.{one.line}.launch.yaml"
-            there = program_line(os.path.relpath(program, folder))
-            launch = one.launch.replace(f"\n{program_line(program.name)}\n", f"\n{there}\n", 1)
-            write_output(str(path), launch.encode(), inputs)
+    program, written = Path(file.name), {}
+    for key, refuted in group_refutations(file.results).items():
+        kernel, property_, launch = key
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{file_name(kernel)}.{property_}.{refuted[0].line}.launch.yaml"
+        there = program_line(os.path.relpath(program, folder))
+        text = launch.replace(f"\n{program_line(program.name)}\n", f"\n{there}\n", 1)
+        write_output(str(path), text.encode(), inputs)
+        written[key] = str(path)
+    return written
 
 
 def as_json(files: list[ProvedFile], errors: list[dict[str, str]]) -> str:
     """Return the answers for a program."""
-    report = {"results": [one for file in files for one in results_json(file)]} | ({"errors": errors} if errors else {})
+    report: dict[str, Any] = {
+        "results": [one for file in files for one in results_json(file)],
+        "needs": needs_json(files),
+    }
+    if errors:
+        report["errors"] = errors
     return f"{json.dumps(report, indent=1, ensure_ascii=False)}\n"

@@ -13,6 +13,7 @@ from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.read.pseudo_code import ReadFile, as_json, as_text, chosen, read_data
+from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_report
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="OUT", default=STDIN, help="write the report to OUT; default: standard output"
     )
+    add_color(parser)
     parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(parser)
 
@@ -80,8 +82,8 @@ def _report(files: list[ReadFile], errors: list[dict[str, str]], args: argparse.
         values: list[Any] = [as_json(file) for file in files] + errors
         return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
     many = len(files) > 1
-    return "\n".join(
-        (f"// {printable(file.name)}\n" if many else "") + printable_lines(as_text(file)) for file in files
+    return ink_of("read", args.color, args.output)(
+        "\n".join((f"// {printable(file.name)}\n" if many else "") + printable_lines(as_text(file)) for file in files)
     )
 
 

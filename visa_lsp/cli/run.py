@@ -29,9 +29,11 @@ from visa_lsp.app.launch.sweep_table import refuse_table
 from visa_lsp.app.launch.unit import LAUNCHES, LaunchJob, guard, launch_paths, run_job
 from visa_lsp.app.output_files import check_output, refuse_input
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
+from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.outputs import write_output
 from visa_lsp.cli.progress_line import Progress
+from visa_lsp.companions import launches_beside
 from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, is_regular, open_file
 
@@ -49,7 +51,8 @@ if TYPE_CHECKING:
 
 _ALL: Final = "all"
 _GUESS: Final = 0.1  # seconds for a launch
-Input = tuple[str, tuple[Path, ...]]  # an input of the command line, and further files of its program
+# An input of the command line, further files of its program, and its launch file unless that is NAME.launch.yaml alone.
+Input = tuple[str, tuple[Path, ...], str | None]
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -64,7 +67,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--launch",
         metavar="FILE",
-        help="launch file; default: the sibling NAME.launch.yaml, else one generated from ze_info",
+        help="launch file; default: each sibling NAME.launch.yaml and NAME.WORD.launch.yaml, else one generated from ze_info",
     )
     parser.add_argument(
         "--kernel",
@@ -106,6 +109,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--time", action="store_true", help="print the time of loading, compiling and each run")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy or argNAME.npy")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+    add_color(parser)
     parser.add_argument(
         "--platform",
         metavar="NAME",
@@ -180,7 +184,7 @@ def run_command(args: Namespace) -> int:
         _refuse_with_sweep(args)
         return _run_sweep(args)
     programs = [p for p in args.inputs if Path(p).suffix not in LAUNCHES and not is_opencl(p)]
-    tasks: list[Input] = [(name, ()) for name in args.inputs]
+    tasks: list[Input] = [(name, (), None) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
         raise UserError("run: --launch takes the files of one program and excludes other launch files")
     first = programs[0] if args.launch and programs else _with_launch_file(programs)
@@ -188,7 +192,9 @@ def run_command(args: Namespace) -> int:
         rest = list(programs)
         rest.remove(first)
         launches = [name for name in args.inputs if name not in programs]
-        tasks = [(first, tuple(Path(p) for p in rest)), *((name, ()) for name in launches)]
+        tasks = [(first, tuple(Path(p) for p in rest), None), *((name, (), None) for name in launches)]
+    if not args.launch and not args.init:
+        tasks = [each for task in tasks for each in _each_launch(task)]
     if args.profile_out and not args.profile_out.endswith(".json"):
         raise UserError(f"--profile-out {args.profile_out}: expected a .json file")
     check_output(args.profile_out, args.inputs)
@@ -197,7 +203,7 @@ def run_command(args: Namespace) -> int:
         for outcome in _outcomes(tasks, args, cluster):
             outcomes.append(outcome)
             if args.format == "text":
-                print_text(outcome, timed=args.time)
+                print_text(outcome, args.color, timed=args.time)
     if args.profile_out:
         _write_profile(args, outcomes)
     # Printed last, so that an error above is the only JSON on standard output.
@@ -211,13 +217,24 @@ def run_command(args: Namespace) -> int:
     return max(outcome.status for outcome in outcomes)
 
 
-def print_text(outcome: Outcome, *, timed: bool = False) -> None:
-    """Print the report of one launch; if ``timed``, with its times."""
+def _each_launch(task: Input) -> list[Input]:
+    """Return an input once for each launch file beside it; unchanged if it has none but its own."""
+    name, more, _ = task
+    if name == STDIN or Path(name).suffix in LAUNCHES or is_opencl(name) or not Path(name).is_file():
+        return [task]
+    launches = launches_beside(Path(name))
+    is_usual = launches in ([], [Path(name).with_suffix(".launch.yaml")])
+    return [task] if is_usual else [(name, more, str(launch)) for launch in launches]
+
+
+def print_text(outcome: Outcome, color: str = "auto", *, timed: bool = False) -> None:
+    """Print the report of one launch, in colours by ``--color``; if ``timed``, with its times."""
     if outcome.report is None and not outcome.written:
         print(outcome.error, file=sys.stderr)
         return
+    ink = ink_of("run", color)
     for line in text_lines(outcome, timed=timed):
-        print(line)
+        print(ink(line))
 
 
 def _refuse_kernel(args: Namespace) -> None:
@@ -324,7 +341,7 @@ def _with_launch_file(programs: list[str]) -> str | None:
     """
     if len(programs) < 2 or not all(Path(p).is_file() for p in programs):
         return None
-    found = [p for p in programs if Path(p).with_suffix(".launch.yaml").is_file()]
+    found = [p for p in programs if launches_beside(Path(p))]
     if not found and all(p.endswith(TEXTS) for p in programs):
         from visa_lsp.companions import kernels_in
 
@@ -342,8 +359,8 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
             else:
                 yield _launch(args, several, task)
         return
-    for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
-        if name == "-" or (Path(name).exists() and not is_regular(name)):
+    for name in (*(name for name, *_ in tasks), *([args.launch] if args.launch else ())):
+        if name == STDIN or (Path(name).exists() and not is_regular(name)):
             raise UserError(f"{name}: --cluster takes files, because workers read them themselves")
     work = ClusterWork(partial(capture_output, partial(_launch, args, several)), _report_lost, as_it_is)
     with Progress() as line:
@@ -356,7 +373,7 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
 
 
 def _report_lost(task: Input, why: str) -> Said[Outcome]:
-    name, _ = task
+    name, *_ = task
     return Said(Outcome(name, error=f"{name}: {why}", status=2), "")
 
 
@@ -382,8 +399,10 @@ def _each_kernel(name: str, args: Namespace) -> Iterator[Outcome]:
 
 def _launch(args: Namespace, several: bool, task: Input) -> Outcome:
     """Run one input with the further files of its program, here or on a worker; a UserError becomes an outcome."""
-    name, more = task
-    return guard(name, lambda: _run_input(name, args, more, several=several, kernel=args.kernel))
+    name, more, launch = task
+    if launch is not None:
+        args = Namespace(**{**vars(args), "launch": launch})
+    return guard(launch or name, lambda: _run_input(name, args, more, several=several, kernel=args.kernel))
 
 
 def _run_input(
@@ -412,7 +431,7 @@ def _run_input(
             build, launch_path = _compile_kernel(name, path, launch_path, args, folder_of_build, kernel, made)
             path = build.path
             name = f"{name}: {build.kernel}" if made is not None else name
-        with Progress(wanted=not args.trace) as line:
+        with Progress(f"{name}: running", wanted=not args.trace) as line:
 
             def show_progress(of: int, done: int, steps: int) -> None:
                 if line.is_due():
@@ -450,7 +469,9 @@ def _run_input(
     inputs = (path or launch_path, launch_path, *more, *launch.reads)
     named = launch_path if capture is None else Path(name).absolute()
     paths = _write_buffers(args.out, named, report, inputs, several=several)
-    done = Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+    done = Outcome(
+        args.launch if several and args.launch else name, report, paths, status=0 if report.ok else 1, launch_text=text
+    )
     if not (option := cause_option(report)):
         return done
     if capture is not None:
@@ -526,7 +547,9 @@ def _compile_kernel(
     if chosen is not None and kernel != chosen:
         raise UserError(f"{launch_path}: --kernel is '{chosen}', but the launch file is for kernel '{kernel}'")
     platform = args.platform or (launch.platform if launch is not None else None)
-    made = made or build_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
+    if made is None:
+        with Progress(f"{name}: compiling"):
+            made = build_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
     build = folder.enter_context(unpack_program(made, kernel))
     if launch is None and chosen is None and not args.launch and not args.init:
         beside = path.with_name(f"{build.path.stem}.launch.yaml")

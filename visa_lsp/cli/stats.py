@@ -25,6 +25,7 @@ from visa_lsp.app.stats.limits import complaints, measures, read_known, write_kn
 from visa_lsp.app.stats.measured_inputs import dumps_of, figures_of_data, inputs_of, platform_of_launch
 from visa_lsp.app.stats.printing import as_json, csv_of, dump_json, dump_summary, dump_table, page, table
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
+from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say, tell, whole_number
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.progress_line import Progress
@@ -69,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compare", action="store_true", help="compare the dumps of two folders or two files, kernel by kernel"
     )
+    add_color(parser)
     parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(parser)
     add_cluster(parser, send="send the inputs to workers that cannot read the files of this machine")
@@ -106,7 +108,7 @@ def stats_command(args: argparse.Namespace) -> int:
         from visa_lsp.app.stats.dump_folder import find_undeclared_spills
 
         findings = tuple(find_undeclared_spills(dumps))
-    _print(kernels, dumps, errors, findings, args.format)
+    _print(kernels, dumps, errors, findings, args)
     tell(findings)
     limits = {"pressure": args.max_pressure, "spill_bytes": args.max_spill}
     exceeded = list(complaints(measures(kernels, dumps), limits, known, args.baseline or ""))
@@ -185,14 +187,14 @@ def _print(
     dumps: list[DumpFigures],
     errors: list[dict[str, str]],
     findings: Sequence[ReportedFinding],
-    form: str,
+    args: argparse.Namespace,
 ) -> None:
-    if form == "json":
+    if args.format == "json":
         answer = as_json(kernels)
         answer |= {"dumps": [dump_json(one) for one in dumps]} if dumps else {}
         answer |= {"findings": findings_json(findings, "visa-lsp")} if findings else {}
         _print_json({**answer, **({"errors": errors} if errors else {})})
-    elif form == "csv":
+    elif args.format == "csv":
         sys.stdout.write(csv_of(kernels, dumps))
     else:
         parts: list[Iterable[str]] = []
@@ -200,8 +202,9 @@ def _print(
             parts.append(page(kernels[0]) if len(kernels) == 1 else table(kernels))
         if dumps:
             parts.append([dump_summary(dumps[0])] if len(dumps) == 1 else dump_table(dumps))
+        ink = ink_of("stats", args.color)
         for number, lines in enumerate(parts):
-            print("\n" * bool(number) + printable("\n".join(lines)))
+            print("\n" * bool(number) + ink(printable("\n".join(lines))))
 
 
 def _print_json(value: dict[str, Any]) -> None:

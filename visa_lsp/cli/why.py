@@ -14,6 +14,7 @@ from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.output_files import check_output
+from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say, whole_number
 from visa_lsp.cli.outputs import write_report
 
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-nodes", metavar="N", type=whole_number(1), default=40, help="show at most N nodes; default: 40"
     )
     parser.add_argument("--format", choices=("text", "json", "html"), default="text", help="output format")
+    add_color(parser)
     parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="output file; default: standard output")
     add_platform(parser)
@@ -75,7 +77,8 @@ def why_command(args: argparse.Namespace) -> int:
         return EXIT_FINDINGS
     except LaunchError as error:
         raise UserError(str(error)) from None
-    write_report(args.output, _report_text(report, args.format), inputs)
+    ink = ink_of("why", args.color, args.output) if args.format == "text" else str
+    write_report(args.output, ink(_report_text(report, args.format)), inputs)
     return EXIT_OK
 
 

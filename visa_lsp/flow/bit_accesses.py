@@ -1,11 +1,12 @@
 """The bits of variables that an instruction reads and writes, from its row and operands.
 
-Regions give exact bytes. The sizes of messages are not modelled here: a raw operand may touch all bytes from its start
-on and certainly touches none, unless ``moved`` has the bytes.
+Regions and the values of messages (``program.message``) give exact bytes. The raw operands of other messages may touch
+all bytes from their start on and certainly touch none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +15,7 @@ from visa_lsp.flow.storage import MAX_VARIABLE_BITS, Storage
 from visa_lsp.isa.model import FieldKind, FlowClass, Instruction, PredicateUse, Role, Shape, Slot, Trait
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
+from visa_lsp.program.message import is_message, register_bytes, understood_message_of
 from visa_lsp.program.model import (
     Address,
     AddressOf,
@@ -28,7 +30,7 @@ from visa_lsp.program.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from visa_lsp.isa.operands import Region
 
@@ -37,6 +39,7 @@ _ONE_LANE: Final = ExecControl(1, 0, no_mask=True)
 _ARG, _RETVAL, _SP, _FP = 8, 9, 10, 11
 _POINTER: Final = 0xFF
 _ALL_LANES: Final = (1 << 32) - 1
+_NOTHING: Final[Mapping[str, int]] = {}
 
 
 @cache
@@ -51,9 +54,21 @@ def exec_control_of(inst: Inst) -> ExecControl:
     return control if isinstance(control, ExecControl) else _ONE_LANE
 
 
-def accesses_of(inst: Inst, storage: Storage, moved: Mapping[str, int] | None = None) -> tuple[Access, ...]:
-    """Return the accesses of an instruction. ``moved``: the bytes that a message moves of a raw operand, by field."""
-    return tuple(_accesses(inst, storage, moved or {}))
+def accesses_of(inst: Inst, storage: Storage) -> tuple[Access, ...]:
+    """Return the accesses of an instruction."""
+    return tuple(_accesses(inst, storage, _moved_bytes(inst, storage.grf_bytes)))
+
+
+def _moved_bytes(inst: Inst, grf_bytes: int) -> Mapping[str, int]:
+    """Return the bytes of raw operands that a message moves, as bits, by field."""
+    if not is_message(inst.row.meaning):
+        return _NOTHING
+    message, found = understood_message_of(inst), dict[str, int]()
+    if message is not None:
+        for part in register_bytes(message, grf_bytes):
+            if part.end <= MAX_VARIABLE_BITS:
+                found[part.field] = found.get(part.field, 0) | part.mask
+    return found
 
 
 def touches_indirectly(inst: Inst) -> tuple[bool, bool]:
@@ -179,16 +194,16 @@ def _shape(row: Instruction, name: str) -> tuple[bool, bool]:
     return slot.shape is Shape.VECTOR and not row.has(Trait.OWN_SHAPE), slot.scalar
 
 
-def _raw(value: RawOperand, storage: Storage, count: int | None) -> tuple[int, int, int]:
-    """Return key, possible and certain bytes of a raw operand; the message moves ``count`` bytes of it."""
+def _raw(value: RawOperand, storage: Storage, moved: int | None) -> tuple[int, int, int]:
+    """Return key, possible and certain bytes of a raw operand, of which the message moves ``moved``."""
     key, room = _root(value.var, storage)
     here = storage.general.get(value.var)
     if here is None or value.var == 0:
         return key, 0, 0
     start = here.offset + value.offset
-    if count is None:
+    if moved is None:
         return key, _behind(start, room), 0
-    touched = _shift((1 << min(count, MAX_VARIABLE_BITS)) - 1, start) & room
+    touched = _shift(moved, start) & room
     return key, touched, touched
 
 

@@ -303,7 +303,7 @@ def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -
             elif kept:
                 writes.append(_Write(variable, 0, whole=False))
             else:
-                # The size of a message is not modelled: its result counts as all bytes from its start on.
+                # The result of a message without a value counts as all bytes from its start on.
                 whole = access.certain == size.bits and size.at_once
                 writes.append(_Write(variable, _between(access.certain or access.possible), whole))
         found = frozenset(pointed[number] & sizes.keys()) if number in pointed else _NOTHING.pointed

@@ -62,6 +62,7 @@ _TYPES: Final[dict[str, Schema]] = {
     "seed": _number(0, (1 << 64) - 1),
     "flag": {"type": "boolean"},
     "channels": {"enum": [1, 2, 4]},
+    "dimensions": {"enum": [1, 2, 3]},
     "argument": {"type": ["integer", "string"]},
     "tolerance": {"type": "number", "minimum": 0},
     "places": _number(0, 1 << 30),

@@ -102,6 +102,7 @@ _CLIENT: Final = frozenset(
         "serverPath",
         "trace",
         "trusted",
+        "compiled",
         "interpreter",
         "python",
         "run",
@@ -207,11 +208,15 @@ class OpenDocument:
 
 @dataclass(slots=True)
 class Workspace:
-    """All open documents. ``platform_for`` returns the platform set by a file in a document's folder, if any."""
+    """All open documents. ``platform_for`` returns the platform set by a file in a document's folder, if any.
+
+    ``compiled`` is the folder of texts that were compiled for the client; their platform is the name of their folder.
+    """
 
     settings: UserSettings = field(default_factory=UserSettings)
     folders: dict[str, UserSettings] = field(default_factory=dict)
     trusted: bool = True
+    compiled: str = ""
     platform_for: Callable[[str], str] | None = None
     _documents: dict[str, OpenDocument] = field(default_factory=dict)
 
@@ -229,6 +234,10 @@ class Workspace:
 
     def platform_name(self, key: str) -> str:
         """Return the platform of a document; empty if none is set."""
+        if self.compiled and key.startswith(self.compiled):
+            made_for = platform_named(key.split("/")[-2])
+            if made_for is not None:
+                return made_for.name
         return self.settings_for(key).platform or (self.platform_for(key) if self.platform_for else "")
 
     def open(

@@ -26,6 +26,7 @@ VALUES: Final = {
     "contents": "a word, or one of {random: SEED}, {values: [...]}, {npy: FILE}",
     "flag": "true or false",
     "channels": "1, 2 or 4",
+    "dimensions": "1, 2 or 3",
     "argument": "the number or the name of an argument",
     "tolerance": "a number >= 0",
     "places": "a whole number >= 0",
@@ -67,7 +68,7 @@ class LaunchKey(Struct, frozen=True):
 
 
 # The types of numbers or lists of numbers, which may also be expressions; the first ones are of whole numbers.
-WHOLE: Final = ("sizes", "offsets", "pair", "bytes", "axes", "seed", "channels", "places")
+WHOLE: Final = ("sizes", "offsets", "pair", "bytes", "axes", "seed", "channels", "dimensions", "places")
 NUMERIC: Final = (*WHOLE, "numbers", "tolerance")
 
 

@@ -95,6 +95,7 @@ class _LaunchReader(ArrayChecks):
         out.local_size = self.triple(top["local_size"], 1) if "local_size" in top else None
         out.global_size = self.triple(top["global_size"], 1) if "global_size" in top else None
         out.global_offset = (self.triple(top["global_offset"], 0) if "global_offset" in top else None) or (0, 0, 0)
+        out.dimensions = self._dimensions(top)
         self._arguments(top.get("args"))
         out.symbols = self._symbols(top.get("symbols"))
         entries = self.sequence(top["expect"]) if "expect" in top else None
@@ -110,6 +111,20 @@ class _LaunchReader(ArrayChecks):
         out.files = tuple(p for p in map(self._path, files or ()) if p is not None)
         out.ze_info, out.zebin = self._path(top.get("ze_info")), self._path(top.get("zebin"))
         out.platform = self._platform(top.get("platform"))
+
+    def _dimensions(self, top: dict[str, YamlItem]) -> int:
+        """Return ``work_dim``, else 2 for two numbers of groups or work items, because three may be one to three dimensions."""
+        sizes = next((top[key] for key in ("groups", "global_size") if key in top), None)
+        if "work_dim" not in top:
+            return 2 if sizes is not None and isinstance(sizes.value, list) and len(sizes.value) == 2 else 0
+        given = self.number(top["work_dim"], 1, 3) or 0
+        out = self.launched
+        items = [a * b for a, b in zip(out.global_size or out.groups, out.local_size or (1, 1, 1), strict=True)]
+        needed = max((axis for axis, count in enumerate(items, 1) if count > 1), default=1)
+        if 0 < given < needed:
+            words = f"work_dim is {given}, but there are several work items in dimension {needed}"
+            self.add(rules.CONFLICT, top["work_dim"], words)
+        return given
 
     def _path(self, item: YamlItem | None) -> Path | None:
         name = self.file(item) if item is not None else None

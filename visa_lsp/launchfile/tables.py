@@ -156,6 +156,10 @@ _LAUNCH: Final = LaunchTable(
             default="[0, 0, 0]",
         ),
         LaunchKey(
+            "work_dim", "dimensions", "The number of dimensions that the kernel sees (`get_work_dim`).", "work_dim: 2",
+            default="2 for two numbers in `groups` or `global_size`, else the last axis with more than one work item",
+        ),
+        LaunchKey(
             "args", "arguments", "The arguments: a list in the order of the kernel's parameters, or a map from the names of "
             "ze_info or of the `.input` lines.", "args: [{buffer: {dtype: float32, shape: [64], init: ones}}, {value: 2.5}]",
             default="none",

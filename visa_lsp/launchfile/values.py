@@ -155,6 +155,7 @@ class LaunchText(Struct):
     local_size: Triple | None = None
     global_size: Triple | None = None
     global_offset: Triple = (0, 0, 0)
+    dimensions: int = 0  # 0: not given
     threads: tuple[int, int] | None = None
     args: tuple[GivenArg | None, ...] | dict[str, GivenArg | None] = ()
     symbols: dict[str, GivenArray] = field(default_factory=dict)

@@ -35,6 +35,7 @@ OFFERED = {
             "visa.showZeInfo",
             "visa.explain",
             "visa.words",
+            "visa.platformOf",
             "visa.launchTemplate",
             "visa.showReferences",
             "visa.instructionsOf",

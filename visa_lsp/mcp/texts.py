@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import SourceText, foreign
-from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.mcp.given_programs import (
     chosen_platform,
     lines_of_page,
@@ -95,12 +94,13 @@ def _findings(found: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
 def explain(args: arguments.ExplainArguments, _roots: Roots) -> ToolAnswer:
     """Explain a word. Raises UserError for an unknown one."""
     from visa_lsp.app.explain import explain_text
-    from visa_lsp.app.explained_words import list_words
+    from visa_lsp.app.explained_words import nearest_word
 
     chosen_platform(args.platform)
     text = explain_text(args.word, args.platform or None)
     if text is None:
-        raise UserError(f"unknown word {args.word!r}{did_you_mean(args.word, list_words())}")
+        near = nearest_word(args.word)
+        raise UserError(f"unknown word {args.word!r}" + (f"; did you mean {near!r}?" if near else ""))
     return ToolAnswer({}, "text", lines_of_page(text), is_text=True)
 
 

@@ -50,7 +50,7 @@ class Fault:
     party, if its lanes are known, are in ``other_items``. ``source`` is the file and line (from 1) of the source that
     the text was compiled from, if known, ``other_source`` that of the other party. ``other`` names the other party: of
     a race, a barrier, or the declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``; if that is
-    empty, of ``kernel``.
+    empty, of ``kernel``. ``count`` is the number of faults that a report shows as this one.
     """
 
     kind: FaultKind
@@ -71,6 +71,7 @@ class Fault:
     other_items: tuple[WorkItem, ...] = ()
     source: tuple[str, int] | None = None
     other_source: tuple[str, int] | None = None
+    count: int = 1
 
     @property
     def is_note(self) -> bool:

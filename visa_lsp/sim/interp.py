@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.flow.bit_accesses import accesses_of
+from visa_lsp.flow.steps import Space, number_of, space_of
 from visa_lsp.flow.storage import Storage, storage_of
 from visa_lsp.flow.structured_words import structure_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
@@ -31,7 +33,7 @@ from visa_lsp.sim.operands import Op, Site, Touch
 from visa_lsp.sim.registers import Frame, RegisterLayout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.program.model import FileVariable, Inst, Kernel
     from visa_lsp.sim.group import ThreadGroup, Wait
@@ -125,6 +127,17 @@ class Code:
     def storage(self) -> Storage:
         """The places of the variables, for analyses of the program."""
         return storage_of(self.kernel, self.layout.grf_bytes)
+
+    @cached_property
+    def read_bytes(self) -> Mapping[int, int]:
+        """The bytes of each variable of the body that some instruction may read, as bits; aliases count with their root."""
+        found: dict[int, int] = {}
+        for inst in self.kernel.instructions:
+            for access in accesses_of(inst, self.storage):
+                if space_of(access.variable) is Space.GENERAL and not access.writes:
+                    root = number_of(access.variable)
+                    found[root] = found.get(root, 0) | access.possible
+        return found
 
     def _joins(self) -> set[int]:
         """Return the places where lanes may wait: the targets of forward gotos, and the places after backward ones."""

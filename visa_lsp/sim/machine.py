@@ -50,7 +50,8 @@ class Machine:
         self.dispatch = dispatch
         self.heard_by(observers)
         self.has_findings = False  # whether an observer has new findings
-        self.quantum = QUANTUM if quantum is None else quantum
+        # The budget is checked after a time slice.
+        self.quantum = min(QUANTUM, dispatch.step_budget) if quantum is None else quantum
         self.steps = 0
         self.result = RunResult()
         self._faults: list[Fault] = []
@@ -355,8 +356,11 @@ class Machine:
 
     def announce_access(self, access: MemoryAccess) -> None:
         """Notify the observers of a message."""
+        used = access.used
         for observer in self.observers:
-            (observer.on_read if access.kind == "read" else observer.on_write)(access)
+            heard = access if observer.wants_unread else used
+            if heard is not None:
+                (observer.on_read if access.kind == "read" else observer.on_write)(heard)
         if self.has_findings:
             self.take_findings()
 

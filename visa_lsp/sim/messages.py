@@ -101,6 +101,7 @@ def announce(
     alignment: int = 1,
     changes: Array | None = None,
     compared: Array | None = None,
+    unread: Array | None = None,
 ) -> None:
     """Count a message and notify the observers."""
     thread = f.thread
@@ -114,19 +115,27 @@ def announce(
         number = found[1] if found[1] >= SLM_SURFACE else None
         rows = None if values is None else np.ascontiguousarray(values).view(np.uint8).reshape(at.size, size)
         machine.announce_access(
-            MemoryAccess(thread, kind, found[0], at, size, lanes, number, rows, alignment, changes, compared)
+            MemoryAccess(thread, kind, found[0], at, size, lanes, number, rows, alignment, changes, compared, unread)
         )
 
 
-def load(f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, alignment: int = 1) -> Array:
+def for_element(unread: Array | None, element: int, lanes: Array) -> Array | None:
+    """Return the mask of unread places of one element of each lane, from the mask of elements."""
+    return np.ones(lanes.size, bool) if unread is not None and unread[element] else None
+
+
+def load(
+    f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, alignment: int = 1,
+    unread: Array | None = None,
+) -> Array:  # fmt: skip
     """Return ``size`` bytes at each address: an array (n, size). ``alignment`` is the required one."""
-    announce(f, "read", found, at, size, lanes, None, alignment)
+    announce(f, "read", found, at, size, lanes, None, alignment, unread=unread)
     return found[0].load(at, size) if found[0] is not None else np.zeros((at.size, size), np.uint8)
 
 
-def load32(f: Frame, found: tuple[Space | None, int], at: Array, lanes: Array) -> Array:
+def load32(f: Frame, found: tuple[Space | None, int], at: Array, lanes: Array, unread: Array | None = None) -> Array:
     """Return a dword at each address."""
-    announce(f, "read", found, at, 4, lanes, None, 4)
+    announce(f, "read", found, at, 4, lanes, None, 4, unread=unread)
     return found[0].load32(at) if found[0] is not None else np.zeros(at.size, np.uint32)
 
 

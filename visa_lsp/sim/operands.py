@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import OperandModifier
@@ -229,8 +230,9 @@ class Site:
         for slot in self.inst.row.slots:
             if self.inst.get(slot.name) is operand:
                 return slot.role is not Role.READ
-        payload = self.inst.get("payload")
-        return not isinstance(payload, tuple) or all(operand is not p for p in payload)
+        # An operand of no field is what follows the data: the residency of pages.
+        parts = (part for value in self.inst.values for part in (value if isinstance(value, tuple) else (value,)))
+        return all(operand is not part for part in parts)
 
     def _check_region(self, operand: General, elements: list[int], size: int) -> None:
         """Report an operand that leaves its variable to the observers."""
@@ -380,6 +382,30 @@ class Site:
         offsets = [row * row_bytes + at for row in range(rows) for at in range(0, width, cell)] if cell else []
         self._touch(operand, start, offsets, cell, write=self._writes(operand), raw=True)
         return self.code.view(start, np.dtype(kind), (rows, columns), (row_bytes, np.dtype(kind).itemsize))
+
+    def unread_rows(
+        self, operand: RawOperand, rows: int, columns: int, row_bytes: int
+    ) -> Callable[[Frame], Array | None]:
+        """Return a function for the rows of a message's destination that no instruction of the body reads, as a mask.
+
+        It returns None if all or none are read. Predefined variables count as read. Only watched runs evaluate it.
+        """
+        place = self.code.storage.general.get(operand.var)
+        if rows < 2 or place is None or place.root < predefined.FIRST_VARIABLE:
+            return lambda _f: None
+        first = place.offset + operand.offset
+        masks: list[Array | None] = []
+
+        def find(f: Frame) -> Array | None:
+            if f.thread is None or not f.thread.machine.watched:
+                return None
+            if not masks:
+                read = self.code.read_bytes.get(place.root, 0)
+                unread = np.array([not read >> first + row * row_bytes & (1 << columns) - 1 for row in range(rows)])
+                masks.append(unread if unread.any() and not unread.all() else None)
+            return masks[0]
+
+        return find
 
 
 def make_enable(control: ty.ExecControl, pred: Predicate | None) -> Enable:

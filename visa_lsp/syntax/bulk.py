@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from visa_lsp.syntax.comments import strip, strip_all
+from visa_lsp.syntax.comments import is_continued, join_lines
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK, Statement
 
@@ -40,7 +40,8 @@ _BRACED: Final = re.compile(
     r"\n(?:[^\S\n]*(?:\{[^\S\n]*[^\s]|\}[^\S\n]*\S)|[^\S\n]*[^\s{}][^\n{}]*\}|[^\n]*\}[^\n{}]*\})"
 )
 _BODY: Final = re.compile(rf"{_BLANK}*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
-_BODY_LINE: Final = re.compile(rf"\n{_BLANK}*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
+_BODY_LINE: Final = re.compile(rf"\n{_BODY.pattern}")
+_BODY_LINE_AFTER_COMMENT: Final = re.compile(rf"\n(?:[^\n]*\*/)?{_BODY.pattern}")
 # The first character of a relevant name or number, after an ASCII blank or any sign except a dot, a colon and `%`. In
 # this order, because a pattern that begins with a set of characters is searched quickly.
 _FIRST: Final = r"[A-Za-z_0-9](?<=[\x00-\x20!\"#&'()*+,/;<=>?@\[\\\]^`{|}~$\-].)"
@@ -61,19 +62,13 @@ _MAX_BULK_LINE_CHARS: Final = 4000
 _PARTS: Final = 3
 
 
-def code_of(text: str, in_block: bool, *, joined: bool = False) -> str:
+def code_of(text: str, in_block: bool) -> str:
     """Return the lines of a block without comments and line ends, each with a newline before it.
 
-    ``joined``: a line and its continuation are one line (``strip_all``).
+    A statement of several lines is one line, followed by blank lines.
     """
-    if joined:
-        return "\n" + "\n".join(strip_all(text, in_block))
-    if in_block or "/*" in text:
-        lines = []
-        for line in text.split("\n"):
-            code, in_block = strip(line.rstrip("\r"), in_block)
-            lines.append(code)
-        return "\n" + "\n".join(lines)
+    if in_block or "/*" in text or is_continued(text):
+        return "\n" + "\n".join(join_lines(text, in_block).codes)
     if "//" in text:
         quoted = '"' in text and _QUOTE_FIRST.search(text) is not None
         text = _QUOTED_OR_COMMENT.sub(r"\1", text) if quoted else _LINE_COMMENT.sub("", text)
@@ -176,7 +171,8 @@ def nth_line(code: str, number: int, at: int = 0) -> int:
 
 def bodies_of(text: str) -> list[int]:
     """Return the starts of lines that look like the head of a kernel or function, without the first line."""
-    return [match.start() + 1 for match in _BODY_LINE.finditer(text)]
+    pattern = _BODY_LINE_AFTER_COMMENT if "*/" in text else _BODY_LINE
+    return [match.start() + 1 for match in pattern.finditer(text)]
 
 
 def instructions_of(code: str, facts: Facts) -> str:

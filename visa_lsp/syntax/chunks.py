@@ -2,7 +2,8 @@
 
 A chunk never changes, except for cached facts. A chunk made by an edit records which lines it shares with the old
 chunk, so that callers that know the old chunk read only the changed lines. Invariant: every chunk of a document except
-the last ends with a newline; a line that opens a body is the first of its chunk. A lone carriage return at a line end
+the last ends with a newline; a line that opens a body is the first of its chunk; a statement of several lines is in one
+chunk. A lone carriage return at a line end
 is a newline in ``text``, so that no other module needs to know about it. ``source`` has the original text, because an
 edit next to the carriage return may make it part of another line end.
 """
@@ -14,7 +15,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from visa_lsp.syntax.bulk import Facts, bodies_of, code_of
-from visa_lsp.syntax.comments import goes_on, is_continued, strip
+from visa_lsp.syntax.comments import code_after_comment, is_continued, join_lines, may_cross_lines, strip
 from visa_lsp.text import with_newlines
 
 # A part of every comment for this program.
@@ -51,13 +52,13 @@ class Chunk:
     """Consecutive lines as one text.
 
     ``marked`` chunks may contain a suppression. ``starred`` ones may have comments or statements of several lines.
-    ``goes_on``: a line may end within a statement, which is read as one only if ``joins``. ``facts`` and ``words`` are
-    caches of the modules that compute them. ``origin`` is the old chunk of an edit until it is used. ``plain`` is the
-    chunk without a comment that continues from above.
+    ``goes_on``: there is a statement of several lines. ``is_pending``: the last statement may continue in the next chunk.
+    ``facts`` and ``words`` are caches of the modules that compute them. ``origin`` is the old chunk of an edit until it
+    is used. ``plain`` is the chunk without a comment that continues from above.
     """
 
     __slots__ = (
-        "closes_in_block", "count", "facts", "goes_on", "joins", "length", "marked", "opens_in_block", "origin", "plain",
+        "closes_in_block", "count", "facts", "goes_on", "is_pending", "length", "marked", "opens_in_block", "origin", "plain",
         "source", "starred", "text", "words",
     )  # fmt: skip
 
@@ -68,8 +69,6 @@ class Chunk:
         opens_in_block: bool,
         searched: str | None = None,
         source: str | None = None,
-        *,
-        joins: bool = False,
     ) -> None:
         """Make a chunk; ``searched`` is a part of the text with every sign of a comment, None if unknown.
 
@@ -83,7 +82,6 @@ class Chunk:
         self.length = len(text)
         self.marked = _MARK in searched
         self.starred = "*" in searched or is_continued(searched)
-        self.joins = joins
         self._enter(opens_in_block)
         self.facts: Facts | None = None
         self.origin: Origin | None = None
@@ -93,8 +91,12 @@ class Chunk:
     def _enter(self, in_block: bool) -> None:
         """Set the state of comments at the start of the text, and the state at its end."""
         self.opens_in_block = in_block
-        self.closes_in_block = _closes(self.text, in_block) if self.starred else in_block
-        self.goes_on = self.joins and self.starred and goes_on(self.text, in_block)
+        self.closes_in_block = in_block
+        self.goes_on = self.is_pending = False
+        if self.starred and not self.is_comment and may_cross_lines(self.text, in_block):
+            lines = join_lines(self.text, in_block)
+            self.closes_in_block = lines.in_block
+            self.goes_on, self.is_pending = bool(lines.ends), lines.is_pending
 
     @property
     def lines(self) -> list[str]:
@@ -103,8 +105,18 @@ class Chunk:
 
     @property
     def swallowed(self) -> bool:
-        """True if the chunk is entirely inside one comment."""
+        """True if the chunk is entirely inside one comment, and has no character of a comment's sign."""
         return self.opens_in_block and not self.starred
+
+    @property
+    def is_comment(self) -> bool:
+        """True if the chunk is entirely inside one comment."""
+        return self.opens_in_block and (not self.starred or code_after_comment(self.text) is None)
+
+    @property
+    def begins_within_line(self) -> bool:
+        """True if code follows the comment that is open at the start, in the line where it ends."""
+        return self.opens_in_block and self.starred and bool(code_after_comment(self.text))
 
     def codes(self) -> list[str]:
         """Return the lines without comments, ends and blanks before the ends."""
@@ -119,7 +131,6 @@ class Chunk:
         other = object.__new__(Chunk)
         other.text, other.source, other.count, other.length = self.text, self.source, self.count, self.length
         other.marked, other.starred = self.marked, self.starred
-        other.joins = self.joins
         other._enter(in_block)
         other.facts = None
         other.origin = None
@@ -145,14 +156,8 @@ class Chunk:
         touched = text[max(before, 0) : behind if behind >= 0 else len(text)]
         if bodies_of(touched):
             return None
-        chunk = Chunk(
-            text,
-            count,
-            self.opens_in_block,
-            None if self.marked or self.starred else f"{touched}\n",
-            source,
-            joins=self.joins,
-        )
+        searched = None if self.marked or self.starred else f"{touched}\n"
+        chunk = Chunk(text, count, self.opens_in_block, searched, source)
         # The text after the last newline of the last chunk counts as a line too.
         changed = touched.count("\n") + (before < 0)
         base, tail, first, rest = self, max(0, count - head - changed), before + 1, len(text) - behind
@@ -167,20 +172,12 @@ class Chunk:
         return chunk
 
 
-def _closes(text: str, in_block: bool) -> bool:
-    if "*/" not in text if in_block else "/*" not in text:
-        return in_block
-    for line in text.split("\n"):
-        _, in_block = strip(line.rstrip("\r"), in_block)
-    return in_block
-
-
 # A few chunks are read repeatedly: those at the ends of a body, and those being edited. The size suffices to read a
 # text of some 30,000 lines once for all modules that need the whole text.
 @lru_cache(maxsize=128)
 def code_in(chunk: Chunk) -> str:
     """Return the code of a chunk: each line without comment and end, with a newline before it."""
-    return code_of(chunk.text, chunk.opens_in_block, joined=chunk.goes_on)
+    return code_of(chunk.text, chunk.opens_in_block)
 
 
 @lru_cache(maxsize=64)

@@ -9,8 +9,9 @@ its first line, with blanks for the text between, so that distances from the sta
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
+_BLOCK: Final = re.compile(r"/\*(?:[^\n*]|\*(?!/))*+(\*/)?")
 _PIECE: Final = re.compile(r'"(?:\\.|[^"\\])*"?|//.*|/\*.*?(\*/|$)')
 
 
@@ -45,35 +46,68 @@ def is_continued(text: str) -> bool:
     return "\\" in text and ("\\\n" in text or "\\\r\n" in text)
 
 
-def goes_on(text: str, in_block: bool) -> bool:
-    """Return whether a statement of a text may continue in the next line, after a comment or a backslash."""
-    for raw in text.split("\n"):
-        code, in_block = strip(raw.rstrip("\r"), in_block)
-        if code and (in_block or code.endswith("\\")):
-            return True
-    return False
+def may_cross_lines(text: str, in_block: bool) -> bool:
+    """Return whether a comment or a statement of a text may have several lines; False is certain."""
+    if in_block or is_continued(text):
+        return True
+    return "/*" in text and any(match.group(1) != "*/" for match in _BLOCK.finditer(text))
 
 
-def strip_all(text: str, in_block: bool) -> list[str]:
-    """Return the lines of a text after ``strip``; a line and its continuations are one line, followed by blank lines."""
+class JoinedLines(NamedTuple):
+    """The lines of a text without comments; a statement of several lines is one line, followed by blank lines.
+
+    ``ends`` maps the start of the first line of such a statement to the end of its last line. ``is_pending``: the last
+    statement may continue after the text. ``in_block``: a block comment is open after the text.
+    """
+
+    codes: list[str]
+    ends: dict[int, int]
+    is_pending: bool
+    in_block: bool
+
+
+def join_lines(text: str, in_block: bool) -> JoinedLines:
+    """Return the lines of a text after ``strip``, with the lines of each statement joined."""
     codes: list[str] = []
-    first, start, size = 0, 0, 0  # the continued line, its start, and the start of this line
-    goes_on = False
-    for number, raw in enumerate(text.split("\n")):
+    ends: dict[int, int] = {}
+    # Joined once at the end, because a statement may have any number of lines.
+    pieces: dict[int, list[str]] = {}
+    first = start = end = size = 0  # the line of the last statement, its start, its end, and the start of this line
+    continued = is_pending = False
+    lines = text.split("\n")
+    rest = lines.pop()
+    for number, raw in enumerate([*lines, rest] if rest else lines):
         line = raw.rstrip("\r")
         code, in_block = strip(line, in_block)
+        if is_pending and (continued or code):
+            ends[start] = size + len(raw) + 1
         continued = code.endswith((" \\", "\t\\")) and line.endswith("\\")
         if continued:
             code = code[:-1].rstrip()
-        if not goes_on:
-            first, start = number, size
-        if goes_on and code:
-            codes[first] = codes[first].ljust(size - start) + code
-            code = ""
+        if not is_pending:
+            first, start, end = number, size, size + len(code)
+        elif code:
+            pieces.setdefault(first, [codes[first]]).extend((" " * (size - end), code))
+            end, code = size + len(code), ""
         codes.append(code)
-        goes_on = bool(codes[first]) and (continued or in_block)
+        is_pending = bool(codes[first]) and (continued or in_block)
         size += len(raw) + 1
-    return codes
+    for number, parts in pieces.items():
+        codes[number] = "".join(parts)
+    return JoinedLines(codes if rest else [*codes, ""], ends, is_pending, in_block)
+
+
+def code_after_comment(text: str) -> str | None:
+    """Return the code of the line in which the comment around the start of a text ends; None if it does not end."""
+    end = -1
+    while (close := text.find("*/", end + 1)) >= 0:
+        start, end = text.rfind("\n", 0, close) + 1, text.find("\n", close)
+        code, in_block = strip(text[start : end if end >= 0 else None].rstrip("\r"), True)
+        if code or not in_block:
+            return code
+        if end < 0:
+            break
+    return None
 
 
 def find_open_comment(line: str, in_block: bool) -> int | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax.bulk import bodies_of, nth_line, statement_of
 from visa_lsp.syntax.chunks import Chunk, codes_in, first_line_of, line_in, single_code, split_lines
+from visa_lsp.syntax.comments import join_lines, may_cross_lines
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.syntax.session import Session
 from visa_lsp.text import Span, with_newlines
@@ -28,48 +29,55 @@ CHUNK_LINES: Final = 256
 BYTE_ORDER_MARK: Final = "\ufeff"
 _EDITED_CHUNKS: Final = 8
 _KEPT: Final = 256
-# Statements may continue in the next line only in texts of at most this many lines. In a text with such statements
-# every edit creates all chunks anew, so that they do not depend on earlier edits.
-_JOINED: Final = 2000
 
 
-def _cut(text: str, *, last: bool, whole: bool) -> list[tuple[str, int]]:
-    """Return a text in pieces of (text, number of lines), with ``whole`` cut only between bodies."""
+def _cut(text: str, in_block: bool, *, last: bool) -> list[tuple[str, int]]:
+    """Return a text in pieces of (text, number of lines), with no statement in two pieces."""
     pieces: list[tuple[str, int]] = []
-    for start, end in pairwise([0, *bodies_of(text), len(text)]):
+    ends = join_lines(text, in_block).ends if may_cross_lines(text, in_block) else {}
+    starts = list(ends)
+
+    def leave_statement(at: int) -> int:
+        """Return the end of the statement of several lines around the start of a line, or that start."""
+        before = bisect_left(starts, at) - 1
+        return max(at, min(ends[starts[before]], len(text))) if before >= 0 else at
+
+    bodies = [at for at in bodies_of(text) if leave_statement(at) == at] if ends else bodies_of(text)
+    for start, end in pairwise([0, *bodies, len(text)]):
         size = text.count("\n", start, end) + (last and end == len(text))
-        many = 1 if whole else max(1, round(size / CHUNK_LINES))
-        at = start
-        for first, behind in pairwise([size * i // many for i in range(many + 1)]):
-            if first < behind:
-                stop = end if behind == size else nth_line(text, behind - first, at)
-                pieces.append((text[at:stop], behind - first))
-                at = stop
+        many = max(1, round(size / CHUNK_LINES))
+        at, line = start, 0
+        for border in [size * i // many for i in range(1, many + 1)]:
+            if line < border:
+                stop = end if border == size else leave_statement(nth_line(text, border - line, at))
+                behind = size if stop == end else line + text.count("\n", at, stop)
+                pieces.append((text[at:stop], behind - line))
+                at, line = stop, behind
     return pieces
 
 
-def _chunks(text: str, in_block: bool, *, first: bool, last: bool, joins: bool, whole: bool = False) -> list[Chunk]:
+def _chunks(text: str, in_block: bool, *, first: bool, last: bool) -> list[Chunk]:
     chunks = []
     plain, at = with_newlines(text), 0
     if first and plain.startswith(BYTE_ORDER_MARK):
         plain = " " + plain[1:]  # read as a blank, so that offsets do not change
-    for piece, count in _cut(plain, last=last, whole=whole):
+    for piece, count in _cut(plain, in_block, last=last):
         source = None if plain is text else text[at : at + len(piece)]
-        chunk = Chunk(piece, count, in_block, source=source, joins=joins)
+        chunk = Chunk(piece, count, in_block, source=source)
         at += len(piece)
         in_block = chunk.closes_in_block
         chunks.append(chunk)
     return chunks
 
 
-def _all_chunks(text: str) -> list[Chunk]:
-    """Return the chunks of a whole text."""
-    joins = with_newlines(text).count("\n") < _JOINED
-    chunks = _chunks(text, False, first=True, last=True, joins=joins)
-    if any(chunk.goes_on for chunk in chunks):
-        # Two chunks would read a statement across their border as two.
-        return _chunks(text, False, first=True, last=True, joins=joins, whole=True)
-    return chunks
+def _statement_start(chunks: Sequence[Chunk], at: int) -> int:
+    """Return the chunk in which the statement at the start of a chunk begins: an earlier one only during an edit."""
+    chunk, before = chunks[at], at - 1
+    if not (chunk.begins_within_line if chunk.opens_in_block else chunk.text):
+        return at
+    while chunk.opens_in_block and before >= 0 and chunks[before].is_comment:
+        before -= 1
+    return before if before >= 0 and chunks[before].is_pending else at
 
 
 class Document:
@@ -91,7 +99,7 @@ class Document:
     @staticmethod
     def parse(text: str) -> Document:
         """Return a document from a whole text."""
-        return Document(_all_chunks(text))
+        return Document(_chunks(text, False, first=True, last=True))
 
     def count_shared(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
         """Return the numbers of chunks at the head and at the tail shared with another document's chunks."""
@@ -262,44 +270,61 @@ class Document:
         chunks = self.chunks
         if first and start == self._first_offsets[first] and chunks[first - 1].source.endswith("\r"):
             first -= 1  # because a newline inserted here belongs to the carriage return before it
-        base = self._first_offsets[first]
         one = None
         if first == last and not self._begins_with_mark(start, end, new_text):
+            base = self._first_offsets[first]
             one = chunks[first].edit(start - base, end - base, new_text, most=2 * CHUNK_LINES)
-        if one is not None:
-            fresh = [one]
-        else:
-            old = "".join([c.source for c in chunks[first : last + 1]])
-            # The chunk with `end` keeps its newline, so that the replaced part ends at the end of a chunk.
-            text = old[: start - base] + new_text + old[end - base :]
-            fresh = _chunks(
-                text, chunks[first].opens_in_block, first=not first, last=last + 1 == len(chunks), joins=chunks[0].joins
-            )
-        in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
-        same = last + 1  # the first unchanged chunk after the replaced part
-        moved: list[Chunk] = []
-        while same < len(chunks) and chunks[same].opens_in_block != in_block:
-            moved.append(chunks[same].enter(in_block))
-            in_block = moved[-1].closes_in_block
-            same += 1
-        # A copy and a splice, because every other method visits all chunks more than once.
-        spliced = list(chunks)
-        spliced[first:same] = [*fresh, *moved]
+        fresh = [one] if one is not None else self._replace(first, last, start, end, new_text)
+        while True:
+            in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
+            same = last + 1  # the first unchanged chunk after the replaced part
+            moved: list[Chunk] = []
+            while same < len(chunks) and chunks[same].opens_in_block != in_block:
+                moved.append(chunks[same].enter(in_block))
+                in_block = moved[-1].closes_in_block
+                same += 1
+            # A copy and a splice, because every other method visits all chunks more than once.
+            spliced = list(chunks)
+            spliced[first:same] = [*fresh, *moved]
+            behind = first + len(fresh)
+            joined = _joined_chunks(spliced, first, behind + len(moved))
+            if joined is None:
+                break
+            # The chunks of a statement are cut again as one text, because a statement is in one chunk.
+            first, last = min(first, joined[0]), max(last, joined[1] - behind + last + 1)
+            fresh = self._replace(first, last, start, end, new_text)
         document = Document(spliced, self.session)
         document._changed = chunks, first, len(chunks) - same
         document.marked = self.marked + sum(c.marked for c in fresh) - sum(c.marked for c in chunks[first : last + 1])
         document._first_lines = _splice_sums(self._first_lines, first, last + 1, [c.count for c in fresh])
         document._first_offsets = _splice_sums(self._first_offsets, first, last + 1, [c.length for c in fresh])
-        joins = document.line_count <= _JOINED
-        if joins != chunks[0].joins or (joins and any(chunk.goes_on for chunk in (*chunks, *spliced))):
-            return Document(_all_chunks(document.text), self.session)
         return document
+
+    def _replace(self, first: int, last: int, start: int, end: int, new_text: str) -> list[Chunk]:
+        """Return new chunks for those from ``first`` to ``last``, with the text of ``[start, end)`` replaced."""
+        base, old = self._first_offsets[first], "".join([c.source for c in self.chunks[first : last + 1]])
+        # The chunk with `end` keeps its newline, so that the replaced part ends at the end of a chunk.
+        text = old[: start - base] + new_text + old[end - base :]
+        return _chunks(text, self.chunks[first].opens_in_block, first=not first, last=last + 1 == len(self.chunks))
 
     def _begins_with_mark(self, start: int, end: int, new_text: str) -> bool:
         """Return whether the text begins with a byte-order mark after ``[start, end)`` is replaced."""
         head = self.chunks[0].source
         begin = head[:1] if start else new_text[:1] or head[end : end + 1]
         return begin == BYTE_ORDER_MARK
+
+
+def _joined_chunks(chunks: Sequence[Chunk], first: int, behind: int) -> tuple[int, int] | None:
+    """Return the first and the last chunk of a statement that crosses a border at, or after, new chunks; None without one.
+
+    The new chunks are those in ``[first, behind)``.
+    """
+    last = min(behind, len(chunks) - 1)
+    while last < len(chunks) - 1 and chunks[last].is_comment:
+        last += 1
+    borders = [at for at in (*range(first, min(behind, last) + 1), last) if at]
+    starts = [(start, at) for at in borders if (start := _statement_start(chunks, at)) < at]
+    return (min(starts)[0], starts[-1][1]) if starts else None
 
 
 def same_head(old: Sequence[object], new: Sequence[object]) -> int:

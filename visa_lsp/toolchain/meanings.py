@@ -117,8 +117,21 @@ _ROWS: Final = (
     # Register allocation and the ends of a run.
     _row(r"spill memory used|spilled around|compiled SIMD\d+ allocated",
          "the kernel needs more registers than there are, so that values go through memory; `visa-lsp stats` shows where"),
-    _row(r"internal compiler error|abnormal program termination|segmentation fault",
-         "the finalizer crashed: no message names the mistake", "V236", "V238", "V220"),
+    _row(r"scratch s(?:pace|ize).*exceeds",
+         "the values and private arrays that do not fit into registers need more scratch memory than a thread has: "
+         "make private arrays or the sub-group size smaller; `visa-lsp stats` shows the pressure"),
+    _row(r"SLM size exceeds", "the kernel declares more shared local memory than a group can have", "V607"),
+    _row(r"size of kernel arguments exceeds", "the arguments do not fit into the payload: pass large structures through a buffer"),
+    _row(r"builder API call failed",
+         "the finalizer refused vISA that the compiler made of the source: `visa-lsp check` names the line in the text that the compiler dumps",
+         "V238", "V220"),
+    _row(r"G4Verification failure", "the finalizer found a mistake in its own machine code: another release, or another form of the line, avoids it"),
+    _row(r"Build failed with error code: -11\b", "the build failed: the messages before this line name the reason"),
+    _row(r"Build failed with error code: -(?:5|6)\b", "the build ran out of memory, or the compiler crashed"),
+    _row(r"Build failed with error code: -43\b", "the build options are wrong, not the text"),
+    _row(r"Build failed with error code", "the build failed with this status of OpenCL: the messages before this line name the reason"),
+    _row(r"internal compiler error|abnormal program termination|segmentation fault|^aborted",
+         "the compiler or its finalizer crashed: no message names the mistake", "V236", "V238", "V220"),
     _row(r"\.[ch]pp:\d+", "an assertion of the finalizer failed: this release does not handle something in the text", "V238", "V220"),
     _row(r"found a total of \d+ error", "the messages are in the file of errors that is named"),
 )  # fmt: skip

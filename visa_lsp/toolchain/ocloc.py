@@ -10,18 +10,18 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.children import temporary_folder
 from visa_lsp.safe_io import MIB, read_file
 from visa_lsp.toolchain.build_log import BuildMessage, messages_in, misuse_of_build
+from visa_lsp.toolchain.confine import confine_command
 from visa_lsp.toolchain.listing import GenListing, read_listing
 from visa_lsp.toolchain.process import ToolError, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
-
 
 SECONDS: Final = 120.0
 # An empty kernel that the compiler adds to programs with symbols.
@@ -33,18 +33,24 @@ _NAME: Final = re.compile(r'^\.(kernel|global_function)\s+"?([^"\s]+)', re.MULTI
 _IR: Final = (".ll", ".spv", ".spvasm")
 _HASHED: Final = re.compile(r"^.*?_asm[0-9a-f]{16}_?")
 _SPIRV: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
-_INCLUDES: Final = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
+_FOLDER: Final = re.compile(r'(?:^|\s)-I\s*("[^"]*"|\S+)')
+# Parts of any source that includes a file, also over several lines.
+_INCLUDES: Final = (b"#", b"%:", b"??=")
 
 
 @dataclass(frozen=True, slots=True)
 class CompilerCall:
-    """A call of the compiler: its path, its name of the device, options, the time limit, and the stop check."""
+    """A call of the compiler: its path, its name of the device, options, the time limit, and the stop check.
+
+    ``is_confined``: the compiler opens no files but the source, as far as the system can prevent it.
+    """
 
     tool: str
     device: str
     options: str = ""
     seconds: float = SECONDS
     stop: Callable[[], bool] | None = None
+    is_confined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +96,10 @@ def compile_source(source: Path, data: bytes, call: CompilerCall) -> Compiled:
         command = [call.tool, "compile", "-file", str(source), "-device", call.device, "--format", "zebin"]
         command += ["-spirv_input"] if data.startswith(_SPIRV) else []
         command += ["-output", _OUTPUT, "-output_no_suffix"]  # releases since 2025 still append .bin
-        options = _with_includes(call.options, source, data)
+        options = call.options if call.is_confined else _with_includes(call.options, source, data)
+        command += ["-options", options] if options else []
         ran = run_program(
-            [*command, *(["-options", options] if options else [])],
+            confine_command(command, folder, [source, *_folders_of(options)]) if call.is_confined else command,
             folder, call.seconds, environment=_environment(), stop=call.stop,
         )  # fmt: skip
         problem = misuse_of_build(ran.said)
@@ -115,9 +122,14 @@ def _environment() -> dict[str, str]:
 def _with_includes(options: str, source: Path, data: bytes) -> str:
     """Return the options with the folder of the source for includes, which the compiler does not search by default."""
     folder = str(source.parent)
-    if not _INCLUDES.search(data) or '"' in folder:
+    if '"' in folder or not any(sign in data for sign in _INCLUDES):
         return options
     return f'{options} -I "{folder}"'.strip()
+
+
+def _folders_of(options: str) -> list[Path]:
+    """Return the folders of the options ``-I``."""
+    return [Path(folder.strip('"')) for folder in _FOLDER.findall(options)]
 
 
 def _last_words(source: bytes, said: str, status: int) -> str:

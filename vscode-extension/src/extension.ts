@@ -23,7 +23,7 @@ import { platformsOf, Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
 import { CodeView } from './views/code.ts';
 import { compareWith, registerComparison } from './views/compare.ts';
-import { SourceCompiler } from './views/compile.ts';
+import { isSource, SourceCompiler } from './views/compile.ts';
 import { CompilerCheck } from './views/compiler.ts';
 import { CursorLine } from './views/cursor.ts';
 import { DumpLenses } from './views/dump.ts';
@@ -31,9 +31,10 @@ import { Blocks } from './views/embedded.ts';
 import { FlowView } from './views/flow.ts';
 import { MachineView } from './views/machine.ts';
 import { InlineValues } from './views/inline.ts';
-import { SourceLenses } from './views/source.ts';
+import { SourceCounts } from './views/source.ts';
 import { explain, lineInFront, registerTexts, showReferences, showZeInfo } from './views/texts.ts';
 import { ISA_SCHEME, IsaEditor } from './views/isa.ts';
+import { keepOrigins } from './views/origins.ts';
 import { PAGE_SCHEME, Pages } from './views/pages.ts';
 import { WhyView } from './views/why.ts';
 import type { Entry } from './views/whytree.ts';
@@ -66,6 +67,7 @@ export interface Api {
 let server: Server | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<Api> {
+  keepOrigins(context.workspaceState);
   const output = vscode.window.createOutputChannel('vISA');
   const current = new Server(context, output, show);
   server = current;
@@ -88,6 +90,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const compiler = new CompilerCheck(current);
   registerTexts(current, pages);
   registerComparison(current, pages);
+  const sources = new SourceCompiler(context, current, platformsOf(context.extension.packageJSON));
   const isa = new IsaEditor(context, current);
   const zebin = new ZebinEditor(context, current, pages);
   const tests = new LaunchTests(current, results, inline);
@@ -175,14 +178,21 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     }
   }
 
-  const command = (name: string, work: (uri: vscode.Uri, selected?: vscode.Uri[]) => unknown): vscode.Disposable =>
-    vscode.commands.registerCommand(name, async (given?: vscode.Uri, selected?: vscode.Uri[]) => {
+  const command = (name: string, work: (uri: vscode.Uri, more?: unknown) => unknown): vscode.Disposable =>
+    vscode.commands.registerCommand(name, async (given?: vscode.Uri, more?: unknown) => {
       const uri = given instanceof vscode.Uri ? given : inFront();
       if (uri === undefined) {
         void vscode.window.showWarningMessage('vISA: open a .visaasm file first.');
         return undefined;
       }
-      return guarded(() => work(uri, selected));
+      return guarded(() => work(uri, more));
+    });
+
+  /** A command about a program: of an OpenCL source it is the named kernel, else that of the cursor, compiled. */
+  const onProgram = (name: string, work: (uri: vscode.Uri) => unknown): vscode.Disposable =>
+    command(name, async (uri, kernel) => {
+      const text = !isSource(uri) ? uri : isTrustedFor('compiled') ? await sources.textOf(uri, typeof kernel === 'string' ? kernel : undefined) : undefined;
+      return text && work(text);
     });
 
   context.subscriptions.push(
@@ -202,8 +212,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     status,
     blocks,
     compiler,
-    new SourceLenses(current),
-    new SourceCompiler(context, current, pages, platformsOf(context.extension.packageJSON)),
+    new SourceCounts(current),
+    sources,
     new CursorLine(current),
     new DumpLenses(current),
     debugging.register(),
@@ -216,23 +226,23 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     pressure,
     registerMoves(),
     registerValues(),
-    command('visa.runKernel', (uri) => runner.run(uri)),
-    command('visa.profileKernel', (uri) => runner.run(uri, undefined, 'lanes')),
-    command('visa.showPressure', (uri) => pressure.show(uri)),
+    onProgram('visa.runKernel', (uri) => runner.run(uri)),
+    onProgram('visa.profileKernel', (uri) => runner.run(uri, undefined, 'lanes')),
+    onProgram('visa.showPressure', (uri) => pressure.show(uri)),
     command('visa.markLiveRange', () => range.atCursor()),
     vscode.commands.registerCommand('visa.chooseHeat', () => heat.choose()),
-    command('visa.proveKernels', (uri) => prover.prove(uri)),
-    command('visa.explainValue', (uri) => why.ask(uri)),
+    onProgram('visa.proveKernels', (uri) => prover.prove(uri)),
+    onProgram('visa.explainValue', (uri) => why.ask(uri)),
     vscode.commands.registerCommand('visa.openCause', (entry: Entry) => why.open(entry)),
-    command('visa.debugKernel', (uri) => debugging.start(uri)),
-    command('visa.quickRun', (uri) => runner.ask(uri)),
-    command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
+    onProgram('visa.debugKernel', (uri) => debugging.start(uri)),
+    onProgram('visa.quickRun', (uri) => runner.ask(uri)),
+    onProgram('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
     command('visa.assembleFile', assemble),
-    command('visa.compareWith', (uri, selected) => compareWith(current, pages, uri, selected)),
+    command('visa.compareWith', (uri, selected) => compareWith(current, pages, uri, selected as vscode.Uri[] | undefined)),
     command('visa.compilerCheck', (uri) => compiler.check(uri)),
     command('visa.openAsVisa', (uri) => blocks.open(uri)),
-    command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
-    command('visa.showMachineCode', async (uri) => machine.show(await textOf(uri))),
+    onProgram('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
+    onProgram('visa.showMachineCode', async (uri) => machine.show(await textOf(uri))),
     command('visa.readAsCode', async (uri) => code.show(await textOf(uri))),
     command('visa.showDisassembly', openObject),
     command('visa.openDisassemblyText', (uri) => isa.showText(uri)),

@@ -1,4 +1,4 @@
-// The status bar: platform and dialect of the text in front. A click chooses the platform.
+// The status bar: platform in force, as the server tells it, and dialect of the text in front. A click chooses the platform.
 
 import * as vscode from 'vscode';
 import type { Server } from './server/client.ts';
@@ -6,28 +6,37 @@ import { plain } from './plain.ts';
 
 const ANY = 'any';
 
+/** What `visa.platformOf` answers: the platform, who names it, whether it is checked for. */
+interface Told {
+  platform: string;
+  by: string;
+  checked: boolean;
+}
+
 export class Status implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem('visa.status', vscode.StatusBarAlignment.Right, 100);
   private readonly listeners: vscode.Disposable[];
   private readonly server: Server;
   private readonly platforms: string[];
+  private told: Told | undefined; // of the document in front
 
   constructor(context: vscode.ExtensionContext, server: Server) {
     this.server = server;
     this.platforms = platformsOf(context.extension.packageJSON);
     this.item.name = 'vISA platform and dialect';
-    const update = (): void => this.update();
+    const ask = (): void => void this.ask();
     this.listeners = [
-      vscode.window.onDidChangeActiveTextEditor(update),
+      vscode.window.onDidChangeActiveTextEditor(ask),
       vscode.workspace.onDidChangeTextDocument((change) => {
         if (change.document === vscode.window.activeTextEditor?.document) {
-          update();
+          this.update();
         }
       }),
-      vscode.workspace.onDidChangeConfiguration(update),
-      server.onDidChange(update),
+      vscode.workspace.onDidSaveTextDocument(ask), // a settings file, a launch file
+      vscode.workspace.onDidChangeConfiguration(ask),
+      server.onDidChange(ask),
     ];
-    update();
+    ask();
   }
 
   dispose(): void {
@@ -52,6 +61,19 @@ export class Status implements vscode.Disposable {
     }
   }
 
+  private async ask(): Promise<void> {
+    const document = vscode.window.activeTextEditor?.document;
+    this.told = undefined;
+    this.update();
+    if (document?.languageId === 'visa' && this.server.running) {
+      const told = await this.server.call<Told>('visa.platformOf', { uri: document.uri.toString() }).catch(() => undefined);
+      if (document === vscode.window.activeTextEditor?.document) {
+        this.told = told;
+        this.update();
+      }
+    }
+  }
+
   private update(): void {
     const document = vscode.window.activeTextEditor?.document;
     if (document?.languageId !== 'visa') {
@@ -68,13 +90,15 @@ export class Status implements vscode.Disposable {
   }
 
   private tell(document: vscode.TextDocument): void {
-    const platform = vscode.workspace.getConfiguration('visa', document.uri).get<string>('platform', '') || ANY;
+    const { by, checked, platform: named } = this.told ?? { by: '', checked: false, platform: '' };
+    const platform = named || ANY;
     const dialect = dialectOf(document);
     this.item.command = 'visa.selectPlatform';
     this.item.text = `$(${this.server.running ? 'circuit-board' : 'loading~spin'}) vISA ${dialect} · ${plain(platform)}`;
-    // A setting of the folder may hold any text.
+    const findings = checked ? '' : ': runs and machine code are for it. Findings are those of any platform';
+    // Files of the folder may hold any text.
     this.item.tooltip = new vscode.MarkdownString(`Dialect **${dialect}**, told by \`.version\`.\n\nPlatform `)
-      .appendText(platform)
+      .appendText(named ? `${named}, told by ${by}${findings}` : ANY)
       .appendMarkdown('; click to choose.');
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { test } from 'node:test';
-import { kernelsIn } from '../src/views/kernels.ts';
+import { kernelAt, kernelsIn } from '../src/views/kernels.ts';
 
 const source = `// kernel void no(
 /* kernel void
@@ -20,4 +20,8 @@ test('kernels are found with their lines, and not in comments and strings', () =
     { name: 'second', line: 6 },
     { name: 'third', line: 9 },
   ]);
+});
+
+test('a line belongs to the kernel that begins above it', () => {
+  assert.deepEqual([0, 3, 5, 6, 20].map((line) => kernelAt(source, line)), ['first', 'first', 'first', 'second', 'third']);
 });

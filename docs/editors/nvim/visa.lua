@@ -54,6 +54,9 @@ end
 function M.run(launch, done)
   return call('visa.run', { launch = launch }, done or function(result)
     local lines = { result.kernel and ('kernel ' .. result.kernel) or result.error }
+    for _, each in ipairs(result.launches or {}) do -- all launch files of the text ran; the rest is of the first that failed
+      table.insert(lines, vim.fn.fnamemodify(each.launch, ':t') .. ': ' .. (each.ok and 'ok' or 'FAILED'))
+    end
     for _, buffer in ipairs(result.buffers or {}) do
       local head = {}
       for _, value in ipairs(buffer.head) do

@@ -22,12 +22,14 @@ export const passed = await steps(
       await openFolder(page, code.origin, folder, { trust: false });
       await openFile(page, 'axpy.cl');
       await lens('Compile for...').waitFor({ timeout: LONG });
-      await lens('Show vISA').waitFor({ timeout: LONG });
+      for (const words of ['Run', 'Prove', 'Debug', 'Show vISA']) {
+        await lens(words).waitFor({ timeout: LONG });
+      }
       await page.keyboard.press('Control+b');
     },
     async 'the text of a kernel is shown, and cannot be edited'() {
       await lens('Show vISA').click();
-      await page.locator('.tab.active', { hasText: 'saxpy.tgllp.visaasm' }).waitFor({ timeout: LONG });
+      await page.locator('.tab.active', { hasText: 'saxpy.visaasm' }).waitFor({ timeout: LONG });
       await page.locator('.editor-instance .view-line', { hasText: '.kernel "saxpy"' }).first().waitFor({ timeout: LONG });
       await page.locator('.editor-instance .view-line', { hasText: '.kernel "saxpy"' }).first().click();
       await page.keyboard.type('x');
@@ -47,13 +49,22 @@ export const passed = await steps(
       assert.ok((await view.locator('.column:last-child .line.there').count()) > 1);
       await photograph(page, pictures, 'compile-machine-code');
     },
+    async 'a kernel runs from its source, and its faults are there'() {
+      await page.keyboard.press('Control+1');
+      await lens('Run').click();
+      const view = await webview(page, 'header h1');
+      assert.equal(await view.locator('header h1').innerText(), 'saxpy');
+      assert.match(await view.locator('section article h3').first().innerText(), /^y \(argument 0\)/);
+      assert.deepEqual(readdirSync(folder), ['axpy.cl']);
+      await photograph(page, pictures, 'compile-run');
+    },
     async 'for another device'() {
       await page.keyboard.press('Control+1');
       await lens('Compile for...').click();
       await page.locator('.quick-input-list .monaco-list-row', { hasText: 'DG2' }).first().click();
       await lens(/Show vISA \(dg2 SIMD\d+: /).waitFor({ timeout: LONG });
       await lens('Show vISA').click();
-      await page.locator('.tab.active', { hasText: 'saxpy.dg2.visaasm' }).waitFor({ timeout: LONG });
+      await page.locator('.statusbar-item', { hasText: '· DG2' }).waitFor({ timeout: LONG });
     },
     async 'what the compiler says is a problem of the source'() {
       await goTo(page, 4);

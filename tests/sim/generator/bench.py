@@ -7,6 +7,7 @@ told with the instruction that wrote it last.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +34,9 @@ from visa_lsp.program.model import (
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.memory import Buffer, Image, Memory
 
+if TYPE_CHECKING:
+    from visa_lsp.sim.observers.hooks import Observer
+
 ELEMENTS = 160
 CONTROL = 14
 FIRST_ADDRESS = 0x1_0000_0000
@@ -56,6 +60,7 @@ class Bench:
         self._sources: dict[tuple, int] = {}
         self.notes: dict[int, str] = {}  # which instruction a buffer belongs to
         self.count = 0
+        self.observers: tuple[Observer, ...] = ()
 
     # ---- declarations
 
@@ -186,7 +191,7 @@ class Bench:
         samplers = {number: Sampler(**words) for number, words in self.samplers.items()}
         head = np.array(HEADER, "<u4").tobytes().ljust(self.grf, b"\0")
         order = replace(order, payload=lambda _g, _n: head, memory=memory, surfaces=surfaces, samplers=samplers)
-        machine = Machine(order)
+        machine = Machine(order, self.observers)
         group, threads = machine.start((0, 0, 0))
         thread, frame = threads[0], threads[0].frame
         group.slm.data[:] = np.frombuffer(self.slm, np.uint8)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.sim.generator.lane_cases import CONTROLS, EMASKS, PREDICATES, LaneBench, platforms_of
 from tests.sim.generator.pairwise import cases
+from tests.support.message_bytes import MessageWitness
 from tests.support.model.numbers import inputs
 from tests.support.model.state import describe
 from visa_lsp.isa import lsc_codes as codes
@@ -181,7 +182,15 @@ class MessageBench(LaneBench):
     def __init__(self, name: str, **more) -> None:
         super().__init__(name, **more)
         self.slm = inputs("ub", SLM, 3)
+        self.witness = MessageWitness()
+        self.observers = (self.witness,)
         self.data = b"".join(inputs(kind, 64, 11 + i) for i, kind in enumerate(("f", "ud", "hf", "df", "uw", "d", "f")))
+
+    def differences(self) -> list[str]:
+        """Return the differences from the model, and those from the values of the messages."""
+        found = super().differences() + self.witness.differences
+        assert self.witness.count >= self.count
+        return found
 
     def content(self, size: int) -> bytes:
         """Bytes of a new buffer: numbers of all types."""

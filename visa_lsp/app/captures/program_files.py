@@ -1,6 +1,7 @@
 """Makes the program of a capture runnable: compiles its source or SPIR-V, or takes the vISA of its device binary.
 
-Invariant: options of the recording machine reach the compiler only if they name no file.
+Invariant: options of the recording machine reach the compiler only if they name no file, and the compiler opens no file
+outside of its own, as far as the system can confine it (``toolchain.confine``) and the source shows (``file_access``).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.app.captures.file_access import refuse_file_access
 from visa_lsp.app.captures.model import CapturedProgram
 from visa_lsp.app.compile.build import BuildSource
 from visa_lsp.app.compile.outputs import file_name, files_of
@@ -17,6 +19,7 @@ from visa_lsp.app.launch.opencl import build_program, refuse_unknown_kernel
 from visa_lsp.app.zebins import visa_text
 from visa_lsp.isa.platforms import platform_named, platform_of_product
 from visa_lsp.text import encode_text
+from visa_lsp.toolchain.confine import can_confine
 from visa_lsp.zeinfo.zebin import SECTION_TYPES, ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:
@@ -29,7 +32,6 @@ _OPTION: Final = re.compile(r'(?:"[^"]*"|[^\s"])+|"')
 _PASSED: Final = re.compile(r"-(?:cl|ze|vc)-[\w.:=+-]+|-[DU].*|-w|-Werror|-g|-O[0-3]")
 _DROPPED: Final = re.compile(r"-spir-std=.*|-I.*")  # without a note: they say where files were, or what a file is
 _WITH_NEXT: Final = ("-I", "-x", "-D", "-U")
-_OUTSIDE: Final = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*["<](?:/|[^">\n]*\.\.|\w:)', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +111,14 @@ def _platform(zebin: Zebin) -> str | None:
 def _compile(capture: Capture, program: CapturedProgram, compiler: CompilerWords, platform: str | None) -> ProgramFiles:
     name = f"{capture.name}/{program.name}"
     is_source = program.name.endswith(".cl")
-    if is_source and _OUTSIDE.search(program.data):
-        raise UserError(f"{name}: includes a file outside of the capture by its path")
     text = program.data.decode("utf-8", "surrogateescape") if is_source else ""
-    build = build_program(BuildSource(name, program.data, text, is_file=False), compiler, platform)
+    refuse_file_access(name, text, compiler.options)
+    build = build_program(BuildSource(name, program.data, text, is_file=False, is_untrusted=True), compiler, platform)
     refuse_unknown_kernel(build, capture.kernel)
     files = files_of(build)
+    if not can_confine():
+        # A listing quotes the lines of files that debug information names, whatever these are.
+        files = {file: data for file, data in files.items() if not file.endswith(".asm")}
     if is_source:
         files[program.name] = program.data
     zebin = build.zebin

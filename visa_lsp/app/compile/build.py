@@ -38,12 +38,16 @@ _WORD: Final = re.compile(r"\w+|.")
 
 @dataclass(frozen=True, slots=True)
 class BuildSource:
-    """A source: its name, bytes and text. Standard input is not a file."""
+    """A source: its name, bytes and text. Standard input is not a file.
+
+    ``is_untrusted``: it is from a stranger, so that the compiler is confined.
+    """
 
     name: str
     data: bytes
     text: str
     is_file: bool = True
+    is_untrusted: bool = False
 
     @property
     def path(self) -> Path:
@@ -101,7 +105,9 @@ def build_source(
             path = folder / (path.name or "source.cl")
             path.write_bytes(source.data)
         try:
-            made = compile_source(path, source.data, CompilerCall(chosen, device, options, seconds, stop))
+            made = compile_source(
+                path, source.data, CompilerCall(chosen, device, options, seconds, stop, source.is_untrusted)
+            )
         except ToolError as error:
             raise UserError(f"{source.name}: {error}") from None
         if path.parent == folder:  # the folder is deleted before the texts are read

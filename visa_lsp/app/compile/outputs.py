@@ -68,7 +68,14 @@ def files_of(build: Build, *, ir: bool = False) -> dict[str, bytes]:
 
 
 def write_build(build: Build, folder: Path, *, ir: bool = False) -> WrittenFiles:
-    """Write a build into a folder. Raises UserError if a file cannot be written."""
+    """Write a build into a folder, with launch files. Raises UserError if a file cannot be written."""
+    names = write_program(build, folder, ir=ir)
+    launches = _write_launches(build, folder)
+    return replace(launches, paths=(*names, *launches.paths))
+
+
+def write_program(build: Build, folder: Path, *, ir: bool = False) -> list[str]:
+    """Write a build into a folder, without launch files; return the paths. Raises UserError if a file cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -79,8 +86,7 @@ def write_build(build: Build, folder: Path, *, ir: bool = False) -> WrittenFiles
         check_output(str(folder / name), source)
     for name, data in files.items():
         write_file(str(folder / name), data, source)
-    launches = _write_launches(build, folder)
-    return replace(launches, paths=(*(str(folder / name) for name in files), *launches.paths))
+    return [str(folder / name) for name in files]
 
 
 def _write_launches(build: Build, folder: Path) -> WrittenFiles:

@@ -15,18 +15,24 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import convert_findings, is_file_name, settings_for, tool_for
 from visa_lsp.app.gen.older import EFFICIENT, in_older_forms, name_for, reads_newest
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, decode, decode_object, is_object, other_text, read_bytes
+from visa_lsp.app.told_platform import platform_of_program
 from visa_lsp.diagnostics import Severity
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named, platform_of_product
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 from visa_lsp.program.grf import LONG_GRF_BYTES, grf_by_contents, grf_in_comment
-from visa_lsp.safe_io import read_file
 from visa_lsp.sema.bind import is_newest
 from visa_lsp.syntax.document import Document
+from visa_lsp.text import decode_text
 from visa_lsp.toolchain.finalize import Finalized, FinalizerCall, ToolFinding, finalize, of_listing, platforms_of
 from visa_lsp.toolchain.find_tools import FINALIZER, OCLOC
+from visa_lsp.toolchain.listing import read_listing
 from visa_lsp.toolchain.process import ToolError
 from visa_lsp.toolchain.rules import OLDER_FINALIZER
-from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
 
+_NO_LISTING = (
+    "the compiler's own machine code would be the .asm beside the text, but there is none, or the text has changed since; "
+    "`visa-lsp compile` writes both for an OpenCL source"
+)
+_COPY_SECONDS = 60
 _GRF64_PLATFORM = "PVCXT"  # the only platform of the finalizer with registers of 64 bytes
 
 
@@ -88,26 +94,11 @@ def _disassemble(name: str, data: bytes, platform: str | None) -> str:
 
 
 def platform_for(path: str, text: str) -> str:
-    """Return the default platform of a text: that of a zebin in its folder, else by its register size, else the default."""
-    if is_file_name(path):
-        # Imported here because it loads the YAML reader, which most runs do not need.
-        from visa_lsp.companions import Beside, kernels_in
-
-        finder = Beside()
-        for kernel in kernels_in(text):
-            told = finder.zebin(kernel, Path(path))
-            platform = _platform_of_zebin(told.path) if told is not None else None
-            if platform is not None:
-                return platform.name
+    """Return the default platform of a text: the one that files tell, else by its register size, else the default."""
+    told = platform_of_program(Path(path) if is_file_name(path) else None, text)
+    if told is not None:
+        return told[0].name
     return _GRF64_PLATFORM if _has_long_registers(text) else DEFAULT_PLATFORM
-
-
-def _platform_of_zebin(path: Path) -> Platform | None:
-    try:
-        family = read_zebin(read_file(path)).product_family
-    except (ZebinError, OSError):
-        return None
-    return None if family is None else platform_of_product(family)
 
 
 def _has_long_registers(text: str) -> bool:
@@ -140,17 +131,22 @@ def finalize_text(
     settings = settings_for(path)
     document = Document.parse(source.text)
     codes = [code for chunk in document.chunks for code in chunk.codes()]
-    if source.listing and not tool and not settings.finalizer and shutil.which(FINALIZER.program) is None:
-        return _of_compiler(source, codes, "no finalizer found")
+    if not tool and not settings.finalizer and shutil.which(FINALIZER.program) is None:
+        source = with_listing(source, path)
+        if source.listing:
+            return _of_compiler(source, codes, "no finalizer found")
     call = FinalizerCall(tool_for(FINALIZER, tool, settings), source.platform, options, seconds, stop)
     note: tuple[ToolFinding, ...] = ()
     try:
         if is_newest(statement for _, statement in document.statements()):
             platforms = platforms_of(call)
             name = name_for(source.platform, platforms)
-            if platforms and name is None and source.listing:
+            if platforms and name is None:
                 reason = f"the finalizer has no platform {source.platform} (known: {', '.join(platforms)})"
-                return _of_compiler(source, codes, reason)
+                source = with_listing(source, path)
+                if source.listing:
+                    return _of_compiler(source, codes, reason)
+                raise UserError(f"{source.name}: {reason}; {_NO_LISTING}")
             call = replace(call, platform=name or source.platform)
             if platforms and not reads_newest(platforms):
                 codes, note = in_older_forms(document, source.platform, codes)
@@ -160,6 +156,21 @@ def finalize_text(
     except ToolError as error:
         raise UserError(f"{source.name}: {error}") from None
     return _document(source, call.tool, options, result, note)
+
+
+def with_listing(source: Source, path: str) -> Source:
+    """Return a compiler's text with the listing that its dump left beside it, unless the text has changed since."""
+    dump = Path(path).with_suffix(".asm")
+    if source.listing or source.is_object or not is_file_name(path) or not is_file_name(str(dump)):
+        return source
+    from visa_lsp.companions import kernels_in  # loads the YAML reader
+
+    # A copy of a folder gives its files times of any order, but close to each other.
+    is_later = Path(path).stat().st_mtime > dump.stat().st_mtime + _COPY_SECONDS
+    if is_later or decode(path, read_bytes(path)).text != source.text:
+        return source
+    listing = decode_text(read_bytes(str(dump)))
+    return replace(source, listing=listing) if read_listing(listing).kernel in kernels_in(source.text) else source
 
 
 def _of_compiler(source: Source, codes: Sequence[str], reason: str) -> GenDocument:

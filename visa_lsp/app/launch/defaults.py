@@ -28,6 +28,7 @@ _TEXELS: Final = 4096
 _LOCAL_BYTES: Final = 16384  # so that four local arguments fit into the memory of a group
 _SIDE: Final = 64  # texels
 _LAYERS: Final = 4
+FACTOR: Final = 1.5  # because a product with 1 hides that two work items change one element
 _MIN_EXTENT: Final = 24  # because with fewer elements a table looks like an overrun by one element
 _BY_SIZE: Final = {1: "uint8", 2: "uint16", 4: "int32", 8: "int64"}
 # Names of counts, which kernels usually compare with the number of work items.
@@ -54,22 +55,29 @@ _POINTERS: Final = ("arg_bypointer", "buffer_address", "buffer_offset")
 class DefaultSizes:
     """The sizes that determine default arguments.
 
-    ``count`` is the value of counts; by default the number of work items along x. ``bytes`` has, by argument, the bytes
-    of a buffer that a trial run touches; other buffers are roomy. ``cycle``: the values of buffers repeat.
-    ``nameless``: integers without a name in the source are counts too.
+    ``counts`` has the value of each count by argument; others are the number of work items along x. ``bytes`` has, by
+    argument, the bytes of a buffer that a trial run touches; other buffers are roomy. ``outputs`` are buffers that it only
+    stores to. ``cycle``: the values of buffers repeat. ``nameless``: integers without a name in the source are counts too.
     """
 
     local: Triple
     groups: Triple = (1, 1, 1)
-    count: int = 0
+    counts: Mapping[int, int] = field(default_factory=dict)
     bytes: Mapping[int, int] = field(default_factory=dict)
+    outputs: frozenset[int] = frozenset()
     cycle: bool = False
     nameless: bool = False
 
     @property
+    def totals(self) -> Triple:
+        """The number of work items along each axis."""
+        x, y, z = (size * count for size, count in zip(self.local, self.groups, strict=True))
+        return x, y, z
+
+    @property
     def across(self) -> int:
         """The number of work items along x."""
-        return self.local[0] * self.groups[0]
+        return self.totals[0]
 
     @property
     def items(self) -> int:
@@ -79,12 +87,13 @@ class DefaultSizes:
     @property
     def roomy(self) -> int:
         """A sufficient number of elements if the need is unknown: one per work item, and the square of a count."""
-        return max(_ROOMY_ELEMENTS, min(max(self.across**2, self.items), _MAX_ROOMY_ELEMENTS))
+        most = max((*self.totals, *self.counts.values()))
+        return max(_ROOMY_ELEMENTS, min(max(most**2, self.items), _MAX_ROOMY_ELEMENTS))
 
     @property
     def extents(self) -> tuple[int, ...]:
         """Likely numbers of elements of a buffer, the likeliest first."""
-        found = (self.count, self.across, self.items)
+        found = (*self.counts.values(), *self.totals, self.items)
         return tuple(n for n in dict.fromkeys(found) if n >= _MIN_EXTENT)
 
 
@@ -165,6 +174,8 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
         spec: Spec = {"dtype": "uint8", "shape": [count], "init": "zeros"}
         return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {count} zero bytes{more}", bool(more))
     init, words = ("cycle", "0, 1, ..., 15, 0, ...") if sizes.cycle else ("arange", "0, 1, 2, ...")
+    if index in sizes.outputs:  # a kernel that copies would change no element that counts up
+        init, words = "zeros", "zeros, because a trial run only stores to it"
     spec = {"dtype": element, "shape": [count], "init": init}
     return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {count} {element}: {words}{more}", bool(more))
 
@@ -172,11 +183,14 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
 def fit_count(reached: int, extents: Sequence[int]) -> int:
     """Return the intended number of elements of a buffer, given the number that a run reaches.
 
-    One record more than there are work items, and one element or row more than a plane has, count as an overrun.
+    One record more than there are work items, one element or row more than a plane has, and as many columns as rows
+    where the sides of a plane differ, count as an overrun.
     """
-    planes = {a * b: a for a in extents for b in extents if a <= b}
-    for plane, row in planes.items():
-        if reached - plane in (1, row, row + 1):
+    planes = {a * b: (a, b) for a in extents for b in extents if a <= b}
+    for plane, (short, long) in planes.items():
+        if reached - plane in (1, short, short + 1, long, long + 1) or (
+            short < long and reached == (long - 1) * long + short
+        ):
             return plane
     if reached in planes or any(reached % extent == 0 for extent in extents):
         return reached
@@ -210,10 +224,22 @@ def _value(
         return DefaultArgument("value", {"values": [0] * told, "dtype": "uint8"}, f"a struct of {told} zero bytes")
     dtype = element or _BY_SIZE.get(size, "int32")
     if (is_count(info, index) or (sizes.nameless and is_count(info, index, nameless=True))) and _bits(dtype) > 8:
-        count = sizes.count or sizes.across
-        why = "the number of work items" if count == sizes.across else "not a multiple of the group size"
-        return DefaultArgument("value", {"value": count, "dtype": dtype}, f"{count}, {why}, as {dtype}")
-    return DefaultArgument("value", {"value": 1, "dtype": dtype}, f"1, as {dtype}")
+        count = sizes.counts.get(index, sizes.across)
+        return DefaultArgument(
+            "value", {"value": count, "dtype": dtype}, f"{count}, {_count_words(count, sizes)}, as {dtype}"
+        )
+    value = FACTOR if dtype.startswith("float") else 1
+    return DefaultArgument("value", {"value": value, "dtype": dtype}, f"{value}, as {dtype}")
+
+
+def _count_words(count: int, sizes: DefaultSizes) -> str:
+    for axis, total, local in zip("xyz", sizes.totals, sizes.local, strict=True):
+        if count == total:
+            is_flat = sizes.items == sizes.across
+            return "the number of work items" + ("" if is_flat else f" along {axis}")
+        if count % local and total - local < count < total:
+            return "not a multiple of the group size"
+    return "differs from the other sizes"
 
 
 def _bits(dtype: str) -> int:

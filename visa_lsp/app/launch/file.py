@@ -138,6 +138,7 @@ class _Maker:
             local_size=said.local_size,
             global_size=said.global_size,
             global_offset=said.global_offset,
+            dimensions=said.dimensions,
             threads=said.threads,
             args={name: self._arg(given) for name, given in args.items()}
             if isinstance(args, dict)

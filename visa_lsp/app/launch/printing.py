@@ -14,7 +14,7 @@ are others), ``faults`` (``kind``, ``message``, ``text`` with all in one
 line, ``kernel``, ``group``,
 ``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
-``other_place``, ``other_excerpt``; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
+``other_place``, ``other_excerpt``, ``count``, the number of faults at the same lines of the source of which this is the first; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
 of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it),
 ``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for findings that are not faults),
 ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``, ``count``, ``kernel``, ``group``, ``thread``,
@@ -44,16 +44,18 @@ from visa_lsp.app.launch.expectation_words import (
     numbers,
 )
 from visa_lsp.app.launch.profile import profile_lines, profile_values
-from visa_lsp.sim.faults import Fault, WorkItem, items_text
+from visa_lsp.sim.faults import WorkItem, items_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from visa_lsp.app.launch.report import BufferReport, RunReport
     from visa_lsp.sim.dispatch import RecordedMessages
+    from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import Array
 
 _HEAD: Final = 8
+_DESCRIPTORS: Final = ("desc", "exdesc")
 _PAYLOAD_HEAD: Final = 64  # bytes
 
 
@@ -117,10 +119,10 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
     for line in report.printed.splitlines():
         yield f"  printed: {line}"
     for fault in report.faults:
-        yield from _fault_lines(report, "fault", fault)
+        yield from fault_lines("fault", fault_values(report, fault))
     for fault in report.findings:
         is_expected = fault.kind.value in report.expected_faults
-        yield from _fault_lines(report, "expected fault" if is_expected else "note", fault)
+        yield from fault_lines("expected fault" if is_expected else "note", fault_values(report, fault))
     if report.more_faults:
         yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors prints more"
     for sent in report.sent:
@@ -154,17 +156,27 @@ def verdict(report: RunReport) -> str:
     return f"ran, {watched}; nothing was expected"
 
 
-def _fault_lines(report: RunReport, word: str, fault: Fault) -> Iterator[str]:
-    yield f"  {word}: {fault}"
-    for who, items in (("work items", fault.items), ("of the other party", fault.other_items)):
-        if items:
-            yield f"    {who}: {items_text(items)}"
-    for place, excerpt in dict.fromkeys((report.excerpt(fault), report.other_excerpt(fault))):
+def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the printed lines of a fault, given as in JSON."""
+    yield f"  {word}: {values['text']}"
+    for who, key in (("work items", "items"), ("of the other party", "other_items")):
+        if values[key]:
+            yield f"    {who}: {items_text(tuple(_item(one) for one in values[key]))}"
+    parties = ("place", "excerpt"), ("other_place", "other_excerpt")
+    for place, excerpt in dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties):
         if excerpt:
             yield f"    {place}: {excerpt}"
-    for place, excerpt in dict.fromkeys(_sources(report, fault)):
+    parties = ("source", "source_excerpt"), ("other_source", "other_source_excerpt")
+    for place, excerpt in dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties):
         if place:
             yield f"    {place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
+    if values["count"] > 1:
+        lines = "this line" if values["other_source"] in (None, values["source"]) else "these lines"
+        yield f"    and {values['count'] - 1} more at {lines}"
+
+
+def _item(values: Mapping[str, Any]) -> WorkItem:
+    return WorkItem(values["lane"], tuple(values["global"]), tuple(values["local"]))
 
 
 def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> Iterator[str]:
@@ -209,6 +221,9 @@ def _print_message(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
     if excerpt:
         yield f"    {place}: {excerpt}"
     for name, data in sent.payload:
+        if name in _DESCRIPTORS:  # numbers, in the form of the text
+            yield f"    {name}: {int.from_bytes(data[:4], 'little'):#x}"
+            continue
         more = "" if len(data) <= _PAYLOAD_HEAD else f" ... {len(data)} bytes"
         yield f"    {name}: {data[:_PAYLOAD_HEAD].hex(' ', 4)}{more}"
 
@@ -271,9 +286,9 @@ def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) 
             for e in report.expectations
         ],
         "expected_faults": [{"kind": kind, "ok": is_found} for kind, is_found in report.expected_faults.items()],
-        "faults": [_fault(report, fault) for fault in report.faults],
+        "faults": [fault_values(report, fault) for fault in report.faults],
         "more_faults": report.more_faults,
-        "findings": [_fault(report, fault) for fault in report.findings],
+        "findings": [fault_values(report, fault) for fault in report.findings],
         "messages": [_message_json(report, sent) for sent in report.sent],
         "threads": report.threads,
         "groups": report.groups,
@@ -308,7 +323,8 @@ def _buffer(buffer: BufferReport, head: int, *, whole: bool) -> dict[str, Any]:
     }
 
 
-def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
+def fault_values(report: RunReport, fault: Fault) -> dict[str, Any]:
+    """Return a fault as a JSON object."""
     place, excerpt = report.excerpt(fault)
     other_place, other_excerpt = report.other_excerpt(fault)
     (source, source_line), (other_source, other_source_line) = _sources(report, fault)
@@ -334,6 +350,7 @@ def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
         "source_excerpt": source_line,
         "other_source": other_source,
         "other_source_excerpt": other_source_line,
+        "count": fault.count,
     }
 
 

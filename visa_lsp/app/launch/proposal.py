@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.inputs import is_object
 from visa_lsp.app.launch import forms
+from visa_lsp.app.launch.count_values import Counts, counts_of
 from visa_lsp.app.launch.defaults import DefaultSizes, Triple, is_count
 from visa_lsp.app.launch.file import LaunchFile, parse_launch
 from visa_lsp.app.launch.linking import with_callees
@@ -32,6 +33,7 @@ from visa_lsp.program.model import General, Kernel, Module, RawOperand
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sim.faults import Fault, FaultKind
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError
+from visa_lsp.sim.launch.layout import Geometry, LaunchLayout
 from visa_lsp.sim.launch.prepare import PreparedLaunch, choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import checkers
@@ -55,17 +57,21 @@ if TYPE_CHECKING:
 COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 _NOTHING: Final = "groups: [1, 1, 1]\n"
 _SYMBOL_BYTES: Final = 65536
-_GROUP_COUNT: Final = 4
+_MIN_ITEMS: Final = 80  # of a line of groups, at least three and an odd number
+_MIN_ROWS: Final = 16
+_MAX_ROWS_OF_GROUPS: Final = 80
+_VOLUME_GROUPS: Final = (3, 4, 2)
 _LOCAL_SIZES: Final = ((128, 1, 1), (64, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 1))
 _MAX_LOCAL_SIZE: Final = (256, 1, 1)
 _LOCAL_SQUARES: Final = ((8, 8, 1), (16, 16, 1), (32, 32, 1))
 _LOCAL_PLANE: Final = (16, 16, 1)
-_SIDE: Final = 32  # work items along each axis of a plane
+_LOCAL_VOLUME: Final = (8, 4, 2)
+_MIN_COUNT: Final = 32  # of a given count, for other sizes to follow it
 _TRIAL_STEPS: Final = 40_000  # a second or two
 _ALL_TRIAL_STEPS: Final = 120_000
-_R0, _SECOND_GROUP_ID = 7, 4
-_R0_SECOND: Final = (_R0, 24)  # the byte of r0 with the group's id along y
-_GROUP_IDS: Final = frozenset({3, _SECOND_GROUP_ID, 5, _R0})
+_R0: Final = 7
+_GROUP_IDS: Final = (3, 4, 5)
+_R0_GROUP_IDS: Final = (4, 24, 28)  # their bytes in r0
 # Candidates if the platform is unknown: the first that fits the text.
 _LIKELY: Final = (DEFAULT_PLATFORM, "DG2", "PVCXT", "BMG", "SKL", "ICLLP", "XeHP_SDV", "PVC")
 
@@ -109,22 +115,23 @@ def propose(
     *,
     tries: bool = True,
     text: str | None = None,
+    steps: int = _ALL_TRIAL_STEPS,
 ) -> Proposal:
     """Complete ``quick``, an object with keys of a launch file, to a launch.
 
-    ``tries`` runs the kernel with unknown sizes, and gives buffers the length that it needs. ``text`` is that of the
-    program, if it has one. Raises LaunchError if there is no kernel, no ze_info can be found or inferred, or ``quick`` is
-    invalid.
+    ``tries`` runs the kernel with unknown sizes, and gives buffers the length that it needs, within ``steps`` instructions.
+    ``text`` is that of the program, if it has one. Raises LaunchError if there is no kernel, no ze_info can be found or
+    inferred, or ``quick`` is invalid.
     """
-    found = _Proposer(module, options, launch_path, dict(quick or {}), text)
-    return found.best() if tries and find_spec("numpy") else found.proposal(found.sizes[0])
+    found = _Proposer(module, options, launch_path, dict(quick or {}), text, steps)
+    return found.best() if tries and find_spec("numpy") else found.first()
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
     """A finished trial with roomy buffers: the bytes of buffers that it touched, its faults, whether the kernel ended.
 
-    ``has_updates``: it both loaded from and stored to a buffer.
+    ``outputs``: buffers that it only stored to. ``has_updates``: it both loaded from and stored to a buffer.
     """
 
     sizes: DefaultSizes
@@ -132,6 +139,7 @@ class _Trial:
     faults: tuple[Fault, ...] = ()
     has_ended: bool = True
     has_updates: bool = False
+    outputs: frozenset[int] = frozenset()
 
     @property
     def races(self) -> tuple[Fault, ...]:
@@ -159,13 +167,15 @@ class _Trial:
     @property
     def fitting(self) -> DefaultSizes:
         """The sizes, with buffer lengths by the bytes touched, as far as known."""
-        return replace(self.sizes, bytes=self.touched) if self.has_ended else self.sizes
+        return replace(self.sizes, bytes=self.touched, outputs=self.outputs) if self.has_ended else self.sizes
 
 
 class _Proposer:
     """Proposes launches of one program with different sizes."""
 
-    def __init__(self, module: Module, options: RunOptions, launch_path: Path, given: Spec, text: str | None) -> None:
+    def __init__(
+        self, module: Module, options: RunOptions, launch_path: Path, given: Spec, text: str | None, steps: int,
+    ) -> None:  # fmt: skip
         self.module = module
         self.text = text
         self.options = options
@@ -191,7 +201,9 @@ class _Proposer:
         self.words.append(source_words(self.described, kernel))
         self.symbols = _symbols(module, self.info, sections, options, given)
         self.sizes = _sizes(kernel, self.info, given, told)
-        self.left = _ALL_TRIAL_STEPS
+        self.given_counts = self.sizes[0].counts
+        self.counts: dict[bool, Counts] = {}
+        self.left = steps
         self.platform: tuple[Platform, str] | None = None
 
     def proposal(self, sizes: DefaultSizes) -> Proposal:
@@ -220,13 +232,18 @@ class _Proposer:
         free = any(a["kind"] == "buffer" for a in told["arguments"]) or len(self.sizes) > 1
         return Proposal(told, written, tuple(said), platform, free)
 
+    def first(self) -> Proposal:
+        """Return the launch with the likeliest sizes."""
+        self.proposal(self.sizes[0])  # finds the platform, on which the places of arguments depend
+        return self.proposal(self._counts(self.sizes[0]).even(self.sizes[0]))
+
     def best(self) -> Proposal:
         """Return the most revealing launch: with sizes that fit the kernel, and buffers that end where the kernel should.
 
-        Values repeat if two work items then change the same element. Counts are not a multiple of the group size if only then
-        there are faults.
+        Values repeat if two work items then change the same element. Sides are others, and counts primes, if only then there
+        are faults.
         """
-        first = self.proposal(self.sizes[0])
+        first = self.first()
         if not first.can_be_tried:
             return first
         trial = self._best_trial(first)
@@ -235,18 +252,52 @@ class _Proposer:
             if again.updates - trial.updates:
                 trial = again
         proposal = self.proposal(trial.fitting)
-        sizes = trial.sizes
-        if sizes.count or not any(a["counts"] for a in proposal.told["arguments"]):
+        sizes = self._uneven(trial.sizes)
+        if sizes is None:
             return proposal
-        rest = self._try(replace(sizes, count=_uneven(sizes)))
+        rest = self._try(sizes)
         uneven = self.proposal(rest.fitting)
         if uneven.written == proposal.written:
             return proposal
-        is_told = trial.faults or _overruns(proposal)
-        # Other faults may mean that the kernel needs as many work items as elements, or a power of two.
-        is_wrong = _overruns(uneven) or any(fault.kind is FaultKind.BARRIER for fault in rest.faults)
-        shown = uneven if is_wrong and not is_told else proposal
+        shown = uneven if _is_wrong(rest, uneven) and not _is_wrong(trial, proposal) else proposal
         return replace(shown, uneven=uneven, even=proposal)
+
+    def _counts(self, sizes: DefaultSizes) -> Counts:
+        """Return the counts of the kernel; ``sizes`` say whether nameless integers are among them."""
+        key = sizes.nameless
+        if key not in self.counts:
+            indexes = [
+                n
+                for n in range(self.info.argument_count)
+                if is_count(self.info, n) or (key and is_count(self.info, n, nameless=True))
+            ]
+            names = {index: self.info.argument_name(index) for index in indexes}
+            ids = set[int]().union({*_GROUP_IDS, _R0}, *(_local_ids(self.kernel, self.info, axis) for axis in range(3)))
+            self.counts[key] = counts_of(self.kernel, names, self._places(indexes), ids)
+        return self.counts[key]
+
+    def _places(self, indexes: Sequence[int]) -> dict[int, int]:
+        """Return the variables of arguments by value, as far as they are inputs."""
+        if self.named:
+            names = {self.kernel.variable_name(entry.id): entry.id for entry in self.kernel.arguments}
+            return {n: names[name] for n in indexes if (name := self.info.argument_name(n)) in names}
+        assert self.platform is not None
+        geometry = Geometry(
+            self.kernel.int_attribute("SimdSize") or 16, self.platform[0].grf_bytes, (1, 1, 1), (1, 1, 1)
+        )
+        layout = LaunchLayout.of(self.info, geometry, self.platform[0])
+        places = {layout.cross(entry.offset): entry.arg_index for entry in self.info.payload if entry.kind == "value"}
+        found = {places[entry.offset]: entry.id for entry in self.kernel.arguments if entry.offset in places}
+        return {index: place for index, place in found.items() if index in indexes}
+
+    def _uneven(self, sizes: DefaultSizes) -> DefaultSizes | None:
+        """Return the sizes of the second launch; None if all that could differ is given."""
+        counts = self._counts(sizes)
+        if self.given_counts or not (counts.names or sizes.totals[1] > 1):
+            return None
+        if "groups" not in self.given and "global_size" not in self.given:
+            sizes = replace(sizes, groups=_other_groups(sizes, is_guarded=bool(counts.guards)))
+        return counts.uneven(replace(sizes, counts={}))
 
     def _best_trial(self, first: Proposal) -> _Trial:
         """Return the first trial without a fault, else the one whose faults depend least on the sizes."""
@@ -260,11 +311,11 @@ class _Proposer:
         # Nameless integers are treated as counts only if that causes no fault.
         is_nameless = any(is_count(self.info, a["index"], nameless=True) for a in first.told["arguments"])
         for sizes in [*(replace(sizes, nameless=True) for sizes in self.sizes if is_nameless), *self.sizes]:
-            trials.append(self._try(sizes))
+            trials.append(self._try(self._counts(sizes).even(sizes)))
             if not any(rank(trials[-1])):
                 return trials[-1]
             if sizes.local == _LOCAL_SIZES[0] and len(trials) == 1 and not trials[0].has_misfits:
-                larger = self._try(replace(sizes, local=_MAX_LOCAL_SIZE))
+                larger = self._try(self._counts(sizes).even(replace(sizes, local=_MAX_LOCAL_SIZE)))
                 # Races do not depend on the sizes if a larger group also stays within shared local memory.
                 if not larger.has_misfits:
                     return trials[0]
@@ -321,23 +372,27 @@ class _Proposer:
 
     def _try(self, sizes: DefaultSizes) -> _Trial:
         """Run a launch with roomy buffers up to the step limit of a trial."""
+        if self.left <= 0:
+            return _Trial(sizes, {}, has_ended=False)
         proposal = self.proposal(sizes)
         prepared = self._prepare(proposal.read(self.path), proposal.platform)
         if not isinstance(prepared, PreparedLaunch):
             return _Trial(sizes, {}, has_ended=False)
         extents = ExtentObserver()
-        budget = max(1, min(self.left, _TRIAL_STEPS))
+        budget = min(self.left, _TRIAL_STEPS)
         result = interpret(with_budget(prepared, budget).dispatch, (*checkers("all"), extents))
         self.left -= result.steps
         names = [a["name"] for a in proposal.told["arguments"]]
-        touched = {
-            key if isinstance(key, int) else names.index(key): extents.end(buffer)
+        buffers = {
+            key if isinstance(key, int) else names.index(key): buffer
             for key, buffer in prepared.buffers.items()
             if isinstance(key, int) or key in names
         }
+        touched = {index: extents.end(buffer) for index, buffer in buffers.items()}
+        outputs = frozenset(index for index, buffer in buffers.items() if extents.is_output(buffer))
         faults = [fault for fault in result.faults if not fault.is_note]
         wrong = tuple(fault for fault in faults if fault.kind is not FaultKind.BUDGET)
-        return _Trial(sizes, touched, wrong, len(wrong) == len(faults), extents.has_updates)
+        return _Trial(sizes, touched, wrong, len(wrong) == len(faults), extents.has_updates, outputs)
 
     def _size_words(self, told: Spec) -> list[str]:
         given = self.given
@@ -453,8 +508,13 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
     """Return the sizes to try, the likeliest first; given sizes take precedence."""
     places = _variables_in(kernel)
     variables = {var for var, _ in places}
-    # Reading only the local ids proves nothing, because they also give the index of a work item in its group.
-    is_flat = not (variables & _second_ids(kernel, info) and (_R0_SECOND in places or _SECOND_GROUP_ID in variables))
+
+    def reads_ids(axis: int) -> bool:
+        """Return whether the kernel reads both ids along an axis: only the local ones give the index in the group too."""
+        reads_group = _GROUP_IDS[axis] in variables or (_R0, _R0_GROUP_IDS[axis]) in places
+        return reads_group and bool(variables & _local_ids(kernel, info, axis))
+
+    is_plane, is_volume = reads_ids(1), reads_ids(2)
     one_thread: Triple = (*told["localSize"], 1, 1)[:3]
     local = [one_thread]
     if "threads" in given or told["required"]:
@@ -462,41 +522,61 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
     elif (size := _triple(given.get("local_size"))) is not None:
         local = [size]
     elif told["shares"]:
-        local = [*(() if is_flat else _LOCAL_SQUARES), *_LOCAL_SIZES, one_thread]
-    elif not is_flat:
-        local = [_LOCAL_PLANE]
+        local = [*(_LOCAL_SQUARES if is_plane else ()), *_LOCAL_SIZES, one_thread]
+    elif is_plane or is_volume:
+        local = [_LOCAL_VOLUME if is_volume else _LOCAL_PLANE]
     groups, items = _triple(given.get("groups")), _triple(given.get("global_size"))
-    count = next((n for n in _list_counts(given, told) if n >= _SIDE), 0)
     found = []
     for x, y, z in local:
         if items is not None:
             groups = (-(-items[0] // x), -(-items[1] // y), -(-items[2] // z))
-        several = (_GROUP_COUNT, 1, 1) if y == 1 else (max(2, _SIDE // x), max(2, _SIDE // y), 1)
-        found.append(DefaultSizes((x, y, z), groups or (several if variables & _GROUP_IDS else (1, 1, 1)), count))
+        several: Triple = (max(3, _MIN_ITEMS // x | 1), 1, 1)
+        if z > 1 or is_volume:
+            several = _VOLUME_GROUPS
+        elif y > 1 or (is_plane and told["required"]):
+            several = _plane_groups((x, y, z), is_wide=True)
+        reads_group = not variables.isdisjoint((*_GROUP_IDS, _R0))
+        found.append(
+            DefaultSizes((x, y, z), groups or (several if reads_group else (1, 1, 1)), _given_counts(given, told))
+        )
     return found
 
 
-def _uneven(sizes: DefaultSizes) -> int:
-    """Return a count that is not a multiple of the group size and leaves a whole thread of the last group idle."""
-    x, y, _ = sizes.local
-    return max(1, sizes.across - (min(x // 2 + 1, 5) if y > 1 else x // 2 + 1))
+def _plane_groups(local: Triple, *, is_wide: bool) -> Triple:
+    """Return several groups along x and y whose work items form a plane that is wider than high, or the reverse."""
+    x, y, _ = local
+    if is_wide:
+        rows = max(2, _MIN_ROWS // y)
+        return max(2, rows * y // x + 1), rows, 1
+    columns = 1 if x > _MIN_ROWS * y else max(2, _MIN_ROWS // x)
+    return columns, min(columns * x // y + 1, _MAX_ROWS_OF_GROUPS), 1
 
 
-def _list_counts(given: Spec, told: Spec) -> Iterator[int]:
-    """Yield the given values of arguments that are counts."""
+def _other_groups(sizes: DefaultSizes, *, is_guarded: bool) -> Triple:
+    """Return other numbers of groups along each axis that has several; along x alone only if no count leaves some idle."""
+    x, y, z = sizes.groups
+    if sizes.totals[2] > 1:
+        return max(1, y // 2), x + 2, z + 1
+    if sizes.totals[1] > 1:
+        return _plane_groups(sizes.local, is_wide=False)
+    return (x, y, z) if is_guarded or x == 1 else (x + 2, y, z)
+
+
+def _given_counts(given: Spec, told: Spec) -> dict[int, int]:
+    """Return the given values of counts by argument, and the first large one for the others."""
     args = given.get("args")
-    for argument in told["arguments"]:
-        key = argument["name"] if isinstance(args, dict) else argument["index"]
-        value = (
-            args.get(key)
-            if isinstance(args, dict)
-            else args[key]
-            if isinstance(args, list) and key < len(args)
-            else None
-        )
+    found: dict[int, int] = {}
+    counted = [argument for argument in told["arguments"] if argument["counts"]]
+    for argument in counted:
+        index, key = argument["index"], argument["name"] if isinstance(args, dict) else argument["index"]
+        value = args.get(key) if isinstance(args, dict) else None
+        if isinstance(args, list) and index < len(args):
+            value = args[index]
         value = value.get("value") if isinstance(value, dict) else value
-        if argument["counts"] and isinstance(value, int):
-            yield value
+        if isinstance(value, int):
+            found[index] = value
+    large = next((value for value in found.values() if value >= _MIN_COUNT), None)
+    return {argument["index"]: large for argument in counted} | found if large else {}
 
 
 def _triple(value: object) -> Triple | None:
@@ -533,15 +613,15 @@ def _variables_in(kernel: Kernel) -> set[tuple[int, int]]:
     return found
 
 
-def _second_ids(kernel: Kernel, info: KernelInfo) -> set[int]:
-    """Return the variables with the local ids along y: the second third of the per-thread payload."""
+def _local_ids(kernel: Kernel, info: KernelInfo, axis: int) -> set[int]:
+    """Return the variables with the local ids along an axis: a third of the per-thread payload."""
     size = sum(entry.size for entry in info.per_thread if entry.arg_type == "local_id") // 3
-    start = min((entry.offset for entry in kernel.inputs), default=0) + size
+    start = min((entry.offset for entry in kernel.inputs), default=0) + size * axis
     return {entry.id for entry in kernel.inputs if start <= entry.offset < start + size}
 
 
-def _overruns(proposal: Proposal) -> bool:
-    return any(a["overrun"] for a in proposal.told["arguments"])
+def _is_wrong(trial: _Trial, proposal: Proposal) -> bool:
+    return bool(trial.faults) or any(argument["overrun"] for argument in proposal.told["arguments"])
 
 
 def _argument_words(given: Spec, told: Spec) -> list[str]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 _MAX_SOURCE_BYTES: Final = 16 << 20
+_BUFFER: Final = re.compile(r"`[^`]*`")
 _INSTRUCTION: Final = re.compile(r"instruction (\d{1,9})")
 
 
@@ -211,6 +212,19 @@ def _source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
                 return None
             line = value
     return None
+
+
+def group_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Return the first fault of each pair of source lines, kind and buffer, with the number of its likes."""
+    groups: dict[object, Fault] = {}
+    for fault in faults:
+        lines = frozenset((fault.source, fault.other_source))
+        buffer = found[0] if (found := _BUFFER.search(fault.message)) else ""
+        key = (fault.kind, fault.is_note, fault.kernel, lines, buffer) if fault.source else len(groups)
+        known = groups.setdefault(key, fault)
+        if known is not fault:
+            groups[key] = replace(known, count=known.count + fault.count)
+    return tuple(groups.values())
 
 
 def with_declarations(faults: Iterable[Fault], sources: Mapping[str, BodySource]) -> tuple[Fault, ...]:

@@ -38,6 +38,7 @@ from visa_lsp.app.launch.report import (
     RunReport,
     RunTime,
     ValueReport,
+    group_faults,
     with_declarations,
     with_sources,
 )
@@ -216,7 +217,7 @@ class ReadyRun:
             said.append(
                 f"the run stopped at its first fault, in group {result.groups + 1} of {groups}; nothing is compared"
             )
-        faults = with_sources(with_declarations(result.faults, self.texts), self.module)
+        faults = group_faults(with_sources(with_declarations(result.faults, self.texts), self.module))
         expected = select_watched_kinds(self.launch.expect_faults, self.options.checks)
         wrong: list[Fault] = []
         notes: list[Fault] = []

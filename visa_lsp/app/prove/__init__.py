@@ -1,17 +1,28 @@
 """Proofs that kernels have no race and no access out of bounds in any launch, or a launch with the fault."""
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
+BY_CONTENTS: Final = (
+    "its address depends on the value that line"  # the reason for an access that contents of a buffer lead anywhere
+)
+
+
+class BufferNeed(Struct, frozen=True):
+    """The least number of elements of a buffer, as a formula of arguments and sizes: ``n + 1``."""
+
+    buffer: str
+    elements: str
 
 
 class ProofResult(Struct, frozen=True):
     """The answer for a property and a line of the text, from 1.
 
     ``answer`` is proved, refuted, unknown, or bounded (proved for the first rounds of loops only). ``launch`` is the
-    text of a launch file that shows the fault.
+    text of a launch file that shows the fault, ``faults`` are those of its run at this line, as ``run`` has them in JSON.
+    ``buffer`` is the memory accessed there, ``needs`` are the sizes of buffers that the answer presumes.
     """
 
     property: str
@@ -21,3 +32,6 @@ class ProofResult(Struct, frozen=True):
     assumptions: tuple[str, ...] = ()
     launch: str | None = None
     reason: str | None = None
+    buffer: str | None = None
+    needs: tuple[BufferNeed, ...] = ()
+    faults: tuple[dict[str, Any], ...] = ()

@@ -7,17 +7,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import combinations, islice, product
+from itertools import islice, product
 from typing import TYPE_CHECKING, Final
 
 import z3
 from msgspec import structs
 
-from visa_lsp.app.prove import PROPERTIES, ProofResult
+from visa_lsp.app.prove import BY_CONTENTS, BufferNeed, ProofResult
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness, IndexedRow
+from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
 from visa_lsp.app.prove.loaded_parts import find_loaded_parts
-from visa_lsp.app.prove.payload import AXES, size_of
+from visa_lsp.app.prove.needs import Need, NeedFinder, loads_of
+from visa_lsp.app.prove.payload import AXES, MAX_LOCAL, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment
 from visa_lsp.app.prove.spaces import (
     ARRAY,
@@ -160,18 +162,22 @@ class Prover:
     """Answers for one kernel.
 
     ``confirm`` runs the launch of a counterexample, given the property, the lines and the example, and returns the
-    text of its launch file if the simulator finds the fault. ``given`` are the user's assumptions, with their words.
+    text of its launch file if the simulator finds the fault; without an example, that of an earlier launch. ``given`` are the user's assumptions, with their words.
     """
 
     def __init__(
         self, walker: Walker, seconds: float, given: _Contract,
-        confirm: Callable[[str, Sequence[int], Example], str | None], *, item_races: bool = True,
+        confirm: Callable[[str, Sequence[int], Example | None], str | None], *, item_races: bool = True,
+        journal: Journal | None = None,
     ) -> None:  # fmt: skip
+        self.journal = journal or Journal(walker.kernel.name)
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
         self._ids = self.symbols.ids if item_races else [self._number_of_thread()]  # of work items of a group
         self._inside: dict[ItemAccess, bool] = {}
+        self.claims: dict[str, Claim] = {}  # the conditions of assumptions, by their words
+        self._needs: dict[Space, Need | None] = {}
         self.groups = _group_accesses(walker.accesses)
         self.always = [words for words, _ in given] + list(walker.presumed.values())
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
@@ -195,35 +201,55 @@ class Prover:
 
     def results(self, properties: Sequence[str]) -> list[ProofResult]:
         """Return the answers for properties, in the order of the lines."""
-        found: list[ProofResult] = []
         if not self._is_possible(TRUE):
             return [self._report_unknown(one, 1, "the assumptions allow no launch") for one in properties]
-        for property_, decide in (("bounds", self._bounds), ("race", self._race)):
-            for group in self.groups if property_ in properties else ():
-                if property_ == "race" and group.access.space[0] == ARRAY:
-                    continue  # registers, which no other work item accesses
-                result = self._in_time(property_, group.access.line, partial(decide, group))
-                found += [structs.replace(result, line=line) for line in group.lines]
-            if property_ in properties:
-                found += [self._report_proved(property_, line) for line in self.walker.find_unreached_lines()]
-        if "divergence" in properties:
-            meetings = self.walker.meetings
-            met = [self._in_time("divergence", one.line, partial(self._divergence, one)) for one in meetings]
-            # Work items that miss one barrier are behind the others at the next one.
-            missed = [_MET.format(one.line) for one in met if one.answer != PROVED]
-            found += [
-                structs.replace(one, assumptions=(*one.assumptions, *missed)) if one.answer == PROVED else one
-                for one in met
-            ]
-        if "uninitialised" in properties:
-            found += self._definedness()
-        return _worst(found)
+        tasks: list[tuple[str, Sequence[int], Callable[[], Iterable[ProofResult]]]] = [
+            (property_, group.lines, partial(self._answer_group, property_, decide, group))
+            for property_, decide in (("bounds", self._bounds), ("race", self._race))
+            for group in self.groups
+            if property_ != "race" or group.access.space[0] != ARRAY  # registers, which no other work item accesses
+        ]
+        unreached = self.walker.find_unreached_lines()
+        for property_ in ("bounds", "race"):
+            proved = [self._report_proved(property_, line) for line in unreached]
+            tasks.append((property_, unreached, partial(list, proved)))
+        tasks.append(("divergence", [one.line for one in self.walker.meetings], self._meetings))
+        tasks.append(("uninitialised", (), self._definedness))
+        tasks = [one for one in tasks if one[0] in properties]
+        self.journal.plan((property_, lines) for property_, lines, _ in tasks)
+        found: list[ProofResult] = []
+        for number_, (_, _, decide_) in enumerate(tasks):
+            results = list(decide_())
+            self.journal.add(number_, results)
+            found += results
+        return worst_answers(found)
+
+    def _answer_group(
+        self, property_: str, decide: Callable[[_Group], ProofResult], group: _Group
+    ) -> list[ProofResult]:  # fmt: skip
+        result = self._in_time(property_, group.access.line, partial(decide, group))
+        need = self._needs.get(group.access.space) if property_ == "bounds" else None
+        if need is not None and need.formula is not None:
+            result = structs.replace(result, needs=(BufferNeed(need.name, need.formula.words),))
+        return [structs.replace(result, line=line) for line in group.lines]
+
+    def _meetings(self) -> list[ProofResult]:
+        """Return the answers for all barriers."""
+        met = [
+            self._in_time("divergence", one.line, partial(self._divergence, one)) for one in self.walker.meetings
+        ]  # fmt: skip
+        # Work items that miss one barrier are behind the others at the next one.
+        missed = [_MET.format(one.line) for one in met if one.answer != PROVED]
+        return [
+            structs.replace(one, assumptions=(*one.assumptions, *missed)) if one.answer == PROVED else one
+            for one in met
+        ]
 
     def _in_time(self, property_: str, line: int, decide: Callable[[], ProofResult]) -> ProofResult:
         try:
             return decide()
         except OutOfTime:
-            return self._report_unknown(property_, line, "the time allowed had passed before it was decided")
+            return self._report_unknown(property_, line, LATE)
 
     def _report_proved(self, property_: str, line: int, assumptions: Iterable[str] = ()) -> ProofResult:
         others = dict.fromkeys(one for one in assumptions if one not in self.always)
@@ -340,6 +366,7 @@ class Prover:
                 needs = [contract[at] for at in second.needs]
         if needs and not may_hold(needs) and may_hold([]):
             return "vacuous", []
+        self.claims.update(needs)
         return "no", [words for words, _ in needs]
 
     def _prove(
@@ -353,7 +380,7 @@ class Prover:
         wraps = self._soft_wraps(things)
         assumed: _Contract = []
         word, needs = "unknown", list[str]()
-        for part in self._contract(access):
+        for part in self._contract(access, property_):
             if part or not assumed:
                 assumed = [*assumed, *part]
                 word, needs = self._decide(items, build, path, wraps, assumed)
@@ -412,6 +439,9 @@ class Prover:
         builds: Sequence[_Conditions], assumed: Sequence[Claim], accesses: Sequence[ItemAccess],
     ) -> ProofResult:  # fmt: skip
         """Look for a launch that the simulator confirms, first with the conditions that make the fault most likely."""
+        shown = self.confirm(property_, lines, None)
+        if shown is not None:
+            return self._report_refuted(property_, lines[0], shown, self.always)
         tried = False
         for build in builds:
             for example in islice(self._model(items, build, assumed, accesses), MAX_EXAMPLES):
@@ -445,21 +475,38 @@ class Prover:
             return size_of(self.symbols, index)
         return None
 
-    def _contract(self, access: ItemAccess) -> tuple[_Contract, ...]:
-        """Return candidates for assumptions: sizes by arguments, by products of them, or by other values of a launch."""
+    def _contract(self, access: ItemAccess, property_: str) -> Iterator[_Contract]:
+        """Yield candidates for assumptions: the natural size of the buffer, that for the access, and other relations."""
         kind, index = access.space
         if kind == SHARED and index < 0:
-            return (self.cap,)
+            yield self.cap
+            return
         if kind not in (BUFFER, SHARED):
-            return ([],)
-        pitches = [
-            (one, self._axes_of(atoms))
-            for atom in atoms_of(access.offset)
-            if atom.parts and not atom.divisor and atom.test is None
-            for atoms in (set(atoms_of(*atom.parts)),)
-            for one in atoms
-        ]
-        return self._candidates(access.space, self._axes_under_guards(access), pitches)
+            yield []
+        else:
+            need, size = self.need(access.space), size_of(self.symbols, index)
+            if need is not None:
+                contract = need.contract(size)
+                yield contract
+                own = self._need_finder.find(access.space, access).contract(size)
+                if own != contract:
+                    yield own
+            yield self._relations(access, property_)
+
+    def need(self, space: Space) -> Need | None:
+        """Return the need of a buffer; None if the user's assumptions give its size."""
+        if space not in self._needs:
+            given = any(f"len({self._name(space[1])})" in words for words, _ in self.given)
+            self._needs[space] = None if given else self._need_finder.find(space)
+        return self._needs[space]
+
+    @cached_property
+    def _need_finder(self) -> NeedFinder:
+        fixed = atoms_of(*(condition for _, condition in self.given))
+        accesses = [group.access for group in self.groups]
+        facts = [*self.facts, *(condition for _, condition in self.cap)]
+        cap = next((cap for cap in LOCAL_CAPS if self.cap and self.cap[0][1] == self._cap_size(cap)), MAX_LOCAL)
+        return NeedFinder(self.walker, self.solver, accesses, facts, fixed, self.axes, cap)
 
     def _axes_under_guards(self, access: ItemAccess) -> set[int]:
         """Return the axes whose ids occur in the offset of an access and are compared with an argument by its conditions."""
@@ -477,85 +524,39 @@ class Prover:
         pairs = enumerate(zip(self.symbols.ids, self.symbols.groups, strict=True))
         return {axis for axis, ids in pairs if any(atom in atoms for part in ids for atom, _ in part.factors)}
 
-    def _candidates(
-        self, space: Space, guarded: set[int], pitches: Sequence[tuple[Atom, set[int]]]
-    ) -> tuple[_Contract, ...]:  # fmt: skip
-        name, size = self._name(space[1]), size_of(self.symbols, space[1])
-        ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups) if part.factors}
-        strides: dict[int, None] = {}
-        sums: dict[int, None] = {}  # of the strides of one access, such as x[i + 3 * global size]
-        added: dict[Atom, None] = {}
-        fixed: dict[int, None] = {}
-        for group in self.groups:
-            access = group.access
-            if access.space != space:
-                continue
-            strides[access.size] = None
-            own = [
-                factor for atom, factor in access.offset.factors
-                if 0 < factor <= MAX_STRIDE_BYTES and (atom in ids or atom.parts) and not atom.divisor
-            ]  # fmt: skip
-            strides.update(dict.fromkeys(own))
-            if len(set(own)) > 1:
-                sums[sum(set(own))] = None
-            added.update(dict.fromkeys(atom for atom, factor in access.offset.factors if factor in own))
-            low, high = self.pool.limits(access.offset)
-            for end in (high, *_find_guarded_offsets(access)):
-                if low >= 0 and 0 <= end <= MAX_CONSTANT_BYTES - access.size:
-                    fixed[end + access.size] = None
-
-        def sizes(of: Sequence[tuple[str, Sum]], by: Iterable[int] = sorted(strides)) -> _Contract:
-            return [
-                (f"{name} has at least {stride} * {words} bytes", at_most(value * stride, size))
-                for stride in by
-                for words, value in of
-            ][:MAX_CANDIDATES]
-
-        values = [(self._name(at), value) for at, value in self.symbols.values.items()][:5]
-        products = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(values, 2)]
-        products += [(f"{a} * {a}", self.pool.product(x, x)) for a, x in values]
-        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
-        # The number of work items of a guarded axis is not assumed as a size, because that would prove a guard that is
-        # off by one.
-        unguarded = [one for axis, one in zip(self.axes, totals, strict=True) if axis not in guarded]
-        mixed = [(f"{a} * {b}", self.pool.product(x, y)) for a, x in values for b, y in unguarded]
-        constants = [(f"{name} has at least {one} bytes", at_most(number(one), size)) for one in fixed]
-        given = any(f"len({name})" in words for words in self.always)
-        by_values = [] if given else [*sizes(values), *constants]
-        by_products = [] if given else sizes(products)
-        mixed += [
-            (f"({a} + {b})", x + y)
-            for a, x in values
-            for b, y in unguarded
-            if any(one in added for one, _ in x.factors)
+    def _relations(self, access: ItemAccess, property_: str) -> _Contract:
+        """Return relations of arguments and sizes that the author of a kernel may have assumed."""
+        pitches = [
+            (one, self._axes_of(atoms))
+            for atom in atoms_of(access.offset)
+            if atom.parts and not atom.divisor and atom.test is None
+            for atoms in (set(atoms_of(*atom.parts)),)
+            for one in atoms
         ]
-        others = [] if given else sizes(mixed)
-        others += [
+        values = [(self._name(at), value) for at, value in self.symbols.values.items()]
+        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
+        found = [
             (f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes
         ]
-        others += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
-        if guarded:
-            return by_values, by_products, others
-        if not given:
-            whole = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(totals, 2)]
-            groups = [(f"the groups along {AXES[axis]}", self.symbols.counts[axis]) for axis in self.axes]
-            local = [(f"local_size_{AXES[axis]}", self.symbols.local[axis]) for axis in self.axes]
-            if len(totals) == len(AXES):
-                whole.append(("the work items", self.pool.product(whole[0][1], totals[2][1])))
-            others += [*sizes([*totals, *whole, *groups, *local]), *sizes(totals, sums)]
+        found += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
+        if property_ == "bounds":
+            widths = {atom for atom, _ in pitches}
+            found += [(f"{a} is positive", at_most(x * -1, -1)) for a, x in values if widths & set(atoms_of(x))]
+        if self._axes_under_guards(access):
+            return found
         for a, x in values:
             # Only for a width of rows, because the proof itself is about the relation of other arguments to sizes.
             numbered = [axes for atom, axes in pitches if any(atom is one for one, _ in x.factors)]
             if not numbered:
                 continue
-            others += [
+            found += [
                 (f"{a} is the number of {b.removeprefix('the ')}", equal(x, y))
                 for axis, (b, y) in zip(self.axes, totals, strict=True)
                 if not any(axis in axes for axes in numbered)  # the width of its step is along another axis
             ]
             rest = x - self.pool.quotient(x, TILE) * TILE
-            others.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
-        return by_values, by_products, others
+            found.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
+        return found
 
     def _outside(self, access: ItemAccess, question: Question) -> list[object]:
         size = self._size(access.space)
@@ -584,8 +585,19 @@ class Prover:
         proof = self._prove("bounds", access, [_ITEM], build, path, things)
         if proof is not None or not search:
             return proof or self._report_unknown("bounds", line)
+        need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
+        if need is not None and self._need_finder.is_by_contents(access):
+            loads = loads_of(self.walker, access.offset)
+            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {loads[0].line} loads")
+        excuse = None
+        if need is not None and need.nearest is not None and need.formula is not None:
+            words = need.formula.words
+            excuse = f"{need.name} needs {need.amount}: --assume 'len({need.name}) >= {words}'"
+            if self._leads_on(access.space):
+                return self._report_unknown("bounds", line, excuse)
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
-        assumed = [one for part in self._contract(access) for _, one in part]
+        assumed = [one for part in self._contract(access, "bounds") for _, one in part]
+        assumed += need.is_nearest(size) if need is not None else []
 
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
@@ -598,7 +610,14 @@ class Prover:
             return hard
 
         result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
+        if result.answer == UNKNOWN_ANSWER and excuse is not None:
+            return structs.replace(result, reason=excuse)
         return self._explain(result, things)
+
+    def _leads_on(self, space: Space) -> bool:
+        """Return whether values of a buffer decide where other accesses lie: a list of starts has one entry more than rows."""
+        own = {atom for atom, loaded in self.walker.loaded.items() if loaded.space == space}
+        return any(own & set(atoms_of(group.access.offset, group.access.path)) for group in self.groups)
 
     def _no_pointer(self, access: ItemAccess) -> ProofResult:
         """Answer for an address that lies below all buffers of a launch."""
@@ -871,21 +890,3 @@ def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:
         if one.line not in group.lines:
             group.lines.append(one.line)
     return list(found.values())
-
-
-_ORDER: Final = (PROVED, UNKNOWN_ANSWER, REFUTED)
-
-
-def _worst(results: Sequence[ProofResult]) -> list[ProofResult]:
-    """Return one answer for each property and line: the worst one, with the assumptions of all."""
-    by_place: dict[tuple[str, int], list[ProofResult]] = {}
-    for one in results:
-        by_place.setdefault((one.property, one.line), []).append(one)
-    found = []
-    for place in by_place.values():
-        worst = max(place, key=lambda r: _ORDER.index(r.answer))
-        if worst.answer == PROVED and len(place) > 1:
-            assumed = dict.fromkeys(words for one in place for words in one.assumptions)
-            worst = structs.replace(worst, assumptions=tuple(assumed))
-        found.append(worst)
-    return sorted(found, key=lambda r: (PROPERTIES.index(r.property), r.line))

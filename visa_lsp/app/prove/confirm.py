@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from math import gcd, inf, prod
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -10,33 +11,47 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.runner import run_launch
+from visa_lsp.app.launch.printing import fault_values
+from visa_lsp.app.launch.program_info import kernel_info
+from visa_lsp.app.launch.report import with_declarations, with_sources
+from visa_lsp.app.launch.runner import load_for, ready
 from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import LaunchError
+from visa_lsp.sim.launch.prepare import prepare
+from visa_lsp.sim.machine import run as interpret
+from visa_lsp.sim.observers.checkers import checkers
 from visa_lsp.zeinfo.write import scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.app.prove.answers import Example
     from visa_lsp.app.prove.walk import Walker
     from visa_lsp.companions import Beside
+    from visa_lsp.program.model import Module
+    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.launch.config import LaunchConfig
+    from visa_lsp.sim.launch.prepare import PreparedLaunch
 
-_ROOM_BYTES: Final = 1 << 16  # of a buffer whose size does not matter
+ROOM_BYTES: Final = 1 << 16  # of a buffer whose size does not matter
 _HELD_BYTES: Final = 4096  # of a buffer whose elements are written out
 _SHARED_BYTES: Final = 4096
 _MAX_STEPS: Final = 200_000  # some 15 seconds of the interpreter
 _STEPS_PER_SECOND: Final = 13_000
 _MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
-_MAX_GROUP: Final = 1024  # work items of a group, as devices allow
+MAX_GROUP: Final = 1024  # work items of a group, as devices allow
 _MAX_SHARED: Final = 1 << 16  # bytes of shared local memory of a group, as devices have
 _RUNS: Final = {  # property -> the checks of a run, the kind of the fault
-    "race": ("races,item-races", "data-race"),
-    "bounds": ("bounds", "out-of-bounds"),
-    "divergence": ("barriers", "barrier-divergence"),
-    "uninitialised": ("uninitialised", "uninitialised-read"),
+    "race": ("item-races", FaultKind.RACE),  # which are those of threads too
+    "bounds": ("bounds", FaultKind.OUT_OF_BOUNDS),
+    "divergence": ("barriers", FaultKind.BARRIER),
+    "uninitialised": ("uninitialised", FaultKind.UNINITIALISED),
 }
 _ITEM_CHECKS: Final = "all,item-races"  # for races that the default checks omit: lanes of one thread
 _CONTENTS: Final = ("{random: 1}", "arange", "zeros")
@@ -48,49 +63,154 @@ def program_line(path: str) -> str:
     return f"file: {scalar(path)}"
 
 
-class Confirmer:
-    """Runs launches of one kernel."""
+@dataclass(frozen=True, slots=True)
+class ShownFault:
+    """A fault of a run: the lines of its parties, from 1, and its JSON object."""
 
-    def __init__(
-        self, walker: Walker, path: Path, data: bytes, finder: Beside, *, named: bool = False, item_races: bool = True,
-        deadline: float = inf,
-    ) -> None:  # fmt: skip
-        self.walker, self.path, self.data, self.finder = walker, path, data, finder
-        self.item_races = item_races
-        self.shown: dict[tuple[str, str], set[int]] = {}  # the lines with the fault, by property and launch
-        self.deadline = deadline  # of all runs, by ``time.monotonic``
+    lines: frozenset[int]
+    values: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class LaunchRuns:
+    """Runs launches of one program, and keeps the faults that they show.
+
+    ``shown`` has them by property and text of the launch file, ``values`` the symbols of launches that no question of a
+    proof has led to; ``usual`` are those among them that ``run`` would make. ``deadline`` is that of all runs, by
+    ``time.monotonic``.
+    """
+
+    path: Path
+    data: bytes
+    platform: str
+    finder: Beside
+    item_races: bool = True
+    deadline: float = inf
+    shown: dict[tuple[str, str], list[ShownFault]] = field(default_factory=dict)
+    values: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    usual: frozenset[str] = frozenset()
+    _program: tuple[Module, Mapping[str, BodySource]] | None = None
+
+    @property
+    def launch_path(self) -> Path:
+        """The path of launch files, none of which is written."""
+        return self.path.with_name(f"{self.path.name}.launch.yaml")
+
+    @property
+    def lines(self) -> dict[tuple[str, str], set[int]]:
+        """The lines with the fault, by property and launch."""
+        return {key: {line for fault in faults for line in fault.lines} for key, faults in self.shown.items()}
+
+    def find(self, property_: str, lines: Sequence[int]) -> str | None:
+        """Return a launch that has shown the fault at one of the lines."""
+        shown = self.lines.items()
+        return next((launch for (word, launch), at in shown if word == property_ and at & set(lines)), None)
+
+    def run(self, text: str, checks: str, steps: int) -> tuple[RunReport, list[Fault]]:
+        """Run a launch; return its report, and all faults, which the report may group.
+
+        Raises LaunchError or UserError if that is impossible.
+        """
+        run = self._ready(parse_launch(text, self.launch_path))
+        result = interpret(run.dispatch(steps), checkers(checks))
+        report = run.report(result, "interp")
+        faults = with_sources(with_declarations(result.faults, report.sources), run.module)
+        return report, [one for one in faults if not one.is_note]
+
+    def _ready(self, launch: LaunchFile) -> ReadyRun:
+        options = RunOptions(self.path, self.platform, finder=self.finder)
+        if self._program is None:
+            self._program = load_for(self.data, launch, options, [])
+        return ready(self._program[0], launch, options, (), self._program[1])
+
+    def prepare(self, text: str) -> Callable[[LaunchConfig], PreparedLaunch]:
+        """Return a function that prepares further launches of the kernel that a launch names, quicker than ``run``."""
+        launch = parse_launch(text, self.launch_path)
+        linked = self._ready(launch)
+        info, sections = kernel_info(linked.prepared.dispatch.kernel, launch, linked.options, [])
+
+        def prepared(config: LaunchConfig) -> PreparedLaunch:
+            return prepare(linked.module, info, replace(config, sections=config.sections + sections), linked.platform)
+
+        return prepared
+
+    def steps_left(self, limit: int) -> int:
+        """Return the number of instructions for which the time suffices, at most ``limit``."""
+        return int(min(limit, max(0.0, self.deadline - monotonic()) * _STEPS_PER_SECOND))
+
+    def checks_of(self, property_: str) -> str:
+        """Return the checks that show a property."""
+        return "races" if property_ == "race" and not self.item_races else _RUNS[property_][0]
+
+    def faults_of(self, property_: str, faults: Iterable[Fault]) -> list[Fault]:
+        """Return the faults that refute a property.
+
+        Reads of memory are not uninitialised ones of a register, and lanes of one message are ordered on request.
+        """
+        kind = _RUNS[property_][1]
+        found = [one for one in faults if one.kind is kind and not one.is_note]
+        if kind is FaultKind.UNINITIALISED:
+            return [one for one in found if one.variable]
+        return [one for one in found if self.item_races or "of the same thread" not in (one.other or "")]
+
+    def keep(self, property_: str, text: str, steps: int) -> set[int]:
+        """Run a launch, and keep the faults that refute a property; return their lines."""
+        report, all_ = self.run(text, self.checks_of(property_), steps)
+        faults = self.faults_of(property_, all_)
+        lines = _lines_of(faults)
+        if lines:
+            options = f" --budget {steps}" if any(one.kind is FaultKind.BUDGET for one in all_) else ""
+            if property_ == "race" and self.item_races:
+                default = self.faults_of("race", self.run(text, "races", steps)[1])
+                if _lines_of(default) == lines:
+                    faults = default
+                else:
+                    options = f" --checks {_ITEM_CHECKS}{options}"
+            if self.path.is_file():
+                text = text.replace("\n", f"\n{program_line(self.path.name)}\n", 1)
+            # The other party of a read is the declaration of the register.
+            parties = [(one, [one] if not one.variable else [replace(one, other_line=-1)]) for one in faults]
+            self.shown[property_, f"# run with{options}\n{text}" if options else text] = [
+                ShownFault(_lines_of(own), fault_values(report, one)) for one, own in parties
+            ]
+        return set(lines)
+
+    def drop_races_at(self, lines: Collection[int]) -> None:
+        """Forget the races of some lines."""
+        for key, faults in list(self.shown.items()):
+            if key[0] == "race":
+                self.shown[key] = [one for one in faults if one.lines.isdisjoint(lines)]
+
+
+def _lines_of(faults: Iterable[Fault]) -> frozenset[int]:
+    """Return the lines of the parties of faults, from 1."""
+    return frozenset({line + 1 for one in faults for line in (one.line, one.other_line)} - {0})
+
+
+class Confirmer:
+    """Turns counterexamples of a proof into launches, and runs them."""
+
+    def __init__(self, walker: Walker, runs: LaunchRuns, *, named: bool = False) -> None:
+        self.walker, self.runs = walker, runs
         self.named = named  # without ze_info, arguments are given by the names of inputs
 
-    def confirm(self, property_: str, lines: Sequence[int], example: Example) -> str | None:
-        """Return the text of a launch file whose run has the fault at one of the lines; None if there is no such run."""
+    def confirm(self, property_: str, lines: Sequence[int], example: Example | None) -> str | None:
+        """Return the text of a launch file whose run has the fault at one of the lines; None if there is no such run.
+
+        Without an example only the earlier runs count.
+        """
+        runs = self.runs
+        if example is None:
+            return runs.find(property_, lines)
         for contents in _CONTENTS:
             text = self.launch_text(example, contents)
-            if text is None:
+            steps = runs.steps_left(_MAX_STEPS)
+            if text is None or steps < 1:
                 return None
             with suppress(LaunchError, UserError):
-                steps = min(_MAX_STEPS, max(0, self.deadline - monotonic()) * _STEPS_PER_SECOND)
-                if steps < 1:
-                    return None
-                checks = "races" if property_ == "race" and not self.item_races else _RUNS[property_][0]
-                shown, is_cut = self._run(text, property_, checks, int(steps))
-                if shown & set(lines):
-                    options = f" --budget {int(steps)}" if is_cut else ""
-                    if property_ == "race" and self._run(text, property_, "races", int(steps))[0] != shown:
-                        options = f" --checks {_ITEM_CHECKS}{options}"
-                    if self.path.is_file():
-                        text = text.replace("\n", f"\n{program_line(self.path.name)}\n", 1)
-                    launch = f"# run with{options}\n{text}" if options else text
-                    self.shown[property_, launch] = shown
-                    return launch
+                if runs.keep(property_, text, steps) & set(lines):
+                    return runs.find(property_, lines)
         return None
-
-    def _run(self, text: str, property_: str, checks: str, steps: int) -> tuple[set[int], bool]:
-        """Return the lines at which a run has the fault, and whether it ended at the limit of steps."""
-        launch = parse_launch(text, self.path.with_name(f"{self.path.name}.launch.yaml"))
-        options = RunOptions(self.path, self.walker.platform.name, "interp", checks, budget=steps, finder=self.finder)
-        faults = run_launch(launch, options, self.data).faults
-        shown = [(one.line + 1, one.other_line + 1) for one in faults if one.kind.value == _RUNS[property_][1]]
-        return {line for lines in shown for line in lines if line}, any(one.kind is FaultKind.BUDGET for one in faults)
 
     def launch_text(self, example: Example, contents: str) -> str | None:
         """Return a launch file; None if a counterexample has no value for the kind of an argument."""
@@ -105,7 +225,7 @@ class Confirmer:
         local = [value_of(one, 32 if axis == 0 else 1) for axis, one in enumerate(symbols.local)]
         groups = [value_of(one, 1) for one in symbols.counts]
         offsets = [value_of(one, 0) for one in symbols.offsets]
-        if prod(local) * prod(groups) > _MAX_ITEMS or prod(local) > _MAX_GROUP:
+        if prod(local) * prod(groups) > _MAX_ITEMS or prod(local) > MAX_GROUP:
             return None
         if self.named and any(not info.argument_name(index) for index in range(info.argument_count)):
             return None
@@ -119,13 +239,13 @@ class Confirmer:
             entry = next((one for one in info.payload if one.arg_index == index), None)
             key = f"  {info.argument_name(index)}: " if self.named else "  - "
             kind = entry.kind if entry is not None else ""
-            size = value_of(symbols.sizes[index], _ROOM_BYTES) if index in symbols.sizes else _ROOM_BYTES
+            size = value_of(symbols.sizes[index], ROOM_BYTES) if index in symbols.sizes else ROOM_BYTES
             if kind == "buffer":
                 element = cl_element(info.type_of(index).replace("*", "") + ";4") or "uint32"
                 held = example.contents.get(index, {})
                 if held:
                     element = f"uint{8 * gcd(*held, *(bytes_ for bytes_, _ in held.values()))}"
-                    size = size if size < _ROOM_BYTES else max(_HELD_BYTES, example.reach[index] + 7 & ~7)
+                    size = size if size < ROOM_BYTES else max(_HELD_BYTES, example.reach[index] + 7 & ~7)
                 if size % element_bytes(element):
                     element = "uint8"
                 count = size // element_bytes(element)
@@ -133,7 +253,7 @@ class Confirmer:
                 given = f"values: {_fill_elements(element, count, held, contents)}" if held else given
                 lines.append(f"{key}{{buffer: {{dtype: {element}, {given}}}}}")
             elif kind == "local":
-                size = max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)
+                size = max(1, size if size < ROOM_BYTES else _SHARED_BYTES)
                 shared += size
                 lines.append(f"{key}{{local: {size}}}")
             elif kind == "value":

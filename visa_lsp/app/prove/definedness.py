@@ -256,7 +256,7 @@ class Definedness:
         control = exec_control_of(inst)
         found: set[int] = set()
         known: set[int] = set()
-        for key, bytes_, size, writes in self.effects.lanewise(inst, place):
+        for key, bytes_, size, writes in self.effects.lanewise(inst):
             if writes:
                 continue
             known.add(key)
@@ -299,7 +299,7 @@ class Definedness:
             if control.no_mask and control.exec_size == 1:
                 continue  # because lanes have no part in it
             known: set[int] = set()
-            for key, bytes_, size, writes in self.effects.lanewise(inst, place):
+            for key, bytes_, size, writes in self.effects.lanewise(inst):
                 if not writes:
                     continue
                 known.add(key)

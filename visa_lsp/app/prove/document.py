@@ -1,7 +1,7 @@
 """The proof of a text or object, as the command prints it.
 
 The work is done in a separate process with limited memory and time, because a hostile text may need any amount of both.
-When a limit ends the process, every answer is unknown.
+When a limit ends the process, the answers of its journal remain.
 """
 
 from __future__ import annotations
@@ -14,25 +14,31 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from msgspec import Struct, convert, structs
+from msgspec import Struct, convert, structs, to_builtins
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
-from visa_lsp.app.prove import PROPERTIES, ProofResult
+from visa_lsp.app.prove import BY_CONTENTS, PROPERTIES, ProofResult
+from visa_lsp.app.prove.journal import Journal, read_journal
 from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.children import temporary_folder
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from visa_lsp.app.prove.answers import Prover
+    from visa_lsp.app.prove.confirm import LaunchRuns
     from visa_lsp.app.prove.walk import Walker, Way
     from visa_lsp.app.read.model import Repeat
     from visa_lsp.companions import Beside
     from visa_lsp.program.model import Kernel, Module
+    from visa_lsp.program.payload import KernelInfo
 
 DEFAULT_SECONDS: Final = 60.0
 GRACE_SECONDS: Final = 15.0  # additional seconds, for loading and for runs of counterexamples
 MEMORY_BYTES: Final = 3 << 30
+TRIAL_STEPS: Final = 8_000  # instructions to find the launches that ``run`` would make, less than a second
 _MODULE: Final = "visa_lsp.app.prove.document"
 _COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
@@ -86,7 +92,7 @@ def prove_data(
     }  # fmt: skip
     child: JobProcess | None = None  # replaced by a new one when a limit has ended it
 
-    def ask(given: ProofOptions, **more: bool) -> dict[str, Any]:
+    def ask(given: ProofOptions, **more: Any) -> dict[str, Any]:
         """Return the answer to a job, or the reason why there is none as ``lost``."""
         nonlocal child
         child = child or JobProcess(_MODULE)
@@ -101,29 +107,33 @@ def prove_data(
             raise UserError(found["error"])
         return found
 
-    try:
-        found = ask(options, names=True)
-        if "lost" in found:
-            return ProvedFile(name, tuple(_unknown("", options, found["lost"])))
-        if found["broken"]:
-            return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
-        results: list[ProofResult] = []
-        for kernel in found["names"]:
-            if not is_wanted():
-                break
-            answer = ask(structs.replace(options, kernel=kernel))
-            if "lost" in answer:
-                results += _unknown(kernel, options, answer["lost"])
-            else:
-                results += convert(answer["results"], list[ProofResult])
-    finally:
-        if child is not None:
-            child.end()
+    results: list[ProofResult] = []
+    with temporary_folder() as folder:
+        journal = folder / "answers.jsonl"
+        try:
+            found = ask(options, names=True)
+            if "lost" in found:
+                return ProvedFile(name, tuple(_unknown("", options.properties, found["lost"])))
+            for kernel in found.get("names", ()):
+                if not is_wanted():
+                    break
+                answer = ask(structs.replace(options, kernel=kernel), journal=str(journal))
+                if "lost" not in answer:
+                    results += convert(answer["results"], list[ProofResult])
+                    continue
+                kept = read_journal(journal, kernel).results()
+                missing = [one for one in options.properties if one not in {result.property for result in kept}]
+                results += [*kept, *_unknown(kernel, tuple(missing), answer["lost"])]
+        finally:
+            if child is not None:
+                child.end()
+    if found["broken"]:
+        return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
     return ProvedFile(name, tuple(results))
 
 
-def _unknown(kernel: str, options: ProofOptions, why: str) -> list[ProofResult]:
-    return [ProofResult(property_, kernel, 1, "unknown", reason=why) for property_ in options.properties]
+def _unknown(kernel: str, properties: tuple[str, ...], why: str) -> list[ProofResult]:
+    return [ProofResult(property_, kernel, 1, "unknown", reason=why) for property_ in properties]
 
 
 # ---- the process
@@ -169,7 +179,9 @@ def _perform(request: dict[str, Any]) -> dict[str, Any]:
     kernel = next(one for one in kernels if one.name == options.kernel)
     if not kernel.instructions:
         return {"results": []}
-    return {"results": [structs.asdict(one) for one in prove_kernel(module, kernel, name, path, data, options, finder)]}
+    journal = Journal(kernel.name, Path(request["journal"]))
+    results = prove_kernel(module, kernel, name, path, data, options, finder, journal)
+    return {"results": [to_builtins(one) for one in results]}
 
 
 @lru_cache(maxsize=1)  # each kernel of a file is a job
@@ -185,24 +197,30 @@ def _module(name: str, data: bytes, platform: str | None) -> tuple[Module | None
 
 def prove_kernel(
     module: Module, kernel: Kernel, name: str, path: Path | None, data: bytes, options: ProofOptions,
-    finder: Beside | None = None,
+    finder: Beside | None = None, journal: Journal | None = None,
 ) -> Sequence[ProofResult]:  # fmt: skip
-    """Return the answers for one kernel, in this process. Raises UserError for a mistake in an assumption."""
+    """Return the answers for one kernel, in this process; ``journal`` receives each as soon as it is decided.
+
+    Raises UserError for a mistake in an assumption, and for a kernel whose arguments are not known.
+    """
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption, find_fixed_values
-    from visa_lsp.app.prove.confirm import Confirmer
+    from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
+    from visa_lsp.app.prove.loaded_parts import has_unread_parts
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
+    from visa_lsp.app.prove.small_launches import fixed_sizes, run_first_launches
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
+    from visa_lsp.app.read.effects import Effects
     from visa_lsp.app.ze_info import find_or_infer_ze_info
     from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
     from visa_lsp.zeinfo.emit.slots import EmitError
     from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 
-    end = monotonic() + options.seconds
+    end, journal = monotonic() + options.seconds, journal or Journal(kernel.name)
     finder, place = finder or Beside(), path or Path(name)
     try:
         run = RunOptions(path, options.platform, finder=finder)
@@ -210,7 +228,8 @@ def prove_kernel(
         found = find_or_infer_ze_info(kernel, [path], finder, platform.name)
         info = next(one for one in read(found.text) if one.name == kernel.name)
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
-        return _unknown(kernel.name, options, f"its arguments are not known: {error}")
+        raise UserError(f"{name}: kernel {kernel.name}: its arguments are not known: {error}") from None
+    runs = LaunchRuns(place, data, platform.name, finder, options.item_races, end + GRACE_SECONDS / 2)
 
     def answers(
         loops: Callable[[Walker, Repeat, Way], Way], properties: Sequence[str]
@@ -220,6 +239,13 @@ def prove_kernel(
         if fixed:
             walker = Walker(kernel, info, platform, loops, fixed)
         given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
+        confirmer = Confirmer(walker, runs, named=found.path is None)
+        if loops is walk_loop and monotonic() < end:
+            quick = {"kernel": kernel.name, **fixed_sizes(walker.symbols)}
+            proposal = propose(module, run, place, quick, steps=TRIAL_STEPS)
+            run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
+            refuted = with_shown_lines([], runs.lines, kernel.name)
+            journal.refute(_with_faults(one, runs, {}) for one in refuted)
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
         left = end - monotonic()
         walker.never = exclusion(walker.pool, facts, end - left * 3 / 4)
@@ -227,32 +253,81 @@ def prove_kernel(
         try:
             walker.walk()
         except (TooLong, RecursionError) as error:
-            return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply"), walker
-        confirmer = Confirmer(
-            walker, place, data, finder, named=found.path is None, item_races=options.item_races,
-            deadline=end + GRACE_SECONDS / 2,
-        )  # fmt: skip
+            why = str(error) or "its conditions are nested too deeply"
+            return with_shown_lines(_unknown(kernel.name, tuple(properties), why), runs.lines, kernel.name), walker
+        # An element that a load takes and nothing reads is no race, though the simulator reports it.
+        effects = Effects(kernel, platform.grf_bytes)
+        runs.drop_races_at(
+            {one.line for one in walker.accesses if has_unread_parts(one, kernel, effects, platform.grf_bytes)}
+        )
         left = max(1.0, end - monotonic())
-        prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races)
-        return with_shown_lines(prover.results(properties), confirmer.shown), walker
+        prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races, journal=journal)
+        results = _without_contradicted(prover.results(properties), prover, runs)
+        return with_shown_lines(results, runs.lines, kernel.name), walker
 
     results, walker = answers(walk_loop, options.properties)
+    buffers = {one.line: _memory_name(info, *one.space) for one in walker.accesses}
+    journal.finish(_with_faults(one, runs, buffers) for one in results)
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
-    if not open_ or not any(has_loop(routine.body) for routine in walker.reading.routines):
-        return results
-    # A launch that the simulator confirms refutes, however it was found.
-    unrolled, walker = answers(unroll_loop, open_)
-    bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
-    for at, one in enumerate(results):
-        other = bounded.get((one.property, one.line))
-        if one.answer == "unknown" and other is not None:
-            why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
-            is_bounded = walker.is_cut and other.answer == "proved"
-            results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
-    return results
+    if open_ and any(has_loop(routine.body) for routine in walker.reading.routines):
+        # A launch that the simulator confirms refutes, however it was found.
+        unrolled, walker = answers(unroll_loop, open_)
+        bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
+        for at, one in enumerate(results):
+            other = bounded.get((one.property, one.line))
+            if one.answer == "unknown" and other is not None:
+                why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
+                is_bounded = walker.is_cut and other.answer == "proved"
+                results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
+    return [_with_faults(one, runs, buffers) for one in results]
 
 
-def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]]) -> list[ProofResult]:
+def _without_contradicted(results: list[ProofResult], prover: Prover, runs: LaunchRuns) -> list[ProofResult]:
+    """Return the answers without proofs that a launch contradicts: it shows the fault and keeps the assumptions.
+
+    Buffers of the launches that ``run`` would make have natural sizes, so that a proof may not presume larger ones.
+    """
+    from visa_lsp.app.prove.small_launches import holds
+
+    def contradicts(one: ProofResult, launch: str) -> bool:
+        if one.property == "bounds" and launch in runs.usual:
+            return True
+        values = runs.values.get(launch)
+        claims = [prover.claims[words] for words in one.assumptions if words in prover.claims]
+        return (
+            values is not None
+            and all(holds(claim, values) for claim in claims)
+            and all(holds(fact, values) is not False for fact in prover.facts)
+        )
+
+    shown = runs.lines.items()
+    return [
+        structs.replace(one, answer="unknown", assumptions=())
+        if one.answer == "proved"
+        and any(contradicts(one, launch) for (word, launch), at in shown if word == one.property and one.line in at)
+        else one
+        for one in results
+    ]
+
+
+def _memory_name(info: KernelInfo, kind: str, index: int) -> str:
+    """Return the name of a memory: that of its argument, else of its kind."""
+    return (info.argument_name(index) or f"arg{index}") if index >= 0 else kind
+
+
+def _with_faults(result: ProofResult, runs: LaunchRuns, buffers: Mapping[int, str]) -> ProofResult:
+    """Return the answer with the memory at its line, and the faults that its launch has there."""
+    if result.property in ("race", "bounds"):
+        result = structs.replace(result, buffer=buffers.get(result.line))
+    if result.launch is None:
+        return result
+    faults = runs.shown.get((result.property, result.launch), [])
+    return structs.replace(result, faults=tuple(dict(one.values) for one in faults if result.line in one.lines))
+
+
+def with_shown_lines(
+    results: list[ProofResult], shown: Mapping[tuple[str, str], set[int]], kernel: str
+) -> list[ProofResult]:
     """Return the answers with each line refuted by a launch that has the fault at this very line, or unknown.
 
     Instructions for different lanes of one statement share an answer, but a launch may fault in some of the lanes only.
@@ -264,15 +339,22 @@ def with_shown_lines(results: list[ProofResult], shown: Mapping[tuple[str, str],
     found = []
     for one in results:
         own = launches.get((one.property, one.line))
-        if one.answer != "proved" and own is not None:
+        by_contents = one.reason is not None and one.reason.startswith(BY_CONTENTS)
+        if one.answer != "proved" and own is not None and not by_contents:
             one = structs.replace(one, answer="refuted", launch=own, reason=None)  # noqa: PLW2901
         elif one.launch is not None:
-            others = sorted(shown[one.property, one.launch])
-            places = f"line{'s' if len(others) > 1 else ''} {', '.join(map(str, others))}"
+            elsewhere = sorted(shown[one.property, one.launch])
+            places = f"line{'s' if len(elsewhere) > 1 else ''} {', '.join(map(str, elsewhere))}"
             why = f"the launch that has the fault at {places} does not have it here"
             one = structs.replace(one, answer="unknown", launch=None, reason=why)  # noqa: PLW2901
         found.append(one)
-    return found
+    answered = {(one.property, one.line) for one in results}
+    others = [
+        ProofResult(property_, kernel, line, "refuted", launch=launch)
+        for (property_, line), launch in launches.items()
+        if (property_, line) not in answered
+    ]
+    return sorted([*found, *others], key=lambda one: (PROPERTIES.index(one.property), one.line)) if others else found
 
 
 if __name__ == "__main__":

@@ -37,3 +37,8 @@ def find_loaded_parts(access: ItemAccess, kernel: Kernel, effects: Effects, grf_
         if live >> start + at * row & (1 << used) - 1
     ]
     return parts if len(parts) < len(load.elements) else whole
+
+
+def has_unread_parts(access: ItemAccess, kernel: Kernel, effects: Effects, grf_bytes: int) -> bool:
+    """Return whether an access loads bytes that nothing reads."""
+    return sum(size for _, size in find_loaded_parts(access, kernel, effects, grf_bytes)) < access.size

@@ -28,8 +28,8 @@ from visa_lsp.app.prove.terms import (
     negation,
     number,
 )
-from visa_lsp.app.prove.walk import FENCES, MAX_ROUNDS, Walker, Way, places_in
-from visa_lsp.isa.lane import effect_of
+from visa_lsp.app.prove.walk import MAX_ROUNDS, Walker, Way, places_in
+from visa_lsp.isa.message_forms import FenceForm
 from visa_lsp.isa.model import Trait
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
         walker.ignores_barriers = False
         return found
     has_barrier = has_barrier and not walker.ignores_barriers
-    has_fence = any(effect_of(walker.kernel.instructions[place].row.meaning) in FENCES for place in places)
+    has_fence = any(isinstance(walker.kernel.instructions[place].row.meaning, FenceForm) for place in places)
     mark = walker.new_interval()
     order = way.order.begin(mark, has_fence=has_fence)
     head, facts = _Head(walker, loop, way, line, has_barrier=has_barrier).any_round()

@@ -1,57 +1,138 @@
-"""The answers of proofs as JSON objects and as text."""
+"""The answers of proofs as JSON objects and as text, in which a refutation has the words of a run."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import structs
+from msgspec import to_builtins
 
 from visa_lsp.app.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from visa_lsp.app.prove import ProofResult
     from visa_lsp.app.prove.document import ProvedFile
 
+MAX_LINES: Final = 8  # of one answer, listed by their numbers
+MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
+_ELSEWHERE: Final = "--launches DIR writes the launch files; visa-lsp run DIR/*.launch.yaml shows the faults again"
+Written = dict[tuple[str, str, str], str]  # (kernel, property, launch) -> the path of the launch file
+
 
 def results_json(file: ProvedFile) -> list[dict[str, Any]]:
-    """Return the answers for a file as JSON objects."""
+    """Return the answers for a file as JSON objects, each without the keys that it has no value for."""
     return [
         {"property": one.property, "path": printable(file.name)}
-        | {key: value for key, value in structs.asdict(one).items() if value is not None}
+        | {
+            key: value
+            for key, value in to_builtins(one).items()
+            if value is not None and (value or key not in ("needs", "faults", "buffer"))
+        }
         for one in file.results
     ]
 
 
-def as_text(files: Sequence[ProvedFile]) -> str:
-    """Return the answers as text: each unproved line, and counts of the rest with their assumptions."""
+def needs_json(files: Iterable[ProvedFile]) -> list[dict[str, str]]:
+    """Return the least size of each buffer as JSON objects."""
+    return [
+        {"path": printable(file.name), "kernel": kernel, "buffer": buffer, "elements": elements}
+        for file in files
+        for kernel in dict.fromkeys(one.kernel for one in file.results)
+        for buffer, elements in _needs_of([one for one in file.results if one.kernel == kernel])
+    ]
+
+
+def group_refutations(results: Iterable[ProofResult]) -> dict[tuple[str, str, str], list[ProofResult]]:
+    """Return the refutations of each launch, by kernel, property and text of the launch file."""
+    groups: dict[tuple[str, str, str], list[ProofResult]] = {}
+    for one in results:
+        if one.launch is not None:
+            groups.setdefault((one.kernel, one.property, one.launch), []).append(one)
+    return groups
+
+
+def as_text(files: Sequence[ProvedFile], written: Mapping[tuple[str, str, str], str] | None = None) -> str:
+    """Return the answers as text: each unproved line, and counts of the rest with their assumptions.
+
+    ``written`` has the paths of launch files by kernel, property and text.
+    """
     lines: list[str] = []
     for file in files:
         name = printable(file.name)
         if not file.results and not file.is_broken:
             lines.append(f"{name}: nothing to prove: no memory is accessed, no register is read, there is no barrier")
         for kernel in dict.fromkeys(one.kernel for one in file.results):
-            lines += _kernel_lines(name, kernel, [one for one in file.results if one.kernel == kernel])
+            lines += _kernel_lines(name, kernel, [one for one in file.results if one.kernel == kernel], written or {})
     return "".join(f"{line}\n" for line in lines)
 
 
-def _kernel_lines(name: str, kernel: str, results: Sequence[ProofResult]) -> list[str]:
-    lines = []
-    for one in results:
-        if one.answer == "proved":
-            continue
-        reason = f": {printable(one.reason)}" if one.reason else ""
-        lines.append(f"{name}:{one.line}: {one.property} {one.answer}{reason}")
-        if one.launch is not None:
-            lines += [f"    {line}" for line in one.launch.splitlines()]
+def _kernel_lines(
+    name: str, kernel: str, results: Sequence[ProofResult], written: Mapping[tuple[str, str, str], str]
+) -> list[str]:
+    lines: list[str] = []
+    groups = group_refutations(results)
+    for key, refuted in groups.items():
+        lines += _refutation_lines(name, key, refuted, written)
+    for (property_, answer, buffer, reason), ones in _group_by_reason(results).items():
+        why = f", because {printable(reason)}" if reason else ""
+        many = f" for {len(ones)} accesses" if len(ones) > 1 and buffer else ""
+        of = f"{many or ' for the access'} of `{buffer}`" if buffer else ""
+        at = f" (lines {_list_lines(ones)})" if len(ones) > 1 else ""
+        lines.append(f"{name}:{ones[0].line}: {property_} {answer}{of}{why}{at}")
     for property_ in dict.fromkeys(one.property for one in results):
         counts = Counter(one.answer for one in results if one.property == property_)
         words = [f"{counts[word]} {word}" for word in ("proved", "bounded", "refuted", "unknown") if word in counts]
         lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(words)}")
-    assumed = dict.fromkeys(words for one in results if one.answer == "proved" for words in one.assumptions)
+    if any(key not in written for key in groups):
+        lines.append(f"  {_ELSEWHERE}")
+    assumed = dict.fromkeys(
+        words for one in results if one.answer == "proved" for words in one.assumptions if " has at least " not in words
+    )
     if assumed:
         lines.append("  proved for launches in which")
         lines += [f"  - {words}" for words in assumed]
+    needs = _needs_of(results)
+    if needs:
+        lines.append("  needs buffers of at least")
+        lines += [f"  - {buffer}: {elements} element{'' if elements == '1' else 's'}" for buffer, elements in needs]
     return lines
+
+
+def _refutation_lines(
+    name: str, key: tuple[str, str, str], refuted: Sequence[ProofResult], written: Mapping[tuple[str, str, str], str]
+) -> list[str]:
+    """Return the lines of a launch that refutes: where, the faults as ``run`` prints them, and the launch."""
+    from visa_lsp.app.launch.printing import fault_lines  # loads NumPy
+
+    _, property_, launch = key
+    lines = [f"{name}:{_list_lines(refuted)}: {property_} refuted"]
+    faults = {fault["text"]: fault for one in refuted for fault in one.faults}
+    lines += [f"  {line}" for fault in faults.values() for line in fault_lines("fault", fault)]
+    if key in written:
+        return [*lines, f"    launch file: {written[key]}"]
+    return [*lines, "    launch:", *(f"      {_cut(line)}" for line in launch.splitlines())]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MAX_CHARS else f"{line[: MAX_CHARS - 3]}..."
+
+
+def _list_lines(results: Sequence[ProofResult]) -> str:
+    numbers = [str(one.line) for one in results]
+    return ", ".join(numbers[:MAX_LINES]) + (f" and {len(numbers) - MAX_LINES} more" if numbers[MAX_LINES:] else "")
+
+
+def _group_by_reason(results: Iterable[ProofResult]) -> dict[tuple[str, str, str, str], list[ProofResult]]:
+    """Return the answers without a launch that are not proofs, by what they have in common."""
+    groups: dict[tuple[str, str, str, str], list[ProofResult]] = {}
+    for one in results:
+        if one.answer != "proved" and one.launch is None:
+            groups.setdefault((one.property, one.answer, one.buffer or "", one.reason or ""), []).append(one)
+    return groups
+
+
+def _needs_of(results: Iterable[ProofResult]) -> list[tuple[str, str]]:
+    """Return the buffers that proofs presume a size of, with their elements."""
+    return list(dict.fromkeys((need.buffer, need.elements) for one in results for need in one.needs))

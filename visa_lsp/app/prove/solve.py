@@ -23,6 +23,9 @@ MAX_PRODUCT_PAIRS: Final = 400
 # In units of Z3, measured on an idle core, so that answers do not depend on the load of the machine.
 STEPS_PER_SECOND: Final = 3_000_000
 SLOWEST: Final = 10  # how many times slower a machine may be
+STENCIL_ROWS: Final = 3  # by which products of row numbers and widths are compared
+MAX_STENCIL_PAIRS: Final = 60
+GREATEST_SECONDS: Final = 0.2  # of each step towards a greatest value
 MAX_CHOICES: Final = 24  # as expressions, because Z3 spends minutes on simplifying 100 nested ones, whatever its limits
 
 
@@ -141,15 +144,17 @@ class Question:
                     z3.Implies(z3.And(a >= 0, b >= 0), whole >= 0), z3.Implies(z3.And(a >= 1, b >= 1), whole >= a),
                 ]  # fmt: skip
         pairs = list(combinations(self.products, 2))[:MAX_PRODUCT_PAIRS]
+        rows = STENCIL_ROWS if len(pairs) <= MAX_STENCIL_PAIRS else 1
         for (whole, one, other), (whole_2, one_2, other_2) in pairs:
             for a, b in ((one, other), (other, one)):
                 for c, d in ((one_2, other_2), (other_2, one_2)):
                     if b.eq(d):
-                        found += [
-                            z3.Implies(a == c, whole == whole_2),
-                            z3.Implies(z3.And(b >= 0, a + 1 <= c), whole + b <= whole_2),
-                            z3.Implies(z3.And(b >= 0, c + 1 <= a), whole_2 + b <= whole),
-                        ]
+                        found.append(z3.Implies(a == c, whole == whole_2))
+                        for k in range(1, rows + 1):
+                            found += [
+                                z3.Implies(z3.And(b >= 0, a + k <= c), whole + k * b <= whole_2),
+                                z3.Implies(z3.And(b >= 0, c + k <= a), whole_2 + k * b <= whole),
+                            ]
         return found
 
 
@@ -201,6 +206,29 @@ class Solver:
                 }
                 return SolverAnswer("yes", values=values)
         return SolverAnswer("unknown")
+
+    def greatest(self, question: Question, hard: Iterable[Any], name: str, high: int) -> Mapping[str, int] | None:
+        """Return the values with the greatest value of a name, which is at most ``high``; None if that was not found."""
+        solver = z3.Solver()
+        with suppress(z3.Z3Exception):
+            solver.add(*hard, *question.lemmas(), *question.sides)
+            term, found = question.names[name], dict[str, int]()
+            low, step, is_bounded = 0, 1, False
+            while low < high:
+                least = (low + high + 1) // 2 if is_bounded else min(high, low + step)
+                solver.set("timeout", max(1, int(min(GREATEST_SECONDS * SLOWEST, self.left) * 1000)))
+                solver.set("rlimit", int(GREATEST_SECONDS * STEPS_PER_SECOND))
+                word = str(solver.check(term >= least))
+                if word == "unknown":
+                    return None
+                if word == "unsat":
+                    high, is_bounded = least - 1, True
+                    continue
+                model = solver.model()
+                found = {key: model.eval(one, model_completion=True).as_long() for key, one in question.names.items()}
+                low, step = found[name], step * 4
+            return found or None
+        return None
 
 
 def exclusion(pool: SumPool, facts: Sequence[Claim], deadline: float) -> Callable[[Sequence[Claim]], bool]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, Stretches
 from visa_lsp.app.prove.terms import FALSE, TRUE, Atom, Claim, Sum, SumPool, atoms_of, both, negation
-from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.program.model import Immediate
+from visa_lsp.program.message import SLM_INDEX, STATELESS_INDEXES, MemoryKind
 from visa_lsp.sim.messages import SLM_MASK
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.prove.payload import LaunchSymbols
     from visa_lsp.app.prove.registers import ItemRegisters
-    from visa_lsp.app.read.model import MemoryPlace
+    from visa_lsp.program.message import MessageMemory
     from visa_lsp.program.payload import KernelInfo
 
 MAX_POINTER_CHOICES: Final = 3  # conditions of an address that are followed, each both ways
@@ -34,9 +33,6 @@ VARIABLE: Final = "variable"
 ARRAY: Final = "array"  # a variable that an indirect operand addresses
 NO_POINTER: Final = "its address comes from no pointer"
 PRIVATE_BASE: Final = "private_base"
-_SLM_SURFACE: Final = 0
-_SCRATCH_SURFACE: Final = 5
-_STATELESS: Final = (253, 255)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,30 +92,26 @@ class MemoryMap:
         return [one for one in found if one[0] != FALSE]
 
     def space(
-        self, memory: MemoryPlace, address: Sum, registers: ItemRegisters, handle: Sum | None
+        self, memory: MessageMemory, address: Sum, registers: ItemRegisters, handle: Sum | None
     ) -> tuple[Space, Sum, str]:
         """Return the memory of an access, the offset in it, and the reason if it is unknown.
 
         ``handle`` is the value of the operand that names a surface.
         """
-        if memory.shared:
-            return self._find_shared(address)
-        surface: int | None = None
-        if memory.variable >= 0:
-            surface = registers.surfaces.get(memory.variable)
-            if memory.variable == _SLM_SURFACE or surface == 254:
-                return self._find_shared(address)
-            if memory.variable == _SCRATCH_SURFACE:
-                return (PRIVATE, 0), address, "private memory is not modelled"
-        elif memory.model == codes.ADDRTYPE_BTI and isinstance(memory.operand, Immediate):
-            surface = memory.operand.bits & 0xFFFFFFFF
-        elif memory.model == codes.ADDRTYPE_FLAT:
-            surface = _STATELESS[1]
-        elif handle is not None:
+        if memory.is_scratch:
+            return (PRIVATE, 0), address, "private memory is not modelled"
+        if memory.is_flat:
+            return self._flat(address)
+        surface: int | None = memory.number
+        if memory.kind is MemoryKind.VARIABLE:
+            surface = registers.surfaces.get(memory.number)
+        elif memory.kind is not MemoryKind.BINDING:
             surface = next((~index for index, one in self.symbols.handles.items() if one == handle), None)
+        if memory.is_shared or surface == SLM_INDEX:
+            return self._find_shared(address)
         if surface is not None and surface < 0:
             return (BUFFER, ~surface), address, ""
-        if surface in _STATELESS:
+        if surface in STATELESS_INDEXES:
             return self._flat(address)
         if surface is not None and surface in self.bindings:
             index = self.bindings[surface]

@@ -139,7 +139,7 @@ def at_most(left: Sum, right: Sum | int) -> Claim:
     divisor = term.common_divisor
     if divisor > 1:
         term = term.divide(divisor, -(-term.constant // divisor))
-    return Claim("le", term, level=term.level)
+    return _resolve_choice(term, lambda part: at_most(part, 0)) or Claim("le", term, level=term.level)
 
 
 def less(left: Sum, right: Sum | int) -> Claim:
@@ -160,7 +160,23 @@ def equal(left: Sum, right: Sum | int) -> Claim:
     divisor = term.common_divisor
     if term.constant % divisor:
         return FALSE
-    return Claim("eq", term.divide(divisor, term.constant // divisor), level=term.level)
+    term = term.divide(divisor, term.constant // divisor)
+    return _resolve_choice(term, lambda part: equal(part, 0)) or Claim("eq", term, level=term.level)
+
+
+def _resolve_choice(term: Sum, compare: Callable[[Sum], Claim]) -> Claim | None:
+    """Return a comparison of a choice as one of its parts; None if that is not shorter.
+
+    Compilers compute conditions as numbers: ``(P ? -1 : 0) != 0`` is ``P``.
+    """
+    if len(term.factors) != 1 or term.factors[0][0].test is None:
+        return None
+    atom, factor = term.factors[0]
+    assert atom.test is not None
+    yes, no = (compare(part * factor + term.constant) for part in atom.parts)
+    if not {yes, no} & {TRUE, FALSE}:
+        return None
+    return either(both(atom.test, yes), both(negation(atom.test), no))
 
 
 def negation(one: Claim) -> Claim:
@@ -174,6 +190,10 @@ def negation(one: Claim) -> Claim:
             return one.parts[0]
         case "le":
             return at_most(one.term * -1 + 1, 0)
+        case "and":
+            return either(*map(negation, one.parts))
+        case "or":
+            return both(*map(negation, one.parts))
     return Claim("not", parts=(one,), level=one.level)
 
 
@@ -208,6 +228,16 @@ def _connect(word: str, conditions: Iterable[Claim], decides: Claim, neutral: Cl
                 found[part] = None
     if len(found) < 2:
         return next(iter(found), neutral)
+    other = "or" if word == "and" else "and"
+    if any(part.word == other for part in found):
+        # In ``a and (not a or b)`` the alternative ``not a`` is lost.
+        join = either if word == "and" else both
+        kept = [
+            join(*(one for one in part.parts if negation(one) not in found)) if part.word == other else part
+            for part in found
+        ]
+        if kept != list(found):
+            return _connect(word, kept, decides, neutral)
     parts = tuple(found)
     return Claim(word, parts=parts, level=max(part.level for part in parts))
 

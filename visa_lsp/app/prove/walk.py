@@ -58,7 +58,6 @@ from visa_lsp.app.read.model import (
     Invoke,
     JumpLabel,
     Lanes,
-    MemoryPlace,
     NamedCall,
     Reading,
     Repeat,
@@ -68,13 +67,14 @@ from visa_lsp.app.read.model import (
     Transfer,
 )
 from visa_lsp.app.read.structure import reading_of
-from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
+from visa_lsp.isa.message_forms import FenceForm, MemoryUse
 from visa_lsp.isa.model import FlowClass, PredicateUse, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
+from visa_lsp.program.message import ElementMessage, FenceMessage, MessageMemory, understood_message_of
 from visa_lsp.program.model import (
     Address,
     AddressOf,
@@ -101,9 +101,7 @@ if TYPE_CHECKING:
 MAX_CALL_DEPTH: Final = 8
 MAX_STATEMENTS: Final = 60_000  # walked in all, loops several times
 MAX_ROUNDS: Final = 6  # until the values of a loop are classified
-_ROUNDED: Final = frozenset({"oword_ld", "oword_st"})
 _REPEATED: Final = Stretches(frozenset(), frozenset())
-FENCES: Final = frozenset({"fence", "fence_global", "fence_shared"})
 
 
 class TooLong(Exception):  # noqa: N818 - a limit, not an error
@@ -241,12 +239,12 @@ class Walker:
         if self._steps > MAX_STATEMENTS:
             raise TooLong("it has too many statements for a proof; a loop counts several times")
         if monotonic() > self.deadline:
-            raise TooLong("following its statements takes longer than the time limit")
+            raise TooLong("time: following its statements takes longer than the time limit")
         match statement:
             case Set():
                 self._set(statement, way)
-            case Transfer():
-                self._transfer(statement, way)
+            case Transfer(places=places):
+                return self._call(self.kernel.instructions[places[0]], places[0], way)
             case NamedCall(inst, places):
                 return self._call(inst, places[0], way)
             case If():
@@ -504,81 +502,72 @@ class Walker:
 
     # ---- memory
 
-    def _transfer(self, statement: Transfer, way: Way) -> None:
-        place, control = statement.places[0], statement.control
+    def _transfer(self, message: ElementMessage, place: int, way: Way) -> None:
+        control = message.control
         site = self._site(control, way, place)
         first_lane = replace(site, control=ExecControl(1, control.mask_offset, no_mask=True))
-        address = self._address(statement, first_lane if statement.single else site)
-        guard = self.operands.flag(statement.guard, site)
-        stored = self._find_stored(statement, way.registers) if statement.write else ()
-        if not statement.write:
-            self._load(statement, address, guard, site)
+        address = self._address(message, first_lane if message.single else site)
+        guard = self.operands.flag(message.guard, site)
+        write, atomic = message.use is not MemoryUse.READ, message.use is MemoryUse.ATOMIC
+        stored = self._find_stored(message, way.registers) if message.use is MemoryUse.WRITE else ()
+        if not write:
+            self._load(message, address, guard, site)
         addresses = [address]
-        if control.no_mask and control.exec_size > 1 and not statement.single:
+        if control.no_mask and control.exec_size > 1 and not message.single:
             # The lanes are elements, so each work item of the thread accesses the places of every lane.
-            addresses = [self._address(statement, site) for _ in self._elements(control)]
+            addresses = [self._address(message, site) for _ in self._elements(control)]
             stored = ()
-        low = min(statement.elements, default=0) * statement.size
-        size = (max(statement.elements, default=0) + 1) * statement.size - low
-        is_rounded = effect_of(self.kernel.instructions[place].row.meaning) in _ROUNDED
+        low = min(message.elements, default=0) * message.size
+        size = message.bytes_per_lane - low
         for one in addresses:
-            start = self.pool.quotient(one, 16) * 16 if is_rounded else one
-            self._access(
-                place,
-                way,
-                statement.memory,
-                start + low,
-                size,
-                guard,
-                write=statement.write,
-                atomic=False,
-                stored=stored,
-            )
+            self._access(place, way, message.memory, one + low, size, guard, write=write, atomic=atomic, stored=stored)
 
-    def _find_stored(self, statement: Transfer, registers: ItemRegisters) -> tuple[Sum, ...]:
+    def _find_stored(self, message: ElementMessage, registers: ItemRegisters) -> tuple[Sum, ...]:
         """Return the elements that a store writes, as far as they are known."""
-        places = [self._place_of_element(statement, at) for at in range(len(statement.elements))]
+        places = [self._place_of_element(message, at) for at in range(len(message.elements))]
         values = [registers.find(place, signed=False) for place in places if place is not None]
         return tuple([one for one in values if one is not None])
 
-    def _place_of_element(self, statement: Transfer, at: int) -> LanePlace | None:
+    def _place_of_element(self, message: ElementMessage, at: int) -> LanePlace | None:
         """Return the place of an element of a load or store in its register."""
-        control, data, cell = statement.control, statement.data, statement.cell
-        if statement.single:
+        data, row = message.data, message.row(self.platform.grf_bytes)
+        if message.single:
             where = self.storage.general.get(data.var)
-            return LanePlace(where.root, where.offset + data.offset + at * cell, 0, cell) if where else None
-        grf = self.platform.grf_bytes
-        row = max(grf, -(-control.exec_size * cell // grf) * grf)
-        return self.operands.raw_place(RawOperand(data.var, data.offset + at * row), cell, control)
+            return LanePlace(where.root, where.offset + data.offset + at * row, 0, row) if where else None
+        return self.operands.raw_place(RawOperand(data.var, data.offset + at * row), message.cell, message.control)
 
-    def _address(self, statement: Transfer, site: InstructionSite) -> Sum:
-        type_, base = self.operands.type_of(statement.address), statement.memory.operand
-        address = self.operands.read(statement.address, type_, site, signed=type_.is_signed) * statement.scale
-        if statement.offset is not None:
-            address = address + self.operands.source(statement.offset, ty.D, site.for_thread)
-        if statement.memory.model == codes.ADDRTYPE_FLAT and isinstance(base, General):
-            address = address + self.operands.read(base, self.operands.type_of(base), site.for_thread, signed=False)
-        return self.pool.wrap(address, 32, signed=False) if statement.wraps else address
+    def _address(self, message: ElementMessage, site: InstructionSite) -> Sum:
+        form = message.address
+        operand = Lanes(form.operand, form.type) if isinstance(form.operand, RawOperand) else form.operand
+        type_ = self.operands.type_of(operand)
+        address = self.operands.read(operand, type_, site, signed=type_.is_signed) * form.scale + form.offset
+        if form.common is not None:
+            address = address + self.operands.source(form.common, ty.D, site.for_thread)
+        address = (self.pool.wrap(address, 32, signed=False) if form.wraps else address) * form.unit
+        if form.base is not None:
+            base = self.operands.read(form.base, self.operands.type_of(form.base), site.for_thread, signed=False)
+            address = address + base
+        return address
 
-    def _load(self, statement: Transfer, address: Sum, guard: Claim, site: InstructionSite) -> None:
-        data = statement.data.var
+    def _load(self, message: ElementMessage, address: Sum, guard: Claim, site: InstructionSite) -> None:
+        data = message.data.var
         if data not in self.storage.general or not data or data in self.operands.taken:
             return
-        low, high = limits(statement.size, signed=False)
-        level = Level.THREAD if statement.single or statement.control.exec_size == 1 else Level.ITEM
-        space, offset, why = self._find_space(statement.memory, address, site.registers)
-        for at, element in enumerate(statement.elements):
+        low, high = limits(message.size, signed=False)
+        level = Level.THREAD if message.single or message.control.exec_size == 1 else Level.ITEM
+        space, offset, why = self._find_space(message.memory, address, site.registers)
+        for at, element in enumerate(message.elements):
             value = self.pool.fresh("a loaded value", level, low, high, site.line)
             if not why:
-                place = LoadedElement(space, offset + element * statement.size, statement.size)
+                place = LoadedElement(space, offset + element * message.size, message.size)
                 self.loaded[value.factors[0][0]] = place
-            found = self._place_of_element(statement, at)
+            found = self._place_of_element(message, at)
             if found is not None:
-                value = value * (1 << 16) if statement.high else value
-                self._put(found, value, guard, site.for_thread if statement.single else site)
+                value = value * (1 << 8 * message.first)
+                self._put(found, value, guard, site.for_thread if message.single else site)
 
     def _access(
-        self, place: int, way: Way, memory: MemoryPlace, address: Sum, size: int, guard: Claim, *, write: bool,
+        self, place: int, way: Way, memory: MessageMemory, address: Sum, size: int, guard: Claim, *, write: bool,
         atomic: bool, stored: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
         for test, part in self.memory.pointer_cases(address):
@@ -587,7 +576,7 @@ class Walker:
                 place, way, space, offset, size, both(guard, test), write=write, atomic=atomic, why=why, stored=stored
             )
 
-    def _find_space(self, memory: MemoryPlace, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
+    def _find_space(self, memory: MessageMemory, address: Sum, registers: ItemRegisters) -> tuple[Space, Sum, str]:
         handle = None
         if isinstance(memory.operand, General):
             handle = self.operands.read(
@@ -628,10 +617,15 @@ class Walker:
             return way
         if name == "barrier":
             return self._barrier(place, way)
-        if name in FENCES:
-            is_shared = name == "fence_shared" or (name == "fence" and inst.get("sfid") == codes.SFID_SLM)
-            order = way.order.add_fence(SHARED_MEMORY if is_shared else GLOBAL_MEMORY, self.new_interval())
+        message = understood_message_of(inst)
+        if isinstance(message, FenceMessage):
+            order = way.order.add_fence(SHARED_MEMORY if message.shared else GLOBAL_MEMORY, self.new_interval())
             return replace(way, order=order)
+        if isinstance(message, ElementMessage) and _is_modelled(message):
+            self._transfer(message, place, way)
+            if message.use is MemoryUse.ATOMIC:
+                self.forget_writes(inst, registers)
+            return way
         if name == "faddr":
             target = inst.get("dst")
             address = self.symbols.variable(str(inst.get("name")))
@@ -653,7 +647,7 @@ class Walker:
         elif name in ("setp", "mov") and isinstance(inst.get("dst"), PredicateOperand):
             self._set_predicate(inst, site)
             return way
-        self._memory_call(inst, name, place, held, site, way)
+        self._memory_call(inst, place, held, way)
         self.forget_writes(inst, registers)
         return way
 
@@ -767,60 +761,36 @@ class Walker:
         found = found or self.pool.fresh_fact("a predicate", Level.ITEM, site.line)
         site.registers.set_flag(target.var, at, lanes, found, by_all=by_all)
 
-    def _memory_call(self, inst: Inst, name: str, place: int, held: Claim, site: InstructionSite, way: Way) -> None:
+    def _memory_call(self, inst: Inst, place: int, held: Claim, way: Way) -> None:
         mnemonic = inst.row.mnemonic
-        if inst.row.has(Trait.ATOMIC):
-            self._atomic(inst, name, place, held, site, way)
-        elif inst.row.flow is not FlowClass.NEXT:
+        if inst.row.flow is not FlowClass.NEXT:
             self._record(place, way, (UNKNOWN, 0), why=f"{mnemonic} calls a function, which is not followed")
             registers = way.registers
             for part in (registers.cells, registers.flags, registers.surfaces, registers.addresses):
                 part.clear()
-        elif inst.row.family == "sampler" or inst.row.has(Trait.IMAGE):
+        elif inst.row.family == "sampler" or (inst.row.has(Trait.IMAGE) and not inst.row.has(Trait.ATOMIC)):
             write = inst.row.has(Trait.WRITES)
             self._record(place, way, (IMAGE, -1), guard=held, write=write, why="images are not modelled")
         elif inst.row.family in _MEMORY_FAMILIES:
             self._record(place, way, (UNKNOWN, 0), guard=held, why=f"{mnemonic} is not modelled")
 
-    def _atomic(self, inst: Inst, name: str, place: int, held: Claim, site: InstructionSite, way: Way) -> None:
-        memory, raw, type_, size, offset, why = MemoryPlace(), inst.get("off"), ty.UD, 4, 0, ""
-        if name == "lsc_atomic":
-            found = codes.DATASIZES.get(_integer(inst, "datasize"))
-            size = found.memory_bytes if found is not None else 8
-            model = _integer(inst, "addrtype", codes.ADDRTYPE_FLAT)
-            shared = _integer(inst, "sfid") == codes.SFID_SLM
-            memory = MemoryPlace(shared=True) if shared else MemoryPlace(model=model, operand=inst.get("surface"))
-            raw, offset = inst.get("src0"), _integer(inst, "immoffset")
-            type_ = {1: ty.UW, 3: ty.UQ, 6: ty.D}.get(_integer(inst, "addrsize"), ty.UD)
-            if _integer(inst, "immscale", 1) not in (0, 1):
-                why = "the scale of the address is not modelled"
-        elif name == "svm_atomic":
-            memory, raw, type_ = MemoryPlace(model=codes.ADDRTYPE_FLAT), inst.get("address"), ty.UQ
-            words = _integer(inst, "op")
-            size = 8 if words & 0x40 else 2 if words & 0x20 else 4
-        elif name == "dword_atomic":
-            surface = inst.get("surface")
-            memory = MemoryPlace(variable=surface if isinstance(surface, int) else -1)
-        else:
-            why = f"{inst.row.mnemonic} is not modelled"
-        if why or not isinstance(raw, RawOperand):
-            self._record(place, way, (UNKNOWN, 0), why=why or "the operand of its address is not modelled")
-            return
-        address = self.operands.read(Lanes(raw, type_), type_, site, signed=type_.is_signed) + offset
-        address = address if type_ is ty.UQ else self.pool.wrap(address, 32, signed=False)
-        self._access(place, way, memory, address, size, held, write=True, atomic=True)
-
 
 _MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "media"})
 
 
+def _is_modelled(message: ElementMessage) -> bool:
+    """Return whether the walk follows a message: not those of a heap of states, with a stride, or about residency."""
+    return (
+        not message.memory.index
+        and not message.address.strided
+        and message.use is not MemoryUse.TEST
+        and not message.residency
+    )
+
+
 def _accesses_memory(inst: Inst) -> bool:
-    return inst.row.family in {*_MEMORY_FAMILIES, "sampler"} and effect_of(inst.row.meaning) not in FENCES
-
-
-def _integer(inst: Inst, name: str, default: int = 0) -> int:
-    value = inst.get(name, default)
-    return value if isinstance(value, int) else default
+    is_fence = isinstance(inst.row.meaning, FenceForm)
+    return inst.row.family in {*_MEMORY_FAMILIES, "sampler"} and not is_fence
 
 
 def _common_beginning(lists: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:

@@ -4,60 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import structs
-
-from visa_lsp.app.read.accesses import access_of
-from visa_lsp.app.read.model import Lanes, Transfer
-from visa_lsp.flow.bit_accesses import accesses_of, exec_control_of
+from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.liveness import Liveness
 from visa_lsp.flow.masks import address_taken, reads_of
 from visa_lsp.flow.program_steps import steps_of
-from visa_lsp.flow.steps import Space, Step, variable_key
+from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.flow.storage import storage_of
-from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.isa.lane import effect_of
-from visa_lsp.isa.model import FlowClass, Trait
+from visa_lsp.isa.model import FlowClass, Role
 from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.program import regions
+from visa_lsp.program.message import control_of, raw_operand, register_bytes, understood_message_of
 from visa_lsp.program.model import Combine, General, Indirect, Inst, Kernel, Predicate, PredicateOperand, RawOperand
 
 Bits = dict[int, int]  # variable key -> bits
 
 
 class Effects:
-    """The steps of a body with exact bytes of messages, and the live bits after each."""
+    """The steps of a body, and the live bits after each."""
 
     def __init__(self, kernel: Kernel, grf_bytes: int) -> None:
         self.kernel, self.grf_bytes = kernel, grf_bytes
         self.storage = storage_of(kernel, grf_bytes)
-        self.steps = [
-            self._exact(step, inst, place)
-            for place, (step, inst) in enumerate(zip(steps_of(kernel, self.storage), kernel.instructions, strict=True))
-        ]
+        self.steps = steps_of(kernel, self.storage)
         self.taken = address_taken(self.steps)
         graph = graph_of(self.steps, kernel.name, calls_end_blocks=True)
         self._strict, self._loose = Liveness(graph), Liveness(graph, masked_writes_kill=True)
         self.graph = graph
         self._behind: dict[int, tuple[Bits, Bits]] = {}
         self._shared = self._find_crossing()
-
-    def _exact(self, step: Step, inst: Inst, place: int) -> Step:
-        access = access_of(inst, place)
-        moved = {}
-        lanes = exec_control_of(inst).exec_size
-        for name, cell in _cells_of_atomic(inst).items():
-            moved[name] = lanes * cell
-        if access is None:
-            return structs.replace(step, accesses=accesses_of(inst, self.storage, moved)) if moved else step
-        data = data_bytes(access, self.grf_bytes)
-        for field, value in zip(inst.row.fields, inst.values, strict=True):
-            if value is access.data and data is not None:
-                moved[field.name] = data
-            elif isinstance(access.address, Lanes) and value is access.address.operand:
-                lanes = 1 if access.single else access.control.exec_size
-                moved[field.name] = lanes * access.address.type.size
-        return structs.replace(step, accesses=accesses_of(inst, self.storage, moved))
 
     def reads(self, place: int) -> Bits:
         """Return the bits that an instruction may read."""
@@ -123,12 +98,12 @@ class Effects:
         crossing: set[int] = set(self.taken)
         seen: set[object] = set()
         for place, inst in enumerate(self.kernel.instructions):
-            control = exec_control_of(inst)
+            control = control_of(inst)
             step = self.steps[place]
             if step.flow in (FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE):
                 continue
             known: set[int] = set()
-            for key, bytes_, size, writes in self.lanewise(inst, place):
+            for key, bytes_, size, writes in self.lanewise(inst):
                 if control.exec_size == 1 or (control.no_mask and not writes):
                     continue
                 known.add(key)
@@ -161,57 +136,24 @@ class Effects:
         numbers = any(isinstance(v, PredicateOperand) for v in inst.values)
         return not numbers or isinstance(inst.get("dst"), PredicateOperand)
 
-    def lanewise(self, inst: Inst, place: int) -> Iterator[tuple[int, list[int], int, bool]]:
+    def lanewise(self, inst: Inst) -> Iterator[tuple[int, list[int], int, bool]]:
         """Yield the operands with elements of lanes: the root variable, the first byte of each lane, its size, whether it is written."""
-        control = exec_control_of(inst)
-        access = access_of(inst, place)
-        if access is not None:
-            if access.single:
-                return
-            if isinstance(access.address, Lanes):
-                found = self.raw_bytes(access.address.operand, access.address.type.size, control.exec_size)
-                if found is not None:
-                    yield *found, False
-            row = max(self.grf_bytes, -(-control.exec_size * access.cell // self.grf_bytes) * self.grf_bytes)
-            for number in range(len(access.elements)):
-                data = RawOperand(access.data.var, access.data.offset + number * row)
-                found = self.raw_bytes(data, access.cell, control.exec_size)
-                if found is not None:
-                    yield *found, not access.write
+        control, message = control_of(inst), understood_message_of(inst)
+        if message is not None:
+            written = {slot.name for slot in inst.row.slots if slot.role is Role.WRITE}
+            for part in register_bytes(message, self.grf_bytes):
+                operand = raw_operand(inst, part.field)
+                for row in range(part.count if part.cell else 0):
+                    start = RawOperand(operand.var, operand.offset + part.after + row * part.pitch)
+                    found = self.raw_bytes(start, part.cell, control.exec_size)
+                    if found is not None:
+                        yield *found, part.field in written
             return
-        for name, cell in _cells_of_atomic(inst).items():
-            value = inst.get(name)
-            found = self.raw_bytes(value, cell, control.exec_size) if isinstance(value, RawOperand) else None
-            if found is not None:
-                yield *found, name == "dst"
         for field, value in zip(inst.row.fields, inst.values, strict=True):
             if isinstance(value, General) and not any(isinstance(v, Indirect) for v in inst.values):
                 found = self.place_bytes(value, control.exec_size)
                 if found is not None:
                     yield *found, field.name == "dst"
-
-
-def _cells_of_atomic(inst: Inst) -> dict[str, int]:
-    """Return the bytes of a lane in each register operand of an atomic; none for other instructions and for images."""
-    if not inst.row.has(Trait.ATOMIC) or inst.row.has(Trait.IMAGE):
-        return {}
-    size, width, operation = (inst.get(name) for name in ("datasize", "addrsize", "op"))
-    datasize = codes.DATASIZES.get(size) if isinstance(size, int) else None
-    if datasize is not None:
-        address = codes.ADDRSIZE_BYTES.get(width, 4) if isinstance(width, int) else 4
-        return dict.fromkeys(("dst", "src1", "src2"), datasize.register_bytes) | {"src0": address}
-    is_svm = effect_of(inst.row.meaning) == "svm_atomic"
-    cell = 8 if is_svm and isinstance(operation, int) and operation & 0x40 else 4
-    return dict.fromkeys(("dst", "src0", "src1"), cell) | ({"address": 8} if is_svm else {"off": 4})
-
-
-def data_bytes(access: Transfer, grf_bytes: int) -> int | None:
-    """Return the bytes of registers that an access moves; None if they are not contiguous."""
-    count = len(access.elements)
-    if access.single:
-        return count * access.cell
-    row = access.control.exec_size * access.cell
-    return count * row if count == 1 or row % grf_bytes == 0 else None
 
 
 def mask_of(bytes_: Iterable[int], size: int) -> int:

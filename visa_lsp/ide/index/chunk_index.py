@@ -54,7 +54,7 @@ class ChunkIndex:
     @property
     def code(self) -> str:
         """The lines without comments, each with a newline before it."""
-        return code_of(self.chunk.text, self.chunk.opens_in_block, joined=self.chunk.goes_on)
+        return code_of(self.chunk.text, self.chunk.opens_in_block)
 
     @cached_property
     def decls(self) -> dict[str, list[tuple[int, str]]]:

@@ -9,7 +9,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from visa_lsp.isa.lane import Effect, Unmodelled
+from visa_lsp.isa.lane import Unmodelled
+from visa_lsp.isa.message_forms import BlockForm, ElementForm, Elements, MemoryUse, TexelForm
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Refusal, Role, Shape, Slot, Trait
 from visa_lsp.isa.platforms import ALL, since, until
 from visa_lsp.isa.render_target import MODE_WORDS
@@ -48,7 +49,16 @@ _COORDS: Final = (
 _EIGHT: Final = "a typed message has 8 lanes at most here"
 _NARROW_TYPED: Final = (Refusal(_EIGHT, until("TGLLP"), stops=True, lanes=frozenset({16})),)
 _NARROW_ATOMICS: Final = (Refusal(_EIGHT, until("ARL"), stops=True, lanes=frozenset({16, 32})), *NO_WIDE_LANES)
+_SOURCES: Final = ("src0", "src1")
 _RAW_SEND: Final = Unmodelled("the descriptor of a message written by hand is not decoded")
+
+
+def _elements(
+    mnemonic: str, elements: Elements, *, store: bool, address: str = "off", unit: int = 1, alignment: int = 1
+) -> ElementForm:
+    """Return the form of a message to the surface of its field."""
+    use, data = (MemoryUse.WRITE, "src") if store else (MemoryUse.READ, "dst")
+    return ElementForm(mnemonic, use, elements, address, data, unit, alignment=alignment)
 
 
 def _oword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str, *pitfalls: str) -> Instruction:
@@ -56,7 +66,11 @@ def _oword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str, *
     data = "src:r" if store else "dst:r"
     return message(
         mnemonic, opcode, "data_port", f"{head} surface:s offset:v {data} modified:b!",
-        (replace(SURFACE, barred={0: until("CNL")}), _OFFSET, _SRC if store else _DST), (MOD,), Effect(mnemonic), summary, detail,
+        (replace(SURFACE, barred={0: until("CNL")}), _OFFSET, _SRC if store else _DST), (MOD,),
+        _elements(
+            mnemonic, Elements.OWORDS, store=store, address="offset", unit=1 if "unaligned" in mnemonic else 16, alignment=4
+        ),
+        summary, detail,
         exec_style=ExecStyle.SIZE, exec_sizes=_OWORDS, pitfalls=pitfalls,
         refusals=NO_WIDE_BLOCKS,
     )  # fmt: skip
@@ -76,7 +90,9 @@ def _media(mnemonic: str, opcode: int, modes: dict[str, int], summary: str, deta
             _SRC if store else _DST,
         ),
         (Modifier("mode", modes, doc="which rows of an interlaced surface"),),
-        Effect(mnemonic), summary, detail,
+        BlockForm(mnemonic, MemoryUse.WRITE, "src", ("x", "y")) if store
+        else BlockForm(mnemonic, MemoryUse.READ, "dst", ("x", "y"), edge=True),
+        summary, detail,
         exec_style=ExecStyle.NONE,
         pitfalls=(
             "A row of the block takes a power of two bytes in the registers, at least four.",
@@ -93,7 +109,7 @@ def _gather(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
             SURFACE, vec("goff", doc="offset added for every lane, in elements", types=OFFSET_TYPES), _LANES_OFF,
             _DWORDS_OUT if store else _DWORDS_IN,
         ),
-        (_ELTSIZE, replace(MOD, behind=True)), Effect(mnemonic), summary, detail,
+        (_ELTSIZE, replace(MOD, behind=True)), _elements(mnemonic, Elements.ONE, store=store, unit=0), summary, detail,
         exec_sizes=(1, 8, 16), traits=Trait.SIZES_UNCHECKED | Trait.DWORD_DATA,
         pitfalls=(
             "Offsets count elements, not bytes; `gather_scaled` and `scatter_scaled` count bytes.",
@@ -106,7 +122,8 @@ def _make_scaled(mnemonic: str, opcode: int, store: bool, summary: str, detail: 
     return message(
         mnemonic, opcode, "data_port",
         f"E P eltsize:b=0 n:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
-        (SURFACE, _GOFF, _LANES_OFF, _DWORDS_OUT if store else _DWORDS_IN), (_BLOCKS,), Effect(mnemonic), summary, detail,
+        (SURFACE, _GOFF, _LANES_OFF, _DWORDS_OUT if store else _DWORDS_IN), (_BLOCKS,), _elements(mnemonic, Elements.SMALL, store=store),
+        summary, detail,
         exec_sizes=_SCALED_SIZES, refusals=NO_WIDE_LANES,
         pitfalls=("With one or two bytes per lane each lane still takes a whole dword of the register.",),
     )  # fmt: skip
@@ -115,7 +132,8 @@ def _make_scaled(mnemonic: str, opcode: int, store: bool, summary: str, detail: 
 def _scaled4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -> Instruction:
     return message(
         mnemonic, opcode, "data_port", f"E P chan:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
-        (SURFACE, _GOFF, _LANES_OFF, replace(_DWORDS_OUT if store else _DWORDS_IN, per_channel=True)), (CHANNELS,), Effect(mnemonic), summary, detail,
+        (SURFACE, _GOFF, _LANES_OFF, replace(_DWORDS_OUT if store else _DWORDS_IN, per_channel=True)), (CHANNELS,),
+        _elements(mnemonic, Elements.CHANNELS, store=store, alignment=4), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16, 32), refusals=NO_WIDE_LANES,
         pitfalls=("A channel starts on a register of its own; channels left out take no registers.",),
     )  # fmt: skip
@@ -124,7 +142,10 @@ def _scaled4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str)
 def _typed4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -> Instruction:
     return message(
         mnemonic, opcode, "data_port", f"E P chan:b surface:s u:r v:r r:r lod:r {'src' if store else 'dst'}:r",
-        (replace(IMAGE, barred={0: ALL, 5: ALL}), *_COORDS, _SRC if store else _DST), (CHANNELS,), Effect(mnemonic), summary, detail,
+        (replace(IMAGE, barred={0: ALL, 5: ALL}), *_COORDS, _SRC if store else _DST), (CHANNELS,),
+        # Page GATHER4_TYPED: outside, ones are returned in the alpha channel and zeros in the others.
+        TexelForm(mnemonic, MemoryUse.WRITE, "src") if store else TexelForm(mnemonic, MemoryUse.READ, alpha=True),
+        summary, detail,
         exec_sizes=(1, 2, 4, 8, 16, 32), refusals=_NARROW_TYPED,
         pitfalls=("A coordinate that the surface does not have must be %null.",),
     )  # fmt: skip
@@ -134,7 +155,8 @@ def _qword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -
     return message(
         mnemonic, opcode, "data_port", f"E P n:b surface:s off:r {'src' if store else 'dst'}:r",
         (SURFACE, _OFF, _SRC if store else _DST),
-        (Modifier("n", {"1": 0, "2": 1, "4": 2}, doc="qwords per lane"),), Effect(mnemonic), summary, detail,
+        (Modifier("n", {"1": 0, "2": 1, "4": 2}, doc="qwords per lane"),),
+        _elements(mnemonic, Elements.QWORDS, store=store, alignment=8), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16), platforms=since("XeHP_SDV")
     )  # fmt: skip
 
@@ -290,7 +312,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
             replace(raw("src1", doc="what cmpxchg compares, what fcmpwr writes; else %null"), lane_bytes=4),
             replace(raw("dst", Role.WRITE, "old values, or %null"), lane_bytes=4),
         ),
-        (ATOMIC_WORDS, width_words({"16": 0x20})), Effect("dword_atomic"),
+        (ATOMIC_WORDS, width_words({"16": 0x20})),
+        ElementForm("dword_atomic", MemoryUse.ATOMIC, Elements.WIDTH, "off", alignment=0, sources=_SOURCES),
         "Atomic operation per lane on dwords of a surface.",
         "For each lane reads the dword at its byte offset, combines it with src0 (and src1), writes the result back and "
         "returns the old value, without another access in between. With `.16` the operation works on words, each in the "
@@ -359,7 +382,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             raw("src1", doc="what cmpxchg compares, what fcmpwr writes; else %null"),
             raw("dst", Role.WRITE, "old values, or %null"),
         ),
-        (ATOMIC_WORDS, width_words({"16": 0x20})), Effect("typed_atomic"),
+        (ATOMIC_WORDS, width_words({"16": 0x20})), TexelForm("typed_atomic", MemoryUse.ATOMIC, sources=_SOURCES),
         "Atomic operation per lane on pixels of a typed surface.",
         "For each lane reads the pixel at (u, v, r), combines it with src0 (and src1), writes the result back and returns "
         "the old value. The surface must have a single 32-bit channel.",

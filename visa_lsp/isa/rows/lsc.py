@@ -16,8 +16,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Unpack
 
+from msgspec.structs import replace
+
 from visa_lsp.isa import lsc_codes
-from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
+from visa_lsp.isa.lane import Meaning, Unmodelled
+from visa_lsp.isa.message_forms import BlockForm, ElementForm, Elements, FenceForm, MemoryUse, TexelForm
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Refusal, Role, Shape, Slot, Trait
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows._messages import message
@@ -74,6 +77,12 @@ _PACKED: Final = (
 )
 _TRANSPOSED: Final = "A transposed message (`t`) has one address, execution size 1, and d32 or d64 data."
 _NO_SCALE: Final = "A scale other than 1 in the address is for text 4.2; older tools stop at it."
+_READS: Final = ElementForm("lsc_load", MemoryUse.READ, Elements.SHAPE, fetches=True)
+_WRITES: Final = ElementForm("lsc_store", MemoryUse.WRITE, Elements.SHAPE, data="src1")
+_UPDATES_MEMORY: Final = ElementForm(
+    "lsc_atomic", MemoryUse.ATOMIC, Elements.SHAPE, alignment=0, sources=("src1", "src2")
+)
+_WRITES_TEXELS: Final = TexelForm("lsc_typed_store", MemoryUse.WRITE, "src1")
 _OVERFETCH: Final = Modifier("ov", {"ov": 1}, optional=True, doc="overfetch (text 4.2)")
 
 
@@ -146,7 +155,7 @@ def _atomic_detail(atomic: lsc_codes.Atomic, what: str) -> str:
 
 def _make_untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
     return _make_untyped(
-        f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_atomic"),
+        f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2), _UPDATES_MEMORY,
         f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
         "Both data operands are written, %null where the operation has no use for them.",
         atomic=atomic, update=_update(atomic),
@@ -158,7 +167,7 @@ def _make_typed_atomic(atomic: lsc_codes.Atomic, sub: int | None = None) -> Inst
     if sub is not None:
         newer |= {"dialects": _V42, "platforms": _XE2}
     return _make_typed(
-        f"atomic_{atomic.name}", (_OLD, _TYPED_ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_typed_atomic"),
+        f"atomic_{atomic.name}", (_OLD, _TYPED_ADDRESS, _PAYLOAD1, _PAYLOAD2), TexelForm("lsc_typed_atomic", MemoryUse.ATOMIC, sources=("src1", "src2")),
         f"Atomic per lane on an image: {atomic.doc}.", _atomic_detail(atomic, "the pixel at its coordinates"),
         "The data shape is `d32`, without a channel mask.",
         fields=f"{_TYPED} msaa:b?" if sub is None else f"{_TYPED.replace('sfid:b?2', 'sfid:b=2')} msaa:b?",
@@ -189,7 +198,7 @@ _TYPED_BLOCK_FIELDS: Final = "P sfid:b?2 l1:b l3:b l2:b? addrtype:b width:w heig
 
 ROWS: Final[tuple[Instruction, ...]] = (
     _make_untyped(
-        "load", (_DST, _ADDRESS), Effect("lsc_load"),
+        "load", (_DST, _ADDRESS), _READS,
         "Read elements from memory, one address per lane.",
         "For each lane reads 1 to 64 consecutive elements of the given size. Plain order puts the first element of all "
         "lanes first, each element in registers of its own; transposed order (`t`) has a single address and puts the "
@@ -198,7 +207,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
     _make_untyped(
-        "load_strided", (_DST, _STRIDED), Effect("lsc_load_strided"),
+        "load_strided", (_DST, _STRIDED), replace(_READS, name="lsc_load_strided"),
         "Read elements at evenly spaced addresses.",
         "One base address and a pitch in bytes: lane n reads at base + n * pitch. Without a pitch the lanes lie side by "
         "side.",
@@ -206,7 +215,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         fields=_STRIDED_FIELDS, refusals=_NO_STRIDES,
     ),
     _make_untyped(
-        "load_quad", (_DST, _ADDRESS), Effect("lsc_load_quad"),
+        "load_quad", (_DST, _ADDRESS), replace(_READS, name="lsc_load_quad"),
         "Read chosen ones of four elements per lane.",
         "For each lane reads those of four consecutive elements that the mask names (`.xyzw`). The chosen elements follow "
         "each other in the registers without gaps.",
@@ -216,7 +225,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     _make_untyped(
         "load_block2d",
         (Slot("dst", Shape.LSC_DATA_2D, Role.WRITE, grf_aligned=True, doc="registers that receive the block"), _BLOCK),
-        Effect("lsc_load_block2d"),
+        BlockForm("lsc_load_block2d", MemoryUse.READ),
         "Read a rectangle of elements from memory.",
         "Reads blocks of width by height elements from a matrix in memory that six numbers describe: base, width, height "
         "and pitch in bytes less one, x and y in elements. The letters behind the shape say whether it is transposed and "
@@ -226,7 +235,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         fields=_BLOCK_FIELDS, platforms=_DG2, exec_sizes=(1,),
     ),
     _make_untyped(
-        "store", (_ADDRESS, _SRC), Effect("lsc_store"),
+        "store", (_ADDRESS, _SRC), _WRITES,
         "Write elements to memory, one address per lane.",
         "For each lane writes 1 to 64 consecutive elements of the given size, taken from the registers in the order in "
         "which `lsc_load` would put them.",
@@ -234,7 +243,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         foreign={"store": ""},
     ),
     _make_untyped(
-        "store_strided", (_STRIDED, _SRC), Effect("lsc_store_strided"),
+        "store_strided", (_STRIDED, _SRC), replace(_WRITES, name="lsc_store_strided"),
         "Write elements at evenly spaced addresses.",
         "One base address and a pitch in bytes: lane n writes at base + n * pitch. Without a pitch the lanes lie side by "
         "side.",
@@ -242,7 +251,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         fields=_STRIDED_FIELDS, refusals=_NO_STRIDES,
     ),
     _make_untyped(
-        "store_quad", (_ADDRESS, _SRC), Effect("lsc_store_quad"),
+        "store_quad", (_ADDRESS, _SRC), replace(_WRITES, name="lsc_store_quad"),
         "Write chosen ones of four elements per lane.",
         "For each lane writes those of four consecutive elements that the mask names (`.xyzw`); the others stay.",
         "Elements are four bytes: d32 only.",
@@ -250,7 +259,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     _make_untyped(
         "store_block2d",
         (_BLOCK, Slot("src1", Shape.LSC_DATA_2D, Role.READ, grf_aligned=True, doc="registers with the block")),
-        Effect("lsc_store_block2d"),
+        BlockForm("lsc_store_block2d", MemoryUse.WRITE, "src1"),
         "Write a rectangle of elements to memory.",
         "Writes one block of width by height elements into a matrix in memory that six numbers describe, as for "
         "`lsc_load_block2d`. Elements outside the matrix are dropped.",
@@ -262,27 +271,27 @@ ROWS: Final[tuple[Instruction, ...]] = (
     *(
         _make_untyped(
             f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2),
-            Effect("lsc_atomic"),
+            _UPDATES_MEMORY,
             f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
             sub=sub, dialects=_V42, platforms=_XE2, atomic=atomic, update=_update(atomic),
         )
         for sub, atomic in _BF_ATOMICS
     ),
     _make_untyped(
-        "load_status", (_DST, _ADDRESS), Effect("lsc_load_status"),
+        "load_status", (_DST, _ADDRESS), replace(_READS, name="lsc_load_status", use=MemoryUse.TEST),
         "Ask for each lane whether its address is resident.",
         "Touches the addresses like `lsc_load` and returns one bit per lane, 1 where every page was present.",
         fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
     _make_untyped(
-        "load_quad_status", (_DST, _ADDRESS), Effect("lsc_load_quad_status"),
+        "load_quad_status", (_DST, _ADDRESS), replace(_READS, name="lsc_load_quad_status"),
         "Read chosen ones of four elements and the residency of their pages.",
         "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
         fields=_LOAD_FIELDS, extra=(_OVERFETCH,), sub=0x36, dialects=_V42, platforms=_XE2,
         refusals=(Refusal("the message is for images only", stops=True),),
     ),
     _make_untyped(
-        "store_uncompressed", (_ADDRESS, _SRC), Effect("lsc_store"),
+        "store_uncompressed", (_ADDRESS, _SRC), _WRITES,
         "Write elements to memory uncompressed.",
         "Like `lsc_store`, but the written cache lines are kept uncompressed.",
     ),
@@ -323,14 +332,14 @@ ROWS: Final[tuple[Instruction, ...]] = (
         )
     ),
     _make_typed(
-        "load_quad", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load"),
+        "load_quad", (_DST, _TYPED_ADDRESS), TexelForm("lsc_typed_load", MemoryUse.READ),
         "Read pixels of an image.",
         "For each lane reads the pixel at (u, v, r), level lod, and returns the channels that the mask names (`.xyzw`), "
         "converted from the surface's format.",
         "Coordinates that the surface does not have are left out of the brackets.",
     ),
     _make_typed(
-        "store_quad", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store"),
+        "store_quad", (_TYPED_ADDRESS, _SRC), _WRITES_TEXELS,
         "Write pixels of an image.",
         "For each lane writes the channels that the mask names (`.xyzw`) of the pixel at (u, v, r), level lod, converted "
         "to the surface's format.",
@@ -339,13 +348,13 @@ ROWS: Final[tuple[Instruction, ...]] = (
     *(_make_typed_atomic(atomic) for atomic in lsc_codes.ATOMICS),
     *(_make_typed_atomic(atomic, sub) for sub, atomic in _BF_ATOMICS),
     _make_typed(
-        "load_status", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_status"),
+        "load_status", (_DST, _TYPED_ADDRESS), TexelForm("lsc_typed_load_status", MemoryUse.TEST),
         "Ask for each lane whether its pixel is resident.",
         "Touches the pixels like `lsc_load_quad` and returns one bit per lane, 1 where every page was present.",
         refusals=_UNTYPED_ONLY,
     ),
     _make_typed(
-        "store_uncompressed", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store"),
+        "store_uncompressed", (_TYPED_ADDRESS, _SRC), _WRITES_TEXELS,
         "Write pixels of an image uncompressed.",
         "Like `lsc_store_quad`, but the written cache lines are kept uncompressed.",
         refusals=_UNTYPED_ONLY,
@@ -371,19 +380,19 @@ ROWS: Final[tuple[Instruction, ...]] = (
         exec_style=ExecStyle.NONE, exec_sizes=(1,), platforms=_DG2, seed=None,
     ),
     _make_typed(
-        "load_quad_status", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_quad_status"),
+        "load_quad_status", (_DST, _TYPED_ADDRESS), TexelForm("lsc_typed_load_quad_status", MemoryUse.READ),
         "Read pixels and the residency of their pages.",
         "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
         sub=0x36, fields=_TYPED.replace("sfid:b?2", "sfid:b=2"), dialects=_V42, platforms=_XE2,
     ),
     _make_typed(
-        "load_quad_msrt", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_msrt"),
+        "load_quad_msrt", (_DST, _TYPED_ADDRESS), TexelForm("lsc_typed_load_msrt", MemoryUse.READ),
         "Read one sample of pixels of a multisampled image.",
         "Like `lsc_load_quad`; the fourth coordinate is the sample's number.",
         sub=0x31, dialects=_V42, platforms=since("PTL"),
     ),
     _make_typed(
-        "store_quad_msrt", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store_msrt"),
+        "store_quad_msrt", (_TYPED_ADDRESS, _SRC), replace(_WRITES_TEXELS, name="lsc_typed_store_msrt"),
         "Write one sample of pixels of a multisampled image.",
         "Like `lsc_store_quad`; the fourth coordinate is the sample's number.",
         sub=0x32, dialects=_V42, platforms=since("PTL"),
@@ -391,7 +400,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     message(
         "lsc_load_block2d", None, "lsc", f"sub:b=3 {_TYPED_BLOCK_FIELDS} dst:r src0:v immx:i src1:v immy:i",
         (Slot("dst", Shape.LSC_DATA_TYPED_2D, Role.WRITE, grf_aligned=True, doc="registers that receive the block"), _TYPED_BLOCK),
-        (_TGM, *CACHES), Effect("lsc_typed_load_block2d"),
+        (_TGM, *CACHES), BlockForm("lsc_typed_load_block2d", MemoryUse.READ, corner=("src0", "src1")),
         "Read a rectangle of an image.",
         "Reads width bytes of height rows of an image, from byte x of row y on. Rows are padded to a power of two bytes in "
         "the registers, at least four.",
@@ -401,7 +410,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     message(
         "lsc_store_block2d", None, "lsc", f"sub:b=7 {_TYPED_BLOCK_FIELDS} src0:v immx:i src1:v immy:i data:r",
         (_TYPED_BLOCK, Slot("data", Shape.LSC_DATA_TYPED_2D, Role.READ, grf_aligned=True, doc="registers with the block")),
-        (_TGM, *CACHES), Effect("lsc_typed_store_block2d"),
+        (_TGM, *CACHES), BlockForm("lsc_typed_store_block2d", MemoryUse.WRITE, "data", ("src0", "src1")),
         "Write a rectangle of an image.",
         "Writes width bytes of height rows of an image, from byte x of row y on.",
         exec_style=ExecStyle.NONE, dialects=_V42, platforms=_XE2, seed=None,
@@ -414,7 +423,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Modifier("op", lsc_codes.FENCE_OP, doc="what happens to the caches"),
             Modifier("scope", lsc_codes.FENCE_SCOPE, doc="who sees the order"),
         ),
-        Effect("fence"),
+        FenceForm("fence"),
         "Order the memory accesses of a thread.",
         "What this thread wrote before the fence is visible to everyone in the scope before anything that it does after "
         "the fence; the operation says what happens to cached lines. No parenthesis is written: one lane, without a mask.",

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 from msgspec.structs import replace
 
-from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
+from visa_lsp.isa.lane import Meaning, Unmodelled
+from visa_lsp.isa.message_forms import SampleForm
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.platforms import since, until
 from visa_lsp.isa.rows._messages import message
@@ -140,7 +141,7 @@ def _sample(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[For
         **more,
     }
     return _forms(
-        mnemonic, 0x6D, code, Effect("sample_3d"),
+        mnemonic, 0x6D, code, SampleForm("sample_3d", floats=True),
         f"Sample an image {how}.",
         f"For each lane filters the image at (u, v, r) {how} and returns the chosen channels, red first, each channel of all "
         f"lanes together. Parameters: {payload}."
@@ -158,7 +159,7 @@ def _load(
         **more,
     }
     return _forms(
-        mnemonic, 0x6E, code, Effect(effect),
+        mnemonic, 0x6E, code, SampleForm(effect),
         f"Read texels of an image {how}.",
         f"For each lane reads the texel at (u, v, r) {how}, without a filter, and returns the chosen channels, red first, each "
         f"channel of all lanes together. Parameters: {payload}.",
@@ -173,7 +174,7 @@ def _sample4(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[Fo
     )
     rest: Forms = {"pitfalls": pitfalls, "parameters": _words(payload), **more}
     return _forms(
-        mnemonic, 0x6F, code, Effect("sample4"),
+        mnemonic, 0x6F, code, SampleForm("sample4", floats=True),
         f"Fetch a channel of the four texels around a point {how}.",
         f"For each lane fetches one channel of the four texels that a bilinear filter at (u, v, r) would mix {how}, and returns "
         f"them unmixed. Parameters: {payload}.",
@@ -184,7 +185,7 @@ def _sample4(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[Fo
 def _info(mnemonic: str, code: int, summary: str, detail: str, *, lod: bool) -> tuple[Instruction, ...]:
     level = (raw("lod", doc="level of detail per lane, ud"),) if lod else ()
     fields = f"E chan:b surface:{{}} {'lod:r ' if lod else ''}dst:r"
-    meaning = Effect(mnemonic)
+    meaning = SampleForm(mnemonic)
     return (
         message(
             mnemonic, 0x70, "sampler", f"op:b={code} " + fields.format("s"), (SURFACE, *level, _DST), (CHANNELS,), meaning,
@@ -210,7 +211,7 @@ def _simd(mnemonic: str, opcode: int, states: tuple[Slot, ...], fields: str, wha
     return tuple(
         message(
             mnemonic, opcode, "sampler", f"chan:b={bit}/0x10 {fields} u:r v:r r:r dst:r n:log2!{log2}",
-            (*states, *_COORDS, _DST), (_MASK4,), Effect(mnemonic), f"{what} ({lanes} lanes).",
+            (*states, *_COORDS, _DST), (_MASK4,), SampleForm(mnemonic, older=True, floats=mnemonic == "sample"), f"{what} ({lanes} lanes).",
             f"{what} at (u, v, r) for {lanes} lanes, whatever the execution mask, and returns the chosen channels, each in "
             "registers of its own. Older form: coordinates that a surface does not have are still written.",
             exec_style=ExecStyle.SIZE, exec_sizes=(lanes,), exec_stored={32: 8} if lanes == 8 else {}, mask_refused=True, exec_optional=lanes == 8, platforms=until("PVCXT"),
@@ -241,7 +242,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             raw("dst", Role.WRITE, "registers that receive the pixels, uw"),
         ),
         (_MASK4, Modifier("chan", _OUTPUT, mask=0x30, doc="bits per channel, and whether chrominance is halved")),
-        Effect("sample_unorm"),
+        SampleForm("sample_unorm", floats=True),
         "Sample a block of 8 by 4 pixels of a normalized image.",
         "Samples a grid of pixels: pixel (i, j) at (u + i * du, v + j * dv). Values come back as 16-bit or 8-bit fractions; "
         "the downsampled forms return R and B of even pixels only.",
@@ -284,7 +285,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     *_sample("sample_lz", 24, "u, v, r, ai", "at level of detail 0"),
     *_sample("sample_c_lz", 25, "ref, u, v, r, ai", "at level of detail 0, and compare with a reference value"),
     *_forms(
-        "lod", 0x6D, 9, Effect("lod"),
+        "lod", 0x6D, 9, SampleForm("lod", floats=True),
         "Ask which level of detail a sample would use.",
         "For each lane returns the level of detail that `sample_3d` would choose: clamped in R, unclamped in G; B and A are "
         "undefined. Parameters: u, v, r, ai.",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.message_forms import ElementForm, Elements, MemoryUse
 from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Refusal, Role
 from visa_lsp.isa.rows._messages import (
     ATOMIC_WORDS,
@@ -33,12 +33,17 @@ _ALIGNED: Final = Modifier(
 )  # fmt: skip
 
 
+def _elements(mnemonic: str, elements: Elements, *, store: bool, alignment: int) -> ElementForm:
+    use = MemoryUse.WRITE if store else MemoryUse.READ
+    return ElementForm(mnemonic, use, elements, "address", "data", flat=True, alignment=alignment)
+
+
 def _block(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
     store = mnemonic.endswith("st")
     return message(
         mnemonic, 0x4E, "svm", f"sub:b={sub} n:log2~0x80 address:v data:r alignment:b?",
         (vec("address", doc="address of the block, uq"), _STORED if store else _LOADED),
-        (_ALIGNED,), Effect(mnemonic), summary, detail,
+        (_ALIGNED,), _elements(mnemonic, Elements.OWORDS, store=store, alignment=4), summary, detail,
         exec_style=ExecStyle.SIZE, exec_sizes=(1, 2, 4, 8, 16), refusals=NO_WIDE_BLOCKS,
         pitfalls=("The number in parentheses counts owords of 16 bytes; it is not an execution size, and no lane is masked.",),
     )  # fmt: skip
@@ -48,7 +53,8 @@ def _make_scattered(mnemonic: str, sub: int, summary: str, detail: str) -> Instr
     store = mnemonic.endswith("scatter")
     return message(
         mnemonic, 0x4E, "svm", f"sub:b={sub} E P block:b n:b address:r data:r",
-        (_ADDRESS, _STORED if store else _LOADED), (_BLOCK, _COUNT), Effect(mnemonic), summary, detail,
+        (_ADDRESS, _STORED if store else _LOADED), (_BLOCK, _COUNT),
+        _elements(mnemonic, Elements.BLOCKS, store=store, alignment=0), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16, 32), refusals=NO_WIDE_LANES,
         pitfalls=(
             "1-byte blocks of a lane lie side by side in its dword (eight in a qword); of larger blocks, the first block of each lane comes first.",
@@ -62,7 +68,7 @@ def _make_scaled(mnemonic: str, sub: int, summary: str, detail: str) -> Instruct
     return message(
         mnemonic, 0x4E, "svm", f"sub:b={sub} E P chan:b scale:w=0 goff:v address:r data:r",
         (vec("goff", doc="offset added to every address", types=OFFSET_TYPES), _ADDRESS, _STORED if store else _LOADED),
-        (CHANNELS,), Effect(mnemonic), summary, detail,
+        (CHANNELS,), _elements(mnemonic, Elements.CHANNELS, store=store, alignment=4), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16),
         refusals=(Refusal("the message has 8 or 16 lanes", stops=True, lanes=frozenset({1, 2, 4})),),
     )  # fmt: skip
@@ -99,7 +105,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
             raw("src0", doc="operand; what cmpxchg writes, what fcmpwr compares; %null for inc and dec"),
             raw("src1", doc="what cmpxchg compares, what fcmpwr writes; else %null"),
         ),
-        (ATOMIC_WORDS, width_words({"16": 0x20, "64": 0x40, "32": 0})), Effect("svm_atomic"),
+        (ATOMIC_WORDS, width_words({"16": 0x20, "64": 0x40, "32": 0})),
+        ElementForm(
+            "svm_atomic", MemoryUse.ATOMIC, Elements.WIDTH, "address", flat=True, alignment=0, sources=("src0", "src1")
+        ),
         "Atomic operation per lane on memory.",
         "For each lane reads the value at its address, combines it with src0 (and src1), writes the result back and "
         "returns the old value, without another access in between. `.64` works on qwords, `.16` on words that each take "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 from msgspec.structs import replace
 
 from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.message_forms import FenceForm
 from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows.shapes import IM, INT, NEWEST_ONLY, G, I
@@ -36,7 +37,7 @@ def _sync(
     mnemonic: str,
     opcode: int | None,
     record: str,
-    meaning: str,
+    meaning: str | Effect,
     summary: str,
     *,
     detail: str,
@@ -48,7 +49,7 @@ def _sync(
     rest: More = {"exec_style": ExecStyle.NONE, "predicable": False, "seed": None, **more}
     return Instruction(
         mnemonic, opcode, "sync", layout(record), slots, modifiers,
-        meaning=Effect(meaning), summary=summary, detail=detail, **rest,
+        meaning=Effect(meaning) if isinstance(meaning, str) else meaning, summary=summary, detail=detail, **rest,
     )  # fmt: skip
 
 
@@ -118,7 +119,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail="Asks the unit to switch to another of its threads. It changes no result.",
     ),
     _sync(
-        "fence_global", 0x5C, "mask:b=0/0xA0", "fence_global",
+        "fence_global", 0x5C, "mask:b=0/0xA0", FenceForm("fence_global", shared=False),
         "Order accesses to global memory.",
         detail="Makes the thread's earlier reads and writes of surfaces and of virtual memory visible before later ones. With E the"
         " thread waits until they are globally observed; the other letters flush caches.",
@@ -127,7 +128,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
                   "The order of letters is E I S C R L1: `fence_global.EL1`."),
     ),
     _sync(
-        "fence_local", 0x5C, "mask:b=0x20/0xA0", "fence_shared",
+        "fence_local", 0x5C, "mask:b=0x20/0xA0", FenceForm("fence_shared", shared=True),
         "Order accesses to shared local memory.",
         detail="As `fence_global`, for shared local memory only.",
         modifiers=(_FENCE_LETTERS,),

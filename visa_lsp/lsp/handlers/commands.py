@@ -32,6 +32,7 @@ from visa_lsp.lsp.capabilities import (
     GEN,
     INSTRUCTIONS_OF,
     LAUNCH_TEMPLATE,
+    PLATFORM_OF,
     PROVE,
     READ,
     RUN,
@@ -46,6 +47,7 @@ from visa_lsp.lsp.capabilities import (
 )
 from visa_lsp.lsp.convert import raw_range
 from visa_lsp.lsp.handlers import info, sources
+from visa_lsp.lsp.handlers.document_sync import ask_settings
 from visa_lsp.lsp.jobs import command_answers
 from visa_lsp.lsp.jobs.model import Result, RunJob, Stop
 from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
@@ -95,6 +97,7 @@ def register(server: VisaServer) -> None:
         (SHOW_ZE_INFO, on_ze_info),
         (EXPLAIN, on_explain),
         (WORDS, on_words),
+        (PLATFORM_OF, on_platform_of),
         (LAUNCH_TEMPLATE, on_launch_template),
         (SHOW_REFERENCES, on_show_references),
         (INSTRUCTIONS_OF, on_instructions_of),
@@ -680,6 +683,8 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
             raise BadArgument(f"`{options['uri']}` is not a file")
         if platform := _platform(ls, options):
             options["platform"] = platform
+        if ls.documents.compiled and (folder := ls.files.path_of(ls.documents.compiled)):
+            options["folder"] = folder
         return lambda: command_answers.compile_answer(path, dict(options), stop)
 
     return await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
@@ -715,6 +720,25 @@ def _span_of(document: Document, finding: dict[str, int]) -> Span:
     start = document.line_start(finding["line"] - 1) + finding["column"] - 1
     end = document.line_start(finding["end_line"] - 1) + finding["end_column"] - 1
     return Span(start, max(start, min(end, len(document))))
+
+
+async def on_platform_of(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Return the platform in force for a text, and who says so: empty if nobody does.
+
+    ``checked`` tells whether findings are those of the platform, too: files tell only what a text runs on.
+    """
+
+    def prepare() -> Callable[[], Result]:
+        options = options_of(arguments)
+        uri, path, text = options["uri"], ls.files.path_of(options["uri"]), _text(ls, options["uri"])
+        named = ls.documents.platform_name(uri)
+        by = "the setting" if ls.documents.settings_for(uri).platform else "visa-lsp.toml"
+        if ls.documents.compiled and uri.startswith(ls.documents.compiled):
+            by = "the compilation"
+        return lambda: command_answers.platform_of(text, path, (named, by) if named else None)
+
+    await ask_settings(ls)  # an editor asks just when they have changed
+    return await _answer(ls, "vISA: looking for the platform", token, prepare)
 
 
 async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -> Result:

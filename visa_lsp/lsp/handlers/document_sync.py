@@ -68,6 +68,7 @@ def on_initialize(ls: VisaServer, params: types.InitializeParams) -> None:
     if isinstance(options, dict):
         # Only the client grants trust, at the start or by a message, because settings of a folder are not trusted.
         ls.documents.trusted = options.get("trusted") is not False
+        ls.documents.compiled = str(options.get("compiled") or "")
         ls.documents.configure(_read(ls, options, ls.documents.settings))
 
 

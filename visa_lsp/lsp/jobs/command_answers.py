@@ -273,12 +273,11 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
 def explain(word: str, platform: str | None) -> Result:
     """Return the page of a word."""
     from visa_lsp.app.explain import explain_text
-    from visa_lsp.app.explained_words import list_words
-    from visa_lsp.suggest import nearest
+    from visa_lsp.app.explained_words import nearest_word
 
     text = explain_text(word, platform)
     if text is None:
-        meant = nearest(word, list_words())
+        meant = nearest_word(word)
         hint = f"; did you mean `{meant}`?" if meant else ""
         return {"ok": False, "error": f"unknown word `{word}`{hint}", "suggestion": meant}
     return {"ok": True, "word": word, "markdown": text}
@@ -289,6 +288,16 @@ def gen(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Res
     from visa_lsp.lsp.jobs.machine_code import machine_code
 
     return machine_code(text, path, options, stop)
+
+
+def platform_of(text: str, path: str | None, named: tuple[str, str] | None) -> Result:
+    """Return the platform of a text: the ``named`` one, else that of its files; ``by`` says who names it."""
+    from visa_lsp.app.told_platform import platform_of_launch, platform_of_program
+
+    place = Path(path) if path else None
+    told = (place and platform_of_launch(place)) or platform_of_program(place, text)
+    name, by = named or ((told[0].name, told[1]) if told else ("", ""))
+    return {"ok": True, "platform": name, "by": by, "checked": named is not None}
 
 
 def compile_answer(path: str, options: dict[str, Any], stop: Stop) -> Result:

@@ -1,14 +1,17 @@
 """Compiles OpenCL C for the language server: the texts of its kernels, their figures, and the messages of the compiler.
 
-Starts the compiler, so that the server requests it in trusted workspaces only. Writes nothing. Invariant: a mistake in
-the source, a missing compiler or a wrong option gives an answer, not an exception.
+Starts the compiler, so that the server requests it in trusted workspaces only. Writes into the client's own folder only.
+Invariant: a mistake in the source, a missing compiler or a wrong option gives an answer, not an exception.
 """
 
 from __future__ import annotations
 
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.compile.build import Build, build_source, device_of, read_source
+from visa_lsp.app.compile.outputs import file_name, write_program
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.gen.printing import figures_of, findings_json
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
 def compile_source(path: str, options: dict[str, Any], stop: Stop) -> Result:
     """Compile the file of a source for one device; ``stop`` ends the compiler.
 
-    Options: ``device`` (else the settings' platform), ``options`` (for the source), ``tool`` (a path), ``timeout`` (seconds).
+    Options: ``device`` (else the settings' platform), ``options`` (for the source), ``tool`` (a path), ``timeout`` (seconds),
+    ``folder`` (of the client's: the program is written below it, and each kernel has the ``path`` of its text).
     If the compiler refuses the source, there are ``findings`` instead of ``kernels``.
     """
     try:
@@ -32,6 +36,7 @@ def compile_source(path: str, options: dict[str, Any], stop: Stop) -> Result:
         build = build_source(
             source, device, options.get("options") or "", options.get("tool") or None, seconds, lambda: stop.asked
         )
+        folder = _write(build, path, options.get("folder"))
     except (UserError, OSError, ValueError) as error:
         return {"ok": False, "error": str(error)}
     return {
@@ -39,15 +44,26 @@ def compile_source(path: str, options: dict[str, Any], stop: Stop) -> Result:
         "path": path,
         "device": build.device,
         "platform": build.platform,
-        "kernels": [_kernel(build, text) for text in build.texts if text.is_kernel],
+        "kernels": [_kernel(build, text, folder) for text in build.texts if text.is_kernel],
         "findings": findings_json(build.findings, "ocloc"),
     }
 
 
-def _kernel(build: Build, text: CompiledText) -> Result:
+def _write(build: Build, path: str, folder: str | None) -> Path | None:
+    """Write a program into the folder of its source and platform, whose name tells the server the platform of its texts."""
+    if folder is None or build.program is None:
+        return None
+    target = Path(folder) / sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:16] / build.platform
+    write_program(build, target)
+    return target
+
+
+def _kernel(build: Build, text: CompiledText, folder: Path | None) -> Result:
+    written = {} if folder is None else {"path": str(folder / f"{file_name(text.name)}.visaasm")}
     return {
         "name": printable(text.name),
         "simd": text.simd,
         "figures": f"{build.device} SIMD{text.simd}: {figures_of(text.listing)}",
         "text": printable(text.text),
+        **written,
     }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.external_tools import split_options
+from visa_lsp.app.external_tools import MissingToolError, split_options
 from visa_lsp.app.gen.gen_document import Source, finalize_text, platform_for
 from visa_lsp.app.gen.printing import as_json, figures
 from visa_lsp.app.inputs import STDIN
@@ -26,7 +26,8 @@ def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Sto
 
     Options: ``platform``, ``tool`` (a path), ``options`` (of the finalizer, in one word), ``timeout`` (seconds),
     ``schedule``, ``html`` and ``columns`` (if not empty, add the finalizer's schedule, a page, the lines of a view),
-    ``source`` (the path of the source of the text). ``figures`` are in words, by the names of kernels.
+    ``source`` (the path of the source of the text). ``figures`` are in words, by the names of kernels; ``missing`` is
+    true if there is no finalizer.
     """
     place = path or STDIN
     named = options.get("source") or None
@@ -49,7 +50,7 @@ def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Sto
 
             answer["html"] = page([document], named)
     except (UserError, OSError, ValueError) as error:
-        return {"ok": False, "error": str(error)}
+        return {"ok": False, "error": str(error), "missing": isinstance(error, MissingToolError)}
     if path is not None:
         answer["path"] = str(Path(path))
     return answer

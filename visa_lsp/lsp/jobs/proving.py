@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import read_bytes
 from visa_lsp.app.prove.document import DEFAULT_SECONDS, ProofOptions, check_properties, prove_data
-from visa_lsp.app.prove.report import as_text, results_json
+from visa_lsp.app.prove.report import as_text, needs_json, results_json
 from visa_lsp.app.suggestions import seconds_of
 from visa_lsp.text import encode_text
 
@@ -46,4 +46,4 @@ def prove(
         return {"ok": False, "error": str(error)}
     if found.is_broken:
         return {"ok": False, "error": "\n".join(["the text has errors", *found.notes[:3]])}
-    return {"ok": True, "results": results_json(found), "text": as_text([found])}
+    return {"ok": True, "results": results_json(found), "needs": needs_json([found]), "text": as_text([found])}

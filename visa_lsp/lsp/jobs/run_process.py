@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
+from visa_lsp.companions import launches_beside
 from visa_lsp.job_process import answer_jobs
 from visa_lsp.lsp.jobs.command_answers import finder_of, findings, launch_template, stats
 from visa_lsp.text import encode_text
@@ -41,6 +42,9 @@ def _answer(job: bytes) -> bytes:
 def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
     """Run a program with its launch file; the answer has buffers, expectations and faults as values.
 
+    If several launch files are beside the program and none is named, all run: the answer is that of the first that fails,
+    else of the first, and ``launches`` has ``launch`` and ``ok`` of each.
+
     Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``quick`` (a launch file as an object,
     completed from ze_info), ``template`` (options of ``launch_template``, which is called instead), ``stats`` (options
     of ``stats``, likewise), ``profile`` (``counts`` or ``lanes``), ``why`` (``value``, ``fault``, ``against`` as ``text`` or
@@ -58,9 +62,12 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     from visa_lsp.app.launch.unit import LaunchJob, open_job
 
     source = Path(path) if path else None
-    launch = Path(options["launch"]) if options.get("launch") else source and _launch_beside(source)
-    more: Result = {} if launch is None else {"launch": str(launch)}
     quick, words = options.get("quick"), options.get("launchText")
+    beside = launches_beside(source) if source is not None and not options.get("launch") else []
+    if len(beside) > 1 and not words and quick is None and "why" not in options:
+        return _run_each(text, path, options, beside)
+    launch = Path(options["launch"]) if options.get("launch") else source and (beside or [_launch_beside(source)])[0]
+    more: Result = {} if launch is None else {"launch": str(launch)}
     asked: Any = None
     if quick is not None:
         asked = {**({"kernel": options["kernel"]} if options.get("kernel") else {}), **quick}
@@ -101,6 +108,13 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     except (UserError, runner.LaunchError, OSError, ValueError) as error:
         return {"ok": False, "error": str(error), **more}
     return {**_report(report, options.get("head", _HEAD), whole=options.get("data") == "base64"), **more}
+
+
+def _run_each(text: str | None, path: str | None, options: dict[str, Any], launches: list[Path]) -> Result:
+    """Run a program with each of its launch files."""
+    answers = [perform(text, path, {**options, "launch": str(launch)}) for launch in launches]
+    shown = next((answer for answer in answers if not answer["ok"]), answers[0])
+    return {**shown, "launches": [{"launch": answer["launch"], "ok": answer["ok"]} for answer in answers]}
 
 
 def _launch_beside(source: Path) -> Path:

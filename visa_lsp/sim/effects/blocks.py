@@ -26,6 +26,7 @@ def _owords(site: Site, data: str, address: str, *, scale: int, write: bool, wid
     """Return the op of consecutive owords, moved dword by dword, so that a block at the end of a buffer is moved in part."""
     dwords = 4 << site.integer("n")
     view = site.raw_view(site.raw(data), "<u4", 1, dwords, dwords * 4)
+    unread_of = site.unread_rows(site.raw(data), dwords, 4, 4)
     base = site.scalar(address)
     open_ = messages.flat if wide else messages.surface(site)
     steps = np.arange(dwords) * 4
@@ -38,7 +39,7 @@ def _owords(site: Site, data: str, address: str, *, scale: int, write: bool, wid
             values = f.views[view][0] if view is not None else np.zeros(dwords, np.uint32)
             messages.store32(f, found, at, values, lanes)
         else:
-            got = messages.load32(f, found, at, lanes)
+            got = messages.load32(f, found, at, lanes, unread_of(f))
             if view is not None:
                 f.views[view][0] = got
 

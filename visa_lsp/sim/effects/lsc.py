@@ -80,8 +80,10 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
     row = max(site.grf, -(-lanes * data.register // site.grf) * site.grf)
     if transposed:
         view = site.raw_view(operand, "u1", 1, len(elements) * data.register, len(elements) * data.register)
+        unread_of = site.unread_rows(operand, len(elements), data.register, data.register)
     else:
         view = site.raw_view(operand, "u1", len(elements), lanes * data.register, row)
+        unread_of = site.unread_rows(operand, len(elements), lanes * data.register, row)
     at_of = _addresses(site, site.raw("src0"), 1 if strided or transposed else lanes)
     pitch = site.scalar("pitch") if strided else None
     steps = np.arange(lanes)
@@ -92,12 +94,14 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
     at_high = 2 if data.high else 0
     low, high = at_high, at_high + data.memory
 
-    def one(f: Frame, cells: Array, found: tuple[Space | None, int], at: Array, active: Array) -> None:
+    def one(
+        f: Frame, cells: Array, found: tuple[Space | None, int], at: Array, active: Array, unread: Array | None
+    ) -> None:
         """Move the memory bytes of the active rows of (n, register bytes) cells."""
         if write:
             messages.store(f, found, at, np.ascontiguousarray(cells[active, low:high]), active, alignment)
         else:
-            got = messages.load(f, found, at, data.memory, active, alignment)
+            got = messages.load(f, found, at, data.memory, active, alignment, unread)
             if data.memory != data.register:
                 cells[active] = 0
             cells[active, low:high] = got
@@ -111,11 +115,12 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
         if pitch is not None:
             at = at[0] + steps * (pitch(f) or packed)
         at = messages.places(f, found[0], at)
+        unread = None if write else unread_of(f)
         if transposed:
             if view is not None and mask & 1:
                 cells = f.views[view][0].reshape(len(elements), data.register)
                 each = np.arange(len(elements))
-                one(f, cells, found, at[0] + each * data.memory, each)
+                one(f, cells, found, at[0] + each * data.memory, each, unread)
             return
         active = messages.lanes_of(mask, lanes)
         at = at[active]
@@ -123,7 +128,7 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
             cells = np.zeros((lanes, data.register), np.uint8)
             if view is not None:
                 cells = f.views[view][k].reshape(lanes, data.register)
-            one(f, cells, found, at + element * data.memory, active)
+            one(f, cells, found, at + element * data.memory, active, messages.for_element(unread, k, active))
 
     return op
 

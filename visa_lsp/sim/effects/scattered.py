@@ -49,6 +49,7 @@ def _channels(site: Site, data: str, offset: str, *, wide: bool, write: bool) ->
     chosen = [c for c in range(4) if site.integer("chan") >> c & 1]
     row = max(lanes * 4, site.grf)
     view = site.raw_view(site.raw(data), "<u4", len(chosen), lanes, row)
+    unread_of = site.unread_rows(site.raw(data), len(chosen), lanes * 4, row)
     at_of = _offsets(site, offset, lanes, wide=wide)
     open_ = messages.flat if wide else messages.surface(site)
     enable, full = site.enable(), site.full
@@ -62,13 +63,14 @@ def _channels(site: Site, data: str, offset: str, *, wide: bool, write: bool) ->
         at = messages.places(f, found[0], at_of(f))
         if mask != full:
             at = at[active]
+        unread = None if write else unread_of(f)
         for k, channel in enumerate(chosen):
             where = at + 4 * channel if channel else at
             if write:
                 values = f.views[view][k][active] if view is not None else np.zeros(active.size, np.uint32)
                 messages.store32(f, found, where, values, active)
             else:
-                got = messages.load32(f, found, where, active)
+                got = messages.load32(f, found, where, active, messages.for_element(unread, k, active))
                 if view is not None:
                     if mask == full:
                         f.views[view][k] = got
@@ -93,7 +95,9 @@ def _cells(
     alignment: int = 1,
 ) -> Op:
     """Return the op that moves ``blocks`` rows of one cell per lane, the low ``memory_bytes`` of each cell."""
-    view = site.raw_view(data, "u1", blocks, lanes * cell_bytes, max(lanes * cell_bytes, site.grf if blocks > 1 else 1))
+    row = max(lanes * cell_bytes, site.grf if blocks > 1 else 1)
+    view = site.raw_view(data, "u1", blocks, lanes * cell_bytes, row)
+    unread_of = site.unread_rows(data, blocks, lanes * cell_bytes, row)
 
     def op(f: Frame) -> None:
         mask = enable(f)
@@ -102,6 +106,7 @@ def _cells(
         found = open_(f)
         active = messages.lanes_of(mask, lanes)
         at = messages.places(f, found[0], at_of(f)[active])
+        unread = None if write else unread_of(f)
         for block in range(blocks):
             where = at + block * memory_bytes
             if write:
@@ -110,7 +115,8 @@ def _cells(
                     cells = f.views[view][block].reshape(lanes, cell_bytes)
                 messages.store(f, found, where, cells[active][:, :memory_bytes], active, alignment)
             else:
-                got = messages.load(f, found, where, memory_bytes, active, alignment)
+                skipped = messages.for_element(unread, block, active)
+                got = messages.load(f, found, where, memory_bytes, active, alignment, skipped)
                 if view is not None:
                     cells = f.views[view][block].reshape(lanes, cell_bytes)
                     cells[active, :memory_bytes] = got

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import SFID_SLM
+from visa_lsp.program.model import General
 from visa_lsp.sim.group import GLOBAL, SHARED, Barrier, Wait
 from visa_lsp.sim.operands import Op, Site, make_no_op
 
@@ -115,7 +116,9 @@ def nbarrier_signal(site: Site) -> Op:
 
 def nbarrier_wait(site: Site) -> Op:
     """Wait until a named barrier's round is complete."""
-    number = site.scalar("id")
+    number, operand = site.scalar("id"), site.inst.get("id")
+    # An id in a register may be wrong, so that a report names the variable.
+    where = f" (its number is in {site.code.kernel.variable_name(operand.var)})" if isinstance(operand, General) else ""
 
     def op(f: Frame) -> int | None:
         thread = f.thread
@@ -126,7 +129,7 @@ def nbarrier_wait(site: Site) -> Op:
         if named.generation != before:
             thread.machine.announce_wait(thread, named, before)
             return None
-        return _await(thread, named, before, f"named barrier {at}")
+        return _await(thread, named, before, f"named barrier {at}{where}")
 
     return op
 

@@ -289,7 +289,7 @@ class Arguments:
         rows[:, :, : geometry.simd] = geometry.local_ids()
         ids = self.world.memory.add(Buffer("table of local ids", rows))
         block = struct.pack(
-            _IMPLICIT_BLOCK, struct.calcsize(_IMPLICIT_BLOCK), 0, _work_dimensions(self), geometry.simd,
+            _IMPLICIT_BLOCK, struct.calcsize(_IMPLICIT_BLOCK), 0, geometry.dimensions, geometry.simd,
             *geometry.local_size, *geometry.totals, self.printf_address(), *geometry.global_offset, ids.address,
             *geometry.groups, 0, 0,
         )  # fmt: skip
@@ -346,11 +346,6 @@ def _global_size(a: Arguments) -> tuple[int, ...]:
     return a.geometry.totals
 
 
-def _work_dimensions(a: Arguments) -> int:
-    sizes = _global_size(a)
-    return 3 if sizes[2] > 1 else 2 if sizes[1] > 1 else 1
-
-
 def _layers(a: Arguments, entry: PayloadArgument) -> int:
     lines = any(p.image_type == "image_1d_array" and p.arg_index == entry.arg_index for p in a.info.payload)
     return a.image(entry).dims[1 if lines else 2]
@@ -378,7 +373,7 @@ _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "enqueued_local_size": lambda a, _: _three(a.geometry.enqueued or a.geometry.local_size),
     "group_count": lambda a, _: _three(a.geometry.groups),
     "global_size": lambda a, _: _three(_global_size(a)),
-    "work_dimensions": lambda a, _: _number(_work_dimensions(a), 4),
+    "work_dimensions": lambda a, _: _number(a.geometry.dimensions, 4),
     "private_base_stateless": Arguments.private_base,
     "printf_buffer": lambda a, e: _number(a.printf_address(), e.size),
     "buffer_size": lambda a, e: _number(a.buffer_bytes(e), e.size),

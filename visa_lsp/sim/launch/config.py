@@ -141,6 +141,7 @@ class LaunchConfig:
     groups: Triple = (1, 1, 1)
     local_size: Triple | None = None
     global_offset: Triple = (0, 0, 0)
+    dimensions: int = 0  # at least so many
     threads: tuple[int, int] | None = None  # media mode
     global_size: Triple | None = None  # work items of the launch, if the last groups may be partial
     args: tuple[Arg, ...] | Mapping[str, Arg] = ()

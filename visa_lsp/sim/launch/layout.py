@@ -42,12 +42,18 @@ class Geometry:
     walk_order: Triple = (0, 1, 2)
     global_size: Triple | None = None  # if the last groups may be partial
     enqueued: Triple | None = None  # in a partial group: the size of the full ones
+    given_dimensions: int = 0  # 0: as many as have several work items
 
     @property
     def totals(self) -> Triple:
         """The work items of the launch in each dimension."""
         x, y, z = (g * s for g, s in zip(self.groups, self.enqueued or self.local_size, strict=True))
         return self.global_size or (x, y, z)
+
+    @property
+    def dimensions(self) -> int:
+        """The number of dimensions of the launch: the given ones, and all with several work items."""
+        return max([self.given_dimensions, 1, *(axis for axis, total in enumerate(self.totals, 1) if total > 1)])
 
     def edges(self) -> tuple[Geometry, ...]:
         """Return the geometries of partial groups."""

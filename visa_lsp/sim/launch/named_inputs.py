@@ -208,14 +208,13 @@ class LaunchInputs:
                 )
             block.put_rows(entry.offset, rows)
             return True
-        totals = geometry.totals
         three = {
             "global_id_offset": geometry.global_offset,
             "local_size": geometry.local_size,
             "enqueued_local_size": geometry.enqueued or geometry.local_size,
             "group_count": geometry.groups,
-            "global_size": totals,
-            "work_dimensions": (3 if totals[2] > 1 else 2 if totals[1] > 1 else 1,),
+            "global_size": geometry.totals,
+            "work_dimensions": (geometry.dimensions,),
         }.get(name)
         if three is None:
             return False

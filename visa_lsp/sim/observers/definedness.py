@@ -39,6 +39,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _ARG: Final = 8
 _BRANCHES: Final = "decides a branch"
 _ADDRESSES: Final = "is used to address memory"
+_USES: Final = {InstructionKind.BRANCH: _BRANCHES, InstructionKind.BARRIER: "selects a named barrier"}
 _SELECTS_STATE: Final = "selects the surface or sampler of a message"
 _SENT: Final = "is sent"
 
@@ -47,6 +48,7 @@ class UninitialisedChecker(Checker):
     """Finds reads of unwritten variables and memory whose value has an effect."""
 
     wants_instructions = True
+    wants_unread = True  # it follows loaded values to their uses
     kinds = frozenset({FaultKind.UNINITIALISED})
 
     def __init__(self) -> None:
@@ -161,9 +163,7 @@ class UninitialisedChecker(Checker):
             elif source.address:
                 worst = self._worst(cells, plan, active)
                 if worst:
-                    self._origins.report(
-                        thread, worst, _BRANCHES if plan.kind is InstructionKind.BRANCH else _ADDRESSES
-                    )
+                    self._origins.report(thread, worst, _USES.get(plan.kind, _ADDRESSES))
             else:
                 data.append(cells)
         _define(shadow, plan, active)

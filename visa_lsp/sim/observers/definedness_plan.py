@@ -38,6 +38,7 @@ class InstructionKind(Enum):
     BRANCH = "branches"
     MESSAGE = "talks to memory"
     RECORDED = "is recorded"
+    BARRIER = "meets other threads"
 
 
 class Travel(Enum):
@@ -55,6 +56,7 @@ _MESSAGES: Final = frozenset(blocks.EFFECTS) | frozenset(scattered.EFFECTS) | fr
 _GOES_ON: Final = frozenset({
     FlowClass.NEXT, FlowClass.NOTE, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.DO, FlowClass.ENDIF,
 })  # fmt: skip
+_NAMED_BARRIERS: Final = frozenset({"nbarrier_signal", "nbarrier_wait"})
 _BYTEWISE: Final = frozenset({"and", "or", "xor", "not"})
 # Operands of messages that are data; all others are addresses.
 _DATA_LSC: Final = frozenset({"src1", "src2", "data"})
@@ -136,7 +138,7 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
         if touch.write:
             plan.targets.append(source)
         elif not same:  # the result does not depend on the value; compilers find the active lanes in this way
-            source.address = kind is InstructionKind.BRANCH or (
+            source.address = kind in (InstructionKind.BRANCH, InstructionKind.BARRIER) or (
                 kind is InstructionKind.MESSAGE and _is_address(inst, touch.field)
             )
             source.inverted = getattr(inst.get(touch.field), "modifier", None) is OperandModifier.NOT
@@ -156,6 +158,8 @@ def kind_of(inst: Inst) -> InstructionKind:
         return InstructionKind.RECORDED
     if isinstance(meaning, Effect) and meaning.name in _MESSAGES:
         return InstructionKind.MESSAGE
+    if isinstance(meaning, Effect) and meaning.name in _NAMED_BARRIERS:
+        return InstructionKind.BARRIER
     return InstructionKind.VALUE if inst.row.flow in _GOES_ON else InstructionKind.BRANCH
 
 

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 class ExtentObserver(Observer):
     """Records the end of the last accessed byte of each buffer."""
 
+    wants_unread = False
+
     def __init__(self) -> None:
         self._ends: dict[int, int] = {}
         self._loaded: set[int] = set()
         self._stored: set[int] = set()
+        self._counted: set[int] = set()  # by atomics
 
     @property
     def has_updates(self) -> bool:
@@ -31,13 +34,17 @@ class ExtentObserver(Observer):
         """Return the end offset of the accesses to a buffer; 0 if there are none."""
         return self._ends.get(id(buffer.whole), 0)
 
+    def is_output(self, buffer: Buffer) -> bool:
+        """Return whether the run has stored to a buffer and never loaded from it; an atomic does both."""
+        return id(buffer.whole) in self._stored - self._loaded - self._counted
+
     def on_read(self, access: MemoryAccess) -> None:
         """Record the end of a load."""
         self._keep(access, self._loaded)
 
     def on_write(self, access: MemoryAccess) -> None:
         """Record the end of a store; atomics load and store in one step."""
-        self._keep(access, set() if access.kind == "atomic" else self._stored)
+        self._keep(access, self._counted if access.kind == "atomic" else self._stored)
 
     def _keep(self, access: MemoryAccess, known: set[int]) -> None:
         if access.space is None or not access.at.size:

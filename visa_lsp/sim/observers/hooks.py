@@ -9,7 +9,7 @@ that an observer receives although they do not stop a thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class MemoryAccess:
     """A message to memory: ``size`` bytes at each of ``at``, for ``lanes``; ``space`` is None if nothing is bound.
 
     ``kind`` is ``read``, ``write`` or ``atomic``; ``surface`` the value of the surface variable (None: an address).
+    ``unread``: the mask of the loaded places that no instruction reads.
     """
 
     thread: Thread
@@ -48,6 +49,15 @@ class MemoryAccess:
     alignment: int = 1  # alignment of addresses required by the message
     changes: Array | None = None  # of an atomic: mask of the accesses that change memory
     compared: Array | None = None  # of a compare-exchange: rows of bytes to compare with memory
+    unread: Array | None = None
+
+    @property
+    def used(self) -> MemoryAccess | None:
+        """The access without places that nothing reads; None if there are no others."""
+        if self.unread is None:
+            return self
+        kept = ~self.unread
+        return replace(self, at=self.at[kept], lanes=self.lanes[kept], unread=None) if kept.any() else None
 
     @property
     def outside(self) -> Array | None:
@@ -62,6 +72,7 @@ class Observer:
     """An observer that does nothing; subclasses override the hooks that they need."""
 
     wants_instructions = False
+    wants_unread = True  # whether it receives loads of places that nothing reads
     kinds: frozenset[FaultKind] = frozenset()
 
     def unfit(self, dispatch: Dispatch) -> str:
@@ -118,6 +129,10 @@ class Observer:
 
 class Checker(Observer):
     """An observer that makes findings."""
+
+    wants_unread = (
+        False  # because compilers load more elements than the source, and a value that nothing reads has no effect
+    )
 
     def __init__(self) -> None:
         self._found: list[Fault] = []
@@ -287,6 +302,7 @@ class BarrierChecker(Checker):
 class AlignmentChecker(Checker):
     """Finds addresses without the alignment required by the message."""
 
+    wants_unread = True  # the address of a message is that of all its elements
     kinds = frozenset({FaultKind.MISALIGNED})
 
     def on_read(self, access: MemoryAccess) -> None:

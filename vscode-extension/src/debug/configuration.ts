@@ -4,6 +4,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { LAUNCH_SUFFIX } from '../run/launch.ts';
+import { existingLaunchFile, originOf } from '../views/origins.ts';
 import { plain } from '../plain.ts';
 import { isTrustedFor } from '../trusted.ts';
 import { messageOf, type Server } from '../server/client.ts';
@@ -43,7 +44,9 @@ export class Debugging implements vscode.DebugConfigurationProvider, vscode.Debu
 
   /** Debugs a file; whether a session was started. */
   async start(uri: vscode.Uri, launch?: string): Promise<boolean> {
-    return vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), configurationOf(uri, launch));
+    const source = originOf(uri);
+    const chosen = launch ?? (source && (await existingLaunchFile(uri))); // beside a text the adapter looks itself
+    return vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(source ?? uri), configurationOf(uri, chosen));
   }
 
   provideDebugConfigurations(): vscode.DebugConfiguration[] {
@@ -74,9 +77,11 @@ export class Debugging implements vscode.DebugConfigurationProvider, vscode.Debu
   /** Fills in the platform of the settings, and stops on entry where no breakpoint would. */
   resolveDebugConfigurationWithSubstitutedVariables(_: unknown, given: vscode.DebugConfiguration): vscode.DebugConfiguration {
     const program = String(given['program']);
-    const platform = vscode.workspace.getConfiguration('visa', vscode.Uri.file(program)).get<string>('platform', '');
+    const uri = vscode.Uri.file(program);
+    const platform = vscode.workspace.getConfiguration('visa', uri).get<string>('platform', '');
+    const isTold = program.endsWith('.isa') || originOf(uri) !== undefined; // it says itself what it is for
     return {
-      ...(platform !== '' && !program.endsWith('.isa') && { platform }), // an object says what it is for
+      ...(platform !== '' && !isTold && { platform }),
       stopOnEntry: !vscode.debug.breakpoints.some(isOurs),
       ...given,
     };

@@ -1,6 +1,6 @@
 // The command "Run Kernel": as its launch file says, or as is proposed; the run itself with progress, its result in the panel.
 
-import { access } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
@@ -8,6 +8,7 @@ import { isTrustedFor } from '../trusted.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import type { HeatLines } from '../performance/heat.ts';
 import type { InlineValues } from '../views/inline.ts';
+import { existingLaunchFile, isThere, launchFileOf, originOf } from '../views/origins.ts';
 import type { QuickForm } from './form.ts';
 import type { FaultMarks } from './marks.ts';
 import { LAUNCH_SUFFIX, outline } from './launch.ts';
@@ -40,8 +41,9 @@ export class Runner {
     if (uri.path.endsWith(LAUNCH_SUFFIX)) {
       return this.perform({ uri, profile });
     }
-    const chosen = launch ?? (await siblingOf(uri));
-    return chosen === undefined ? this.propose(uri, profile) : this.perform({ uri, launch: chosen, profile });
+    // Without a named launch file the server runs all that lie beside the text.
+    const chosen = launch ?? (originOf(uri) && (await existingLaunchFile(uri))); // beside the source of a compiled text
+    return chosen === undefined && !(await hasLaunchFile(uri)) ? this.propose(uri, profile) : this.perform({ uri, launch: chosen, profile });
   }
 
   /** Runs a text without a launch file with what the form would offer; the form, or a launch file of it, is one click away. */
@@ -91,7 +93,7 @@ export class Runner {
       const report = await runLaunch(this.server, job, token);
       if (report !== undefined) {
         const source = await sourceOf(job.uri);
-        this.panel.show(name, report, source, () => void this.perform(job));
+        this.panel.show(titleOfRun(name, report), report, source, () => void this.perform(job));
         if (sameText(source, before)) {
           this.marks.show(report, source);
           if (report.profile !== undefined) {
@@ -104,14 +106,13 @@ export class Runner {
     });
   }
 
-  /** Writes a launch file beside a text, with what ze_info tells of the arguments, and opens it to be filled in. */
+  /** Writes the launch file of a text, with what ze_info tells of the arguments, and opens it to be filled in. */
   async newLaunchFile(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
     if (!vscode.workspace.isTrusted) {
       return undefined;
     }
-    const stem = path.basename(uri.path).replace(/\.[^.]*$/, '');
-    const target = vscode.Uri.joinPath(uri, '..', stem + LAUNCH_SUFFIX);
-    if (!(await exists(target))) {
+    const target = launchFileOf(uri);
+    if (!(await isThere(target))) {
       const made = await this.server.call<{ ok: boolean; text?: string; error?: string }>('visa.launchTemplate', { uri: uri.toString() });
       if (!made.ok) {
         throw new Error(made.error ?? 'the server gave no launch file');
@@ -121,6 +122,13 @@ export class Runner {
     await vscode.window.showTextDocument(target);
     return target;
   }
+}
+
+/** The text's name; where several launch files ran, also that of the one in the report, and how many failed. */
+function titleOfRun(name: string, report: Report): string {
+  const failed = report.launches?.filter((launch) => !launch.ok).length ?? 0;
+  const shown = path.basename(report.launch ?? name);
+  return report.launches === undefined ? name : `${shown} (${report.launches.length} launches, ${failed} failed)`;
 }
 
 /** The open texts as they are: a profile of a text that was edited meanwhile tells of other lines. */
@@ -133,12 +141,13 @@ function sameText(uri: vscode.Uri, before: Map<string, number>): boolean {
   return version === undefined || (before.get(uri.toString()) ?? version) === version;
 }
 
-async function siblingOf(uri: vscode.Uri): Promise<string | undefined> {
+async function hasLaunchFile(uri: vscode.Uri): Promise<boolean> {
   if (uri.scheme !== 'file') {
-    return undefined;
+    return false;
   }
-  const sibling = uri.fsPath.replace(/\.[^.]*$/, '') + LAUNCH_SUFFIX;
-  return (await access(sibling).then(() => true, () => false)) ? sibling : undefined;
+  const stem = path.basename(uri.fsPath).replace(/\.[^.]*$/, '');
+  const names = await readdir(path.dirname(uri.fsPath)).catch(() => []);
+  return names.some((name) => name.startsWith(`${stem}.`) && name.endsWith(LAUNCH_SUFFIX));
 }
 
 /** The text whose lines a report names. */
@@ -149,8 +158,4 @@ export async function sourceOf(uri: vscode.Uri): Promise<vscode.Uri> {
   const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
   const stem = path.basename(uri.path).slice(0, -LAUNCH_SUFFIX.length);
   return vscode.Uri.joinPath(uri, '..', outline(text).file ?? `${stem}.visaasm`);
-}
-
-async function exists(uri: vscode.Uri): Promise<boolean> {
-  return vscode.workspace.fs.stat(uri).then(() => true, () => false);
 }

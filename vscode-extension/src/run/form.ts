@@ -4,8 +4,8 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf, type Server } from '../server/client.ts';
+import { isThere, launchFileOf } from '../views/origins.ts';
 import { openAt, panelOf } from '../views/webview.ts';
-import { LAUNCH_SUFFIX } from './launch.ts';
 import { placeIn } from './report.ts';
 import type { Quick } from './runner.ts';
 import { plain } from '../plain.ts';
@@ -99,7 +99,7 @@ export class QuickForm implements vscode.Disposable {
     this.reveal();
   }
 
-  /** Writes what was entered as the launch file beside the text, and opens it. */
+  /** Writes what was entered as the launch file of the text, and opens it. */
   async save(uri: vscode.Uri, quick: Quick): Promise<vscode.Uri | undefined> {
     const made = await this.server.call<Template>('visa.launchTemplate', { uri: uri.toString(), quick });
     if (!made.ok || made.text === undefined) {
@@ -109,9 +109,8 @@ export class QuickForm implements vscode.Disposable {
       await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: 'visa-launch', content: made.text }));
       return undefined;
     }
-    const stem = path.basename(uri.path).replace(/\.[^.]*$/, '');
-    const target = vscode.Uri.joinPath(uri, '..', stem + LAUNCH_SUFFIX);
-    const exists = await vscode.workspace.fs.stat(target).then(() => true, () => false);
+    const target = launchFileOf(uri);
+    const exists = await isThere(target);
     const replace = 'Replace';
     if (exists && (await vscode.window.showWarningMessage(plain(`${path.basename(target.path)} exists.`), { modal: true }, replace)) !== replace) {
       return undefined;

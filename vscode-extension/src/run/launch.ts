@@ -1,10 +1,9 @@
-// Launch files as far as an editor needs them: is it a test, which text does it run, where do its expectations stand.
+// Launch files as far as an editor needs them: which text does it run, where do its expectations stand.
 // The server's reader is the authority; here a few lines are found by their first words.
 
 export interface LaunchOutline {
   kernel: string | undefined;
   file: string | undefined;
-  isTest: boolean;
   expectLine: number; // from 0; 0 where there is none
   itemLines: number[]; // of each expectation, from 0
 }
@@ -27,7 +26,6 @@ export function outline(text: string): LaunchOutline {
   return {
     kernel: valueOf(lines, 'kernel'),
     file: valueOf(lines, 'file'),
-    isTest: expectLine >= 0,
     expectLine: Math.max(0, expectLine),
     itemLines,
   };

@@ -2,6 +2,7 @@
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { isThere } from '../views/origins.ts';
 import { openAt, panelOf } from '../views/webview.ts';
 import type { WhyQuestion } from '../views/why.ts';
 import type { Place, Report } from './report.ts';
@@ -89,9 +90,4 @@ export class ResultsPanel implements vscode.Disposable {
         break;
     }
   }
-}
-
-/** Whether a file is there; a text that was never saved is not. */
-function isThere(uri: vscode.Uri): Thenable<boolean> {
-  return vscode.workspace.fs.stat(uri).then(() => true, () => false);
 }

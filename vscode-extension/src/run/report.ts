@@ -80,6 +80,7 @@ export interface Sent {
 
 export interface Report {
   launch?: string;
+  launches?: { launch: string; ok: boolean }[]; // where several launch files ran; the report is of one of them
   ok: boolean;
   error?: string;
   launchMissing?: boolean;

@@ -8,6 +8,7 @@ import { complain, messageOf, ProgramNotFound, WrongSetting } from './missing.ts
 import { findProgram, type Program } from './program.ts';
 import { debugLenses } from '../debug/lens.ts';
 import { HeaderFolds } from '../views/folding.ts';
+import { compiledFolder } from '../views/origins.ts';
 
 // Launch files and ze_info may be called YAML, as settings of the user say; the server knows them by name.
 const HOSTS = ['opencl', 'c', 'cpp', 'cuda-cpp', 'python', 'llvm', 'mlir'];
@@ -183,7 +184,7 @@ export class Server implements vscode.Disposable {
           ...(embedded() ? HOSTS.map((language) => ({ language })) : []),
         ],
         outputChannelName: 'vISA Language Server',
-        initializationOptions: { trusted: vscode.workspace.isTrusted },
+        initializationOptions: { trusted: vscode.workspace.isTrusted, compiled: compiledFolder(this.context).toString() },
         middleware: {
           ...this.folds.middleware,
           ...debugLenses,

@@ -1,13 +1,15 @@
-// OpenCL C sources: lenses that compile a kernel and show its text, which is a read-only document of the editor; what the
-// compiler says is a problem of the source. A source that was compiled is compiled again when it is saved.
+// OpenCL C sources: lenses that run, prove, debug and show a kernel, compiled before. The server writes the compiled program into
+// the extension's storage, texts and ze_info together, so that every command works on a text there as on any other; they are
+// read-only by a default of the manifest. What the compiler says is a problem of the source. A source that was compiled is
+// compiled again when it is saved.
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
 import { isTrustedFor } from '../trusted.ts';
 import { messageOf, type Server } from '../server/client.ts';
-import { kernelsIn } from './kernels.ts';
-import { PAGE_SCHEME, type Pages } from './pages.ts';
+import { kernelAt, kernelsIn } from './kernels.ts';
+import { setOrigin } from './origins.ts';
 
 /** What `visa.compile` answers; lines and columns count from 1. */
 interface Compiled {
@@ -15,31 +17,18 @@ interface Compiled {
   error?: string;
   device?: string;
   platform?: string;
-  kernels?: { name: string; simd: number; figures: string; text: string }[];
+  kernels?: { name: string; simd: number; figures: string; path: string }[];
   findings?: { line: number; column: number; end_line: number; end_column: number; severity: string; code: string; message: string }[];
 }
 
-/** What a compiled text's document has in its URI. */
-interface Made {
-  uri: string;
-  device: string;
-  platform: string;
-  kernel: string;
-}
-
 const SOURCES: vscode.DocumentSelector = { scheme: 'file', pattern: '**/*.{cl,clcpp,ocl}' };
-const KIND = 'compiled';
 const COMPILE = 'visa.compileFor';
 const SHOW = 'visa.showKernelText';
 const DEVICE = 'visa.device';
 
-/** The source and the platform of a text that was compiled here; undefined of any other. */
-export function originOf(text: vscode.Uri): { source: vscode.Uri; platform: string } | undefined {
-  if (text.scheme !== PAGE_SCHEME || text.authority !== KIND) {
-    return undefined;
-  }
-  const made = JSON.parse(text.query) as Made;
-  return { source: vscode.Uri.parse(made.uri), platform: made.platform };
+/** Whether commands for a text compile a file first. */
+export function isSource(uri: vscode.Uri): boolean {
+  return /\.(cl|clcpp|ocl)$/.test(uri.path);
 }
 
 export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposable {
@@ -49,16 +38,13 @@ export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposabl
   readonly onDidChangeCodeLenses = this.changed.event;
   private readonly context: vscode.ExtensionContext;
   private readonly server: Server;
-  private readonly pages: Pages;
   private readonly devices: string[];
   private readonly parts: vscode.Disposable[];
 
-  constructor(context: vscode.ExtensionContext, server: Server, pages: Pages, devices: string[]) {
+  constructor(context: vscode.ExtensionContext, server: Server, devices: string[]) {
     this.context = context;
     this.server = server;
-    this.pages = pages;
     this.devices = devices;
-    pages.register(KIND, (what) => this.text(JSON.parse(what) as Made));
     this.parts = [
       this.problems,
       this.changed,
@@ -84,9 +70,13 @@ export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposabl
     return kernelsIn(document.getText()).flatMap(({ name, line }) => {
       const place = new vscode.Range(line, 0, line, 0);
       const figures = built?.kernels?.find((kernel) => kernel.name === name)?.figures;
+      const lens = (title: string, command: string): vscode.CodeLens => new vscode.CodeLens(place, { title, command, arguments: [document.uri, name] });
       return [
-        new vscode.CodeLens(place, { title: 'Compile for...', command: COMPILE, arguments: [document.uri] }),
-        new vscode.CodeLens(place, { title: figures === undefined ? 'Show vISA' : plain(`Show vISA (${figures})`), command: SHOW, arguments: [document.uri, name] }),
+        lens('Run', 'visa.runKernel'),
+        lens('Prove', 'visa.proveKernels'),
+        lens('Debug', 'visa.debugKernel'),
+        lens(figures === undefined ? 'Show vISA' : plain(`Show vISA (${figures})`), SHOW),
+        lens('Compile for...', COMPILE),
       ];
     });
   }
@@ -124,20 +114,21 @@ export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposabl
     }
   }
 
-  /** Shows the text of a kernel; what was not compiled is compiled first. */
+  /** Shows the text of a kernel. */
   private async show(uri: vscode.Uri, named?: string): Promise<vscode.TextDocument | undefined> {
+    const text = await this.textOf(uri, named);
+    return text && (await vscode.window.showTextDocument(text, { viewColumn: vscode.ViewColumn.Beside })).document;
+  }
+
+  /** The text of a kernel, by default that of the cursor; what was not compiled is compiled first. Undefined where there is none. */
+  async textOf(uri: vscode.Uri, named?: string): Promise<vscode.Uri | undefined> {
     const document = await vscode.workspace.openTextDocument(uri);
     const known = document.isDirty ? undefined : this.built.get(uri.toString());
     const built = (known?.kernels?.length ?? 0) > 0 ? known! : await this.compile(uri, this.device(uri));
-    const kernels = built?.kernels ?? [];
-    const kernel = kernels.find(({ name }) => name === named) ?? (kernels.length > 1 && named === undefined ? await choose(kernels) : kernels[0]);
-    if (built === undefined || kernel === undefined) {
-      return undefined;
-    }
-    const made: Made = { uri: uri.toString(), device: built.device ?? '', platform: built.platform ?? '', kernel: kernel.name };
-    const text = await this.pages.open(KIND, `${kernel.name}.${made.device}.visaasm`, JSON.stringify(made));
-    await vscode.window.showTextDocument(text, vscode.ViewColumn.Beside);
-    return text;
+    const editor = vscode.window.visibleTextEditors.find((one) => one.document === document);
+    const wanted = named ?? kernelAt(document.getText(), editor?.selection.active.line ?? 0);
+    const kernel = built?.kernels?.find(({ name }) => name === wanted) ?? built?.kernels?.[0];
+    return kernel && vscode.Uri.file(kernel.path);
   }
 
   private device(uri: vscode.Uri): string {
@@ -154,7 +145,7 @@ export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposabl
     const title = `vISA: compiling ${path.posix.basename(uri.path)} for ${device}`;
     const where = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
     const answer = await vscode.window.withProgress(where, (_, token) => this.ask(uri, device, token));
-    this.take(uri, answer);
+    await this.take(uri, answer);
     if (!answer.ok) {
       const open = 'Open Setting';
       void vscode.window.showErrorMessage(plain(`vISA: not compiled: ${answer.error}`), open).then((chosen) => {
@@ -176,15 +167,16 @@ export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposabl
     return this.server.call<Compiled>('visa.compile', options, token);
   }
 
-  private take(uri: vscode.Uri, answer: Compiled): void {
+  private async take(uri: vscode.Uri, answer: Compiled): Promise<void> {
     if (answer.ok) {
+      await Promise.all((answer.kernels ?? []).map(({ path: text }) => setOrigin(vscode.Uri.file(text), uri)));
       this.problems.set(uri, (answer.findings ?? []).map(problem));
       this.built.set(uri.toString(), answer);
     }
     this.changed.fire();
   }
 
-  /** A source that was compiled is compiled again, quietly; documents of its texts follow. */
+  /** A source that was compiled is compiled again, quietly; open texts follow, as they do of any file. */
   private async again(uri: vscode.Uri): Promise<void> {
     const device = this.built.get(uri.toString())?.device;
     if (device === undefined || !this.server.running) {
@@ -192,30 +184,9 @@ export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposabl
     }
     const answer = await this.ask(uri, device).catch(() => undefined);
     if (answer?.ok) {
-      this.take(uri, answer);
-      for (const { uri: text } of vscode.workspace.textDocuments) {
-        if (originOf(text)?.source.toString() === uri.toString() && (answer.kernels ?? []).length > 0) {
-          this.pages.refresh(text);
-        }
-      }
+      await this.take(uri, answer);
     }
   }
-
-  /** The text of a document; one that was restored with the window is compiled anew. */
-  private async text({ uri, device, kernel }: Made): Promise<string> {
-    const known = this.built.get(uri);
-    const answer = known?.device === device && (known.kernels ?? []).length > 0 ? known : await this.ask(vscode.Uri.parse(uri), device);
-    const found = answer.kernels?.find(({ name }) => name === kernel);
-    if (found === undefined) {
-      throw new Error(answer.error ?? `there is no kernel ${kernel} any more`);
-    }
-    return found.text;
-  }
-}
-
-async function choose(kernels: NonNullable<Compiled['kernels']>): Promise<NonNullable<Compiled['kernels']>[number] | undefined> {
-  const picked = await vscode.window.showQuickPick(kernels.map(({ name, figures }) => ({ label: name, description: figures })), { title: 'Show the vISA of' });
-  return kernels.find(({ name }) => name === picked?.label);
 }
 
 function problem(finding: NonNullable<Compiled['findings']>[number]): vscode.Diagnostic {

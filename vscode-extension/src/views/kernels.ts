@@ -10,3 +10,9 @@ export function kernelsIn(source: string): { name: string; line: number }[] {
   const bare = source.replace(APART, (all) => all.replace(/[^\n]/g, ' '));
   return [...bare.matchAll(KERNEL)].map((found) => ({ name: found[1]!, line: bare.slice(0, found.index).split('\n').length - 1 }));
 }
+
+/** The kernel that a line, from 0, belongs to: the last one that begins above; else the first. */
+export function kernelAt(source: string, line: number): string | undefined {
+  const kernels = kernelsIn(source);
+  return (kernels.findLast((kernel) => kernel.line <= line) ?? kernels[0])?.name;
+}

@@ -8,9 +8,9 @@ import { heatOfSchedule, type ScheduledKernel } from '../performance/profile.ts'
 import { plain } from '../plain.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import { coloursFor } from './colours.ts';
-import { originOf } from './compile.ts';
 import { LineMap } from './linemap.ts';
 import { advice, type Columns, type Finding, type ToMachinePage, type FromMachinePage } from './machineparts.ts';
+import { originOf } from './origins.ts';
 import { markLines, partnerMark } from './partners.ts';
 import { lineInFront } from './texts.ts';
 import { openAt, panelOf } from './webview.ts';
@@ -20,6 +20,7 @@ interface GenAnswer {
   ok: boolean;
   error?: string;
   untrusted?: boolean;
+  missing?: boolean; // there is no finalizer
   platform?: string;
   kernels?: ScheduledKernel[];
   findings?: Finding[];
@@ -39,7 +40,7 @@ export class MachineView implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private text: vscode.Uri | undefined;
   private made: Made | undefined;
-  private state: Extract<ToMachinePage, { kind: 'state' }> = { kind: 'state', working: false, stale: false, problem: '', advice: '', findings: [] };
+  private state: Extract<ToMachinePage, { kind: 'state' }> = { kind: 'state', working: false, stale: false, problem: '', advice: '', settings: false, findings: [] };
   private maps: LineMap[] = []; // of what is shown, and of what is under way
   private work: vscode.CancellationTokenSource | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -134,7 +135,7 @@ export class MachineView implements vscode.Disposable {
       }
     } catch (error) {
       if (this.work === work) {
-        this.tell({ working: false, stale: true, problem: messageOf(error), advice: '', findings: [] });
+        this.tell({ working: false, stale: true, problem: messageOf(error), advice: '', settings: false, findings: [] });
       }
     } finally {
       work.dispose();
@@ -147,13 +148,13 @@ export class MachineView implements vscode.Disposable {
       this.made = { columns: answer.columns, platform: answer.platform ?? '', lines };
       this.heat.showSchedule(this.text!, heatOfSchedule(answer.kernels ?? []));
       this.maps = [lines];
-      this.state = { kind: 'state', working: false, stale: false, problem: '', advice: '', findings };
+      this.state = { kind: 'state', working: false, stale: false, problem: '', advice: '', settings: false, findings };
       this.send();
       return;
     }
     const fault = findings.find(({ severity }) => severity === 'error');
     const problem = answer.error ?? (fault === undefined ? 'there is no machine code' : `line ${fault.line}: ${fault.message}`);
-    this.tell({ working: false, stale: true, problem, advice: advice(answer.ok, answer.untrusted ?? false, fault?.name), findings });
+    this.tell({ working: false, stale: true, problem, ...advice(answer.missing ?? false, answer.untrusted ?? false, fault?.name), findings });
   }
 
   private ask(more: Record<string, string>, token?: vscode.CancellationToken): Promise<GenAnswer> {
@@ -164,7 +165,7 @@ export class MachineView implements vscode.Disposable {
       tool: settings.get('finalizer', '').trim(),
       options: settings.get('finalizerOptions', ''),
       timeout: String(settings.get('finalizerTimeout', 30)),
-      ...(origin && { source: origin.source.toString(), platform: origin.platform }),
+      ...(origin && { source: origin.toString() }),
       ...more,
     };
     return this.server.call<GenAnswer>('visa.gen', options, token);
@@ -264,7 +265,7 @@ export class MachineView implements vscode.Disposable {
       if (!answer.ok || answer.html === undefined) {
         throw new Error(answer.error ?? 'there is no page');
       }
-      const beside = originOf(text)?.source ?? (text.scheme === 'file' ? text : undefined);
+      const beside = originOf(text) ?? (text.scheme === 'file' ? text : undefined);
       const defaultUri = beside?.with({ path: `${beside.path}.html` });
       const target = await vscode.window.showSaveDialog({ ...(defaultUri && { defaultUri }), filters: { HTML: ['html'] }, title: 'Save the page with source, vISA and Gen' });
       if (target !== undefined) {

@@ -28,7 +28,7 @@ export interface Finding {
 
 export type ToMachinePage =
   | { kind: 'result'; name: string; platform: string; columns: Columns | undefined }
-  | { kind: 'state'; working: boolean; stale: boolean; problem: string; advice: string; findings: Finding[] }
+  | { kind: 'state'; working: boolean; stale: boolean; problem: string; advice: string; settings: boolean; findings: Finding[] }
   | { kind: 'cursor'; v: number | undefined };
 
 export type FromMachinePage =
@@ -36,18 +36,19 @@ export type FromMachinePage =
   | { kind: 'chosen'; lines: number[] }
   | { kind: 'open'; v?: number; s?: number };
 
-/** What to do where there is no machine code: by whether the finalizer was called, and the rule of what it says. */
-export function advice(called: boolean, untrusted: boolean, rule: string | undefined): string {
+/** What to do where there is no machine code, and whether settings can help; by the rule of what the finalizer says. */
+export function advice(missing: boolean, untrusted: boolean, rule: string | undefined): { advice: string; settings: boolean } {
   if (untrusted) {
-    return 'Trust the folder (Workspaces: Manage Workspace Trust); the finalizer is then called.';
+    return { advice: 'Trust the folder (Workspaces: Manage Workspace Trust); the finalizer is then called.', settings: false };
   }
-  if (!called) {
-    return 'The program is named in the setting visa.finalizer where it is not on PATH.';
+  if (missing) {
+    return { advice: 'The program is named in the setting visa.finalizer where it is not on PATH.', settings: true };
   }
   if (rule === 'finalizer-failure') {
-    return 'This is the finalizer’s own fault: the text may be right. Undo the last edit, or try another platform, other options, or another release of the finalizer.';
+    const words = 'This is the finalizer’s own fault: the text may be right. Undo the last edit, or try another platform, other options, or another release of the finalizer.';
+    return { advice: words, settings: true };
   }
-  return '';
+  return { advice: '', settings: false };
 }
 
 /** The number of a GRF register, as Gen writes it; undefined for any other. */

@@ -1,4 +1,4 @@
-// The source that texts were compiled from: a lens at each line that became instructions, which leads to them.
+// The source that texts were compiled from: a hint behind each line that became instructions, where wanted, which leads to them.
 
 import * as vscode from 'vscode';
 import type { Server } from '../server/client.ts';
@@ -19,9 +19,9 @@ interface SourceLine {
 const SOURCES: vscode.DocumentSelector = { scheme: 'file', pattern: '**/*.{cl,clh,clcpp,ocl,c,cc,cpp,cxx,h,hpp,sycl}' };
 const SHOW = 'visa.showInstructions';
 
-export class SourceLenses implements vscode.CodeLensProvider, vscode.Disposable {
+export class SourceCounts implements vscode.InlayHintsProvider, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
-  readonly onDidChangeCodeLenses = this.changed.event;
+  readonly onDidChangeInlayHints = this.changed.event;
   private readonly server: Server;
   private readonly parts: vscode.Disposable[];
   // What the server said of a source holds until a text changes: typing in the source asks nothing.
@@ -39,7 +39,7 @@ export class SourceLenses implements vscode.CodeLensProvider, vscode.Disposable 
       texts.onDidDelete(forget),
       server.onDidChange(forget),
       vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration('visa.sourceLens') && forget()),
-      vscode.languages.registerCodeLensProvider(SOURCES, this),
+      vscode.languages.registerInlayHintsProvider(SOURCES, this),
       vscode.commands.registerCommand(SHOW, (uri?: vscode.Uri, line?: number) => this.show(uri, line)),
     ];
   }
@@ -48,16 +48,19 @@ export class SourceLenses implements vscode.CodeLensProvider, vscode.Disposable 
     this.parts.forEach((part) => part.dispose());
   }
 
-  async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
-    if (!this.server.running || !vscode.workspace.getConfiguration('visa', document).get('sourceLens', true)) {
+  async provideInlayHints(document: vscode.TextDocument, range: vscode.Range): Promise<vscode.InlayHint[]> {
+    if (!this.server.running || !vscode.workspace.getConfiguration('visa', document).get('sourceLens', false)) {
       return [];
     }
     const lines = await this.linesOf(document.uri);
     return lines
-      .filter(({ line }) => line < document.lineCount)
+      .filter(({ line }) => line < document.lineCount && range.start.line <= line && line <= range.end.line)
       .map(({ line, instructions }) => {
-        const title = `${instructions} vISA instruction${instructions === 1 ? '' : 's'}`;
-        return new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title, command: SHOW, arguments: [document.uri, line] });
+        const label = new vscode.InlayHintLabelPart(`${instructions} vISA instruction${instructions === 1 ? '' : 's'}`);
+        label.command = { title: 'Show Instructions', command: SHOW, arguments: [document.uri, line] };
+        const hint = new vscode.InlayHint(document.lineAt(line).range.end, [label]);
+        hint.paddingLeft = true;
+        return hint;
       });
   }
 

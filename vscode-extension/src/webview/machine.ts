@@ -202,12 +202,13 @@ function finding({ line, severity, code, message }: Finding): HTMLElement {
   return element('li', severity, link, ` ${severity} ${code}: ${message}`);
 }
 
-function say({ working, stale, problem, advice, findings }: Extract<ToMachinePage, { kind: 'state' }>): void {
+function say({ working, stale, problem, advice, settings, findings }: Extract<ToMachinePage, { kind: 'state' }>): void {
   place.classList.toggle('stale', stale && columns.length > 0);
   bar.querySelector('.working')!.textContent = working ? 'the finalizer is at work…' : '';
   const kept = columns.length > 0 ? ' What is shown is the last result.' : '';
   const why = problem === '' ? undefined : element('p', 'bad', `No machine code: ${problem}`);
-  const what = problem === '' ? undefined : element('p', '', `${advice}${kept} `, button('Try Again', 'Call the finalizer again', send('again')), ' ', button('Open Settings', 'The settings of the finalizer', send('settings')));
+  const open = settings ? button('Open Settings', 'The settings of the finalizer', send('settings')) : undefined;
+  const what = problem === '' ? undefined : element('p', '', `${advice}${kept} `, button('Try Again', 'Call the finalizer again', send('again')), ' ', open);
   // The one that is the reason is said already.
   const others = findings.filter(({ line, message }) => problem !== `line ${line}: ${message}`);
   fill(notice, why, what, others.length === 0 ? undefined : element('ul', 'findings', ...others.map(finding)));

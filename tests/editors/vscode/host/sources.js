@@ -8,10 +8,11 @@ const { file, run } = shared.tools(vscode);
 let text;
 let source;
 
-const lenses = async () => {
-  const found = await run('vscode.executeCodeLensProvider', source.uri, 50);
-  return found.map((l) => [l.range.start.line + 1, l.command?.title, l]).filter(([, title]) => /vISA instruction/.test(title));
+const counts = async () => {
+  const found = await run('vscode.executeInlayHintProvider', source.uri, new vscode.Range(0, 0, source.lineCount, 0));
+  return found.map((hint) => [hint.position.line + 1, hint.label[0].value, hint.label[0].command]);
 };
+const turn = (on) => vscode.workspace.getConfiguration('visa', source.uri).update('sourceLens', on, vscode.ConfigurationTarget.Workspace);
 
 module.exports = {
   async 'an instruction leads to the source'() {
@@ -44,11 +45,16 @@ module.exports = {
     await runner.quick(text.uri, {}); // large enough
     assert.deepEqual(marks(text.uri), []);
   },
-  async 'lenses of the source lead back'() {
+  async 'a setting turns on counts in the source, which lead back'() {
     source = await vscode.workspace.openTextDocument(file('compiled/axpy.cl'));
+    assert.equal(source.languageId, 'opencl');
     await vscode.window.showTextDocument(source);
-    const found = await shared.until('lenses', async () => {
-      const all = await lenses();
+    assert.deepEqual(await counts(), []);
+    const lenses = await run('vscode.executeCodeLensProvider', source.uri, 9);
+    assert.deepEqual(lenses.map((lens) => [lens.range.start.line, lens.command.title]), ['Run', 'Prove', 'Debug', 'Show vISA', 'Compile for...'].map((title) => [1, title]));
+    await turn(true);
+    const found = await shared.until('counts', async () => {
+      const all = await counts();
       return all.length > 0 && all;
     });
     assert.deepEqual(found.map(([line, title]) => [line, title]), [
@@ -56,8 +62,7 @@ module.exports = {
       [4, '23 vISA instructions'],
       [5, '1 vISA instruction'],
     ]);
-    const { command } = found[1][2];
-    assert.equal(await run(command.command, ...command.arguments), 1);
+    assert.equal(await run(found[1][2].command, ...found[1][2].arguments), 1);
   },
   async 'so does the command at the cursor'() {
     const editor = await vscode.window.showTextDocument(source);
@@ -66,18 +71,15 @@ module.exports = {
     editor.selection = new vscode.Selection(0, 0, 0, 0);
     assert.equal(await run('visa.showInstructions'), 0);
   },
-  async 'a text that changes changes the lenses'() {
+  async 'a text that changes changes the counts'() {
     const changed = text.getText().replace(/LOC 5/g, 'LOC 3');
     await vscode.workspace.fs.writeFile(file('compiled/more.visaasm'), new TextEncoder().encode(changed));
-    await shared.until('the lens of both texts', async () => (await lenses())[0]?.[1] === '15 vISA instructions');
+    await shared.until('the count of both texts', async () => (await counts())[0]?.[1] === '15 vISA instructions');
     await vscode.workspace.fs.delete(file('compiled/more.visaasm'));
-    await shared.until('the lens of one', async () => (await lenses())[0]?.[1] === '7 vISA instructions');
+    await shared.until('the count of one', async () => (await counts())[0]?.[1] === '7 vISA instructions');
   },
   async 'the setting turns them off'() {
-    const settings = vscode.workspace.getConfiguration('visa', source.uri);
-    await settings.update('sourceLens', false, vscode.ConfigurationTarget.Workspace);
-    await shared.until('no lens', async () => (await lenses()).length === 0);
-    await settings.update('sourceLens', undefined, vscode.ConfigurationTarget.Workspace);
-    await shared.until('lenses', async () => (await lenses()).length === 3);
+    await turn(undefined);
+    await shared.until('no count', async () => (await counts()).length === 0);
   },
 };

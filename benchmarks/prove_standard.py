@@ -1,0 +1,100 @@
+"""The kernels that people try first: the answers for each, and for a twin with a fault.
+
+A source of ``benchmarks/standard`` begins with the fault of its twin, as ``// fault: PROPERTY: TEXT -> NEW TEXT``, and with the
+properties that stay unknown, as ``// unknown: PROPERTY``.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.compile.build import build_source, device_of, read_source
+from visa_lsp.app.prove import PROPERTIES
+from visa_lsp.app.prove.document import ProofOptions, prove_data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.app.prove import ProofResult
+
+ORDER = ("proved", "bounded", "unknown", "refuted")
+FOLDER = Path(__file__).with_name("standard")
+
+
+@dataclass(frozen=True)
+class StandardKernel:
+    """A source, its twin with a fault, the property of the fault, and the properties that stay unknown."""
+
+    name: str
+    source: str
+    faulty: str
+    property: str
+    unknown: tuple[str, ...]
+
+
+def read_standard() -> Iterator[StandardKernel]:
+    """Yield the kernels by name."""
+    for path in sorted(FOLDER.glob("*.cl")):
+        source = path.read_text()
+        first, *_ = source.splitlines()
+        _, property_, change = first.split(":", 2)
+        old, _, new = change.strip().partition("->")
+        body = source.removeprefix(first)
+        assert body.count(old.strip()) >= 1, path
+        faulty = body.replace(old.strip(), new.strip())
+        unknown = [line.split(":")[1].split() for line in source.splitlines() if line.startswith("// unknown:")]
+        yield StandardKernel(path.stem, body, faulty, property_.strip(), tuple(one for line in unknown for one in line))
+
+
+def answers_of(source: str, name: str, folder: Path, seconds: float) -> tuple[dict[str, str], float, list[ProofResult]]:
+    """Compile a source and prove its kernel; return the worst answer for each property, the seconds, and all answers."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.cl"
+    path.write_text(source)
+    build = build_source(read_source(str(path)), device_of(None, None))
+    if build.program is None:
+        raise AssertionError(f"{name} does not compile: {build.findings}")
+    (folder / f"{name}.zebin").write_bytes(build.program)
+    text = next(one.text for one in build.texts if one.name == name)
+    target = folder / f"{name}.visaasm"
+    target.write_text(text)
+    start = time.monotonic()
+    results = prove_data(str(target), target, text.encode(), ProofOptions(seconds=seconds)).results
+    worst: dict[str, str] = {}
+    for one in results:
+        worst[one.property] = max(worst.get(one.property, "proved"), one.answer, key=ORDER.index)
+    return worst, time.monotonic() - start, list(results)
+
+
+def prove_standard(only: str, seconds: float, folder: Path, *, table: bool) -> bool:
+    """Print the answers for each kernel and its twin; return whether all are as they should be."""
+    is_right = True
+    print(f"{'kernel':20} {'race':8} {'bounds':8} {'divergence':10} {'uninitialised':13} seconds  twin")
+    for kernel in read_standard():
+        if only not in kernel.name:
+            continue
+        worst, took, results = answers_of(kernel.source, kernel.name, folder / kernel.name, seconds)
+        other, _, faults = answers_of(kernel.faulty, kernel.name, folder / f"{kernel.name}-faulty", seconds)
+        words = [worst.get(property_, "-") for property_ in PROPERTIES]
+        expected = ["unknown" if property_ in kernel.unknown else "proved" for property_ in PROPERTIES]
+        as_expected = all(a in (b, "-") for a, b in zip(words, expected, strict=True))
+        twin = other.get(kernel.property)
+        mark = "" if as_expected and twin == "refuted" else "  <--"
+        is_right &= not mark
+        print(
+            f"{kernel.name:20} {words[0]:8} {words[1]:8} {words[2]:10} {words[3]:13} {took:7.1f}  {kernel.property} {twin}{mark}",
+            flush=True,
+        )
+        if table:
+            for one in results:
+                if one.answer != "proved":
+                    print(f"    {one.property} {one.line} {one.answer}: {one.reason}")
+            for one in faults if twin != "refuted" else ():
+                if one.property == kernel.property and one.answer != "proved":
+                    print(f"    twin: {one.property} {one.line} {one.answer}: {one.reason}")
+            for words in dict.fromkeys(words for one in results for words in one.assumptions):
+                print(f"    - {words}")
+    return is_right

@@ -1,0 +1,414 @@
+"""The sizes that a kernel needs of its buffers, as formulas of arguments and sizes of the launch.
+
+For two sample launches, whose sizes are distinct and mostly prime, the solver finds the end of the farthest access of a
+buffer. A formula is natural if it is a number, or a product of up to three arguments and sizes times a number, and both
+ends lie at it or a little below (a stencil leaves out the border). An end a little above a natural size is a mistake
+that a larger buffer would hide: ``n + 1`` elements. The formulas are guesses; the proofs decide whether they suffice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Final
+
+import z3
+
+from visa_lsp.app.prove.assume import element_size
+from visa_lsp.app.prove.payload import AXES
+from visa_lsp.app.prove.solve import SymbolicItem
+from visa_lsp.app.prove.spaces import BUFFER, SHARED
+from visa_lsp.app.prove.terms import Atom, Claim, Level, Sum, at_most, atoms_of, equal, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from visa_lsp.app.prove.solve import Solver
+    from visa_lsp.app.prove.spaces import ItemAccess, Space
+    from visa_lsp.app.prove.walk import Walker
+
+MAX_FACTORS: Final = 3
+MAX_SYMBOLS: Final = 6  # of a formula's candidates
+MAX_ACCESSES: Final = 64  # of a question
+MAX_END: Final = 1 << 31  # of an access, in bytes
+MAX_MULTIPLE: Final = 64
+DIVISORS: Final = (2, 4, 8, 16, 32, 64)
+SLACK: Final = Fraction(1, 8)  # of a size that accesses may leave unused or exceed, relative to it
+MAX_CHOSEN: Final = 1024  # in the mean, of values that assumptions restrict
+NEAR: Final = 2  # elements that a small size may be away from a need
+ROUND: Final = 16  # one element more than a multiple of it is off by one
+_ITEM: Final = SymbolicItem(1, 0)
+# Values of arguments, group sizes by the number of axes, and groups, of each sample.
+_VALUES: Final = ((211, 157, 251, 131, 181, 227), (173, 269, 139, 229, 197, 163))
+_LOCAL: Final = (((64, 1, 1), (16, 8, 1), (8, 4, 4)), ((192, 1, 1), (8, 32, 1), (4, 8, 2)))
+_GROUPS: Final = ((7, 11, 13), (17, 5, 9))
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A number of elements: ``factor`` times a product of symbols, and a rest."""
+
+    factor: Fraction
+    symbols: tuple[str, ...]
+    value: Sum
+    rest: str = ""
+
+    @property
+    def words(self) -> str:
+        """The formula as an expression for ``--assume``."""
+        names = " * ".join(self.symbols)
+        if not names:
+            return str(self.factor)
+        if self.factor.denominator > 1:
+            return f"{names} // {self.factor.denominator}{self.rest}"
+        return (names if self.factor == 1 else f"{self.factor} * {names}") + self.rest
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """The need of a buffer: elements of ``bytes_each`` bytes; ``is_natural`` means that a host would recognise it.
+
+    Otherwise ``nearest`` is the natural size that it exceeds; None if there is none, and ``formula`` is None where no
+    formula fits.
+    """
+
+    name: str
+    bytes_each: int
+    formula: Formula | None
+    nearest: Formula | None = None
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether the need is a contract."""
+        return self.formula is not None and self.nearest is None
+
+    @property
+    def natural(self) -> Formula | None:
+        """The natural size: the need itself, or the one that it exceeds."""
+        return self.nearest or self.formula
+
+    @property
+    def amount(self) -> str:
+        """The need in words: ``n + 1 elements``."""
+        return self._count(self.formula) if self.formula is not None else ""
+
+    def _count(self, formula: Formula) -> str:
+        unit = "element" if self.bytes_each > 1 else "byte"
+        return f"{formula.words} {unit}{'' if formula.words == '1' else 's'}"
+
+    def contract(self, size: Sum) -> list[tuple[str, Claim]]:
+        """Return the contract that the buffer of ``size`` bytes has its natural size, with its words."""
+        if self.natural is None:
+            return []
+        least = self.natural.value * self.bytes_each
+        return [(f"{self.name} has at least {self._count(self.natural)}", at_most(least, size))]
+
+    def is_nearest(self, size: Sum) -> list[Claim]:
+        """Return the condition that the buffer of ``size`` bytes has just the natural size that the need exceeds."""
+        return [equal(self.nearest.value * self.bytes_each, size)] if self.nearest is not None else []
+
+
+class NeedFinder:
+    """Finds the needs of one kernel. ``facts`` hold in each launch; ``local_cap`` limits a group along each axis."""
+
+    def __init__(
+        self, walker: Walker, solver: Solver, accesses: Sequence[ItemAccess], facts: Sequence[Claim],
+        fixed: Iterable[Atom], axes: Sequence[int], local_cap: int,
+    ) -> None:  # fmt: skip
+        self.walker, self.pool, self.symbols, self.solver = walker, walker.pool, walker.symbols, solver
+        self.accesses = [one for one in accesses if not one.why and one.space[0] in (BUFFER, SHARED)]
+        self.facts, self.fixed, self.axes, self.local_cap = facts, set(fixed), axes, local_cap
+        self._found: dict[tuple[Space, ItemAccess | None], Need] = {}
+        self._by_contents: dict[ItemAccess, bool] = {}
+        self._ids = [
+            {atom for part in parts for atom, _ in part.factors}
+            for parts in zip(self.symbols.ids, self.symbols.groups, strict=True)
+        ]
+        self._values = {atom: index for index, value in self.symbols.values.items() for atom, _ in value.factors}
+
+    def find(self, space: Space, access: ItemAccess | None = None) -> Need:
+        """Return what the accesses of a buffer need, or one of them. Raises OutOfTime."""
+        if (space, access) not in self._found:
+            own = [one for one in self.accesses if one.space == space and access in (None, one)]
+            self._found[space, access] = self._find(space[1], [one for one in own if not self.is_by_contents(one)])
+        return self._found[space, access]
+
+    def _find(self, index: int, accesses: Sequence[ItemAccess]) -> Need:
+        name = self.walker.info.argument_name(index) or f"arg{index}"
+        nothing = Need(name, element_size(self.walker.info, index), None)
+        if not accesses or len(accesses) > MAX_ACCESSES:
+            return nothing
+        ends, last = [], accesses[0]
+        for sample in self.samples:
+            reach = self._find_end(accesses, sample)
+            if reach is None:
+                return nothing
+            ends.append(-(-reach[0] // nothing.bytes_each))
+            last = accesses[reach[1]]
+        return self._fit(nothing, ends, accesses, last)
+
+    def is_by_contents(self, access: ItemAccess) -> bool:
+        """Return whether a loaded value leads the access to any place. Raises OutOfTime."""
+        found = self._by_contents.get(access)
+        if found is None:
+            found = bool(loads_of(self.walker, access.offset))
+            if found:
+                reach = self._find_end([access], self.samples[0])
+                found = reach is None or reach[0] > MAX_END // 2
+            self._by_contents[access] = found
+        return found
+
+    # ---- samples
+
+    @cached_property
+    def samples(self) -> list[Mapping[Atom, int]]:
+        """The values of the symbols of each sample launch."""
+        found: list[Mapping[Atom, int]] = []
+        for at in range(len(_VALUES)):
+            made = self._make_sample(at)
+            found.append({**made, **self._choose_given(made, found)} if self.fixed else made)
+        return found
+
+    def _choose_given(self, made: Mapping[Atom, int], others: Sequence[Mapping[Atom, int]]) -> dict[Atom, int]:
+        """Return large values that the user's assumptions allow for the symbols that they name, other than in a sample before."""
+        question = self.solver.question(exact=True)
+        hard: list[object] = [question.atom(atom, _ITEM) == value for atom, value in made.items()]
+        hard += [question.condition(fact, _ITEM) for fact in self.facts]
+        chosen = [atom for atom in self.fixed if not atom.parts and atom.level is Level.LAUNCH]
+        terms = [question.atom(atom, _ITEM) for atom in chosen]
+        question.names["sum"] = z3.Int("sum of the chosen values")
+        hard.append(question.names["sum"] == z3.Sum(terms))
+        for one in others:
+            hard.append(z3.Sum(terms) < sum(one.get(atom, 0) for atom in chosen))
+        values = self.solver.greatest(question, hard, "sum", MAX_CHOSEN * len(chosen)) or {}
+        return {atom: values[atom.name] for atom in chosen if atom.name in values}
+
+    def _make_sample(self, at: int) -> dict[Atom, int]:
+        symbols, made = self.symbols, dict[Atom, int]()
+        for atom, value in zip(self._values, _VALUES[at], strict=False):
+            made[atom] = value
+        sizes = _LOCAL[at][len(self.axes) - 1 if self.axes else 0]
+        place = {axis: number_ for number_, axis in enumerate(self.axes)}
+        local = [1, 1, 1]
+        for axis in self.axes:
+            local[axis] = min(sizes[place[axis]], self.local_cap)
+        local = [own.constant if own.is_constant else local[axis] for axis, own in enumerate(symbols.local)]
+        guards = self._guards(self.accesses)
+        totals = [local[axis] * (_GROUPS[at][axis] if axis in self.axes else 1) for axis in range(3)]
+        for atom, axes in self._pitches().items():
+            # The width of rows that no condition names is the number of work items along the axis below.
+            if atom in made and atom not in {one for found in guards.values() for one in found} and min(axes):
+                made[atom] = totals[min(axes) - 1]
+        for axis, bounds in self._bounds_of_axes(made).items():
+            totals[axis] = max(-(-one // local[axis]) * local[axis] for one in bounds)
+        for axis in range(3):
+            for own, value in (
+                (symbols.local[axis], local[axis]),
+                (symbols.counts[axis], max(1, totals[axis] // local[axis])),
+                (symbols.offsets[axis], 0),
+            ):
+                if not own.is_constant:
+                    made[own.factors[0][0]] = value
+        return {atom: value for atom, value in made.items() if atom not in self.fixed}
+
+    def _guards(self, accesses: Iterable[ItemAccess]) -> dict[int, set[Atom]]:
+        """Return for each axis the arguments that conditions compare with its ids."""
+        found: dict[int, set[Atom]] = {}
+        for part in {part: None for one in accesses for part in parts_of(one.path)}:
+            atoms = set(atoms_of(part))
+            values = atoms & self._values.keys()
+            for axis, ids in enumerate(self._ids):
+                if values and atoms & ids:
+                    found.setdefault(axis, set()).update(values)
+        return found
+
+    def _bounds_of_axes(self, made: Mapping[Atom, int]) -> dict[int, list[int]]:
+        """Return for each axis the numbers of work items that reach the bounds of its ids in a sample."""
+        found: dict[int, list[int]] = {}
+        for part in {part: None for one in self.accesses for part in parts_of(one.path)}:
+            scales = [factor for atom, factor in part.term.factors for ids in self._ids if atom in ids]
+            axes = [axis for axis, ids in enumerate(self._ids) if ids & set(atoms_of(part))]
+            if part.word != "le" or len(axes) != 1 or not scales or scales[0] <= 0:
+                continue
+            rest = Sum(
+                tuple([pair for pair in part.term.factors if self._is_of_arguments(pair[0])]), part.term.constant
+            )
+            if rest.factors:
+                bound = -self._evaluate(rest, made) // scales[0] + 1
+                if 0 < bound < 1 << 20:
+                    found.setdefault(axes[0], []).append(bound)
+        return found
+
+    def _is_of_arguments(self, atom: Atom) -> bool:
+        if atom in self._values:
+            return True
+        return (
+            bool(atom.parts)
+            and atom.test is None
+            and all(self._is_of_arguments(one) for part in atom.parts for one, _ in part.factors)
+        )
+
+    def _evaluate(self, term: Sum, made: Mapping[Atom, int]) -> int:
+        exchanged = self.pool.replace_atoms(term, lambda atom: number(made[atom]) if atom in made else None, {})
+        return exchanged.constant if exchanged.is_constant else 0
+
+    def _pitches(self) -> dict[Atom, set[int]]:
+        """Return the arguments that ids are multiplied by, with the axes of these ids."""
+        found: dict[Atom, set[int]] = {}
+        for atom in atoms_of(*(one.offset for one in self.accesses)):
+            if not atom.parts or atom.divisor or atom.test is not None:
+                continue
+            inner = set(atoms_of(*atom.parts))
+            axes = {axis for axis, ids in enumerate(self._ids) if inner & ids}
+            for value in inner & self._values.keys() if axes else ():
+                found.setdefault(value, set()).update(axes)
+        return found
+
+    # ---- the farthest access
+
+    def _find_end(self, accesses: Sequence[ItemAccess], sample: Mapping[Atom, int]) -> tuple[int, int] | None:
+        """Return the end of the farthest access in a sample launch, in bytes, and its index; None if it is not known."""
+        found = self._ask_end(accesses, sample)
+        if found is None:
+            # No work item gets there with these values of arguments.
+            sizes = {atom: value for atom, value in sample.items() if atom not in self._values}
+            found = self._ask_end(accesses, sizes) if len(sizes) < len(sample) else None
+        return found
+
+    def _ask_end(self, accesses: Sequence[ItemAccess], sample: Mapping[Atom, int]) -> tuple[int, int] | None:
+        known: dict[Atom, Sum] = {}
+
+        def exchange(atom: Atom) -> Sum | None:
+            return number(sample[atom]) if atom in sample else None
+
+        question = self.solver.question(exact=True)
+        end, which = z3.Int("end of the farthest access"), z3.Int("the farthest access")
+        hard: list[object] = [question.atom(atom, _ITEM) == value for atom, value in sample.items()]
+        hard += [question.condition(self.pool.replace_in(fact, exchange, known), _ITEM) for fact in self.facts]
+        cases, high = [], 0
+        for at, access in enumerate(accesses):
+            offset = self.pool.replace_atoms(access.offset, exchange, known)
+            path = self.pool.replace_in(access.path, exchange, known)
+            high = max(high, self.pool.limits(offset)[1] + access.size)
+            start = question.term(offset, _ITEM)
+            cases.append(z3.And(question.condition(path, _ITEM), start >= 0, end == start + access.size, which == at))
+        question.names["end"], question.names["which"] = end, which
+        # Offsets above that have wrapped around.
+        found = self.solver.greatest(question, [*hard, z3.Or(cases), end <= MAX_END], "end", min(high, MAX_END))
+        return None if found is None else (found["end"], found["which"])
+
+    # ---- formulas
+
+    def _fit(self, nothing: Need, ends: Sequence[int], accesses: Sequence[ItemAccess], last: ItemAccess) -> Need:
+        """Return the need with the formula nearest to the ends."""
+        if len(set(ends)) == 1:
+            return self._constant(nothing, ends[0])
+        fits = []
+        for formula, values in self._formulas(ends, accesses, last):
+            rests = [end - value for end, value in zip(ends, values, strict=True)]
+            distance = max(Fraction(abs(rest), value) for rest, value in zip(rests, values, strict=True))
+            is_near = distance <= SLACK or max(map(abs, rests)) <= NEAR
+            simplicity = len(formula.symbols), max(formula.factor.as_integer_ratio()), formula.words
+            fits.append((not is_near, distance, simplicity, formula, rests))
+        if not fits:
+            return nothing
+        is_far, _, _, formula, rests = min(fits, key=lambda fit: fit[:3])
+        if is_far:
+            return Need(nothing.name, nothing.bytes_each, None, formula if self._guards([last]) else None)
+        if all(rest <= 0 for rest in rests):
+            return Need(nothing.name, nothing.bytes_each, formula)
+        if len(set(rests)) == 1:
+            whole = Formula(formula.factor, formula.symbols, formula.value + rests[0], f" + {rests[0]}")
+            return Need(nothing.name, nothing.bytes_each, whole, formula)
+        return Need(nothing.name, nothing.bytes_each, None, formula)
+
+    def _constant(self, nothing: Need, end: int) -> Need:
+        own = Formula(Fraction(end), (), number(end))
+        nearest = Formula(Fraction(end - 1), (), number(end - 1)) if end > ROUND and end % ROUND == 1 else None
+        return Need(nothing.name, nothing.bytes_each, own, nearest)
+
+    def _formulas(
+        self, ends: Sequence[int], accesses: Sequence[ItemAccess], last: ItemAccess
+    ) -> Iterator[tuple[Formula, list[int]]]:
+        """Yield natural formulas that may be near the ends, with their values in the samples."""
+        guards = self._guards([last])
+        own = set(atoms_of(last.offset))
+        wanted = [values for axis, values in guards.items() if self._ids[axis] & own]
+        symbols = self._relevant_symbols(accesses, guards)
+        for count in range(1, MAX_FACTORS + 1):
+            for chosen in combinations_with_replacement(symbols.items(), count):
+                inside = set(atoms_of(*(term for _, term in chosen)))
+                if any(not values & inside for values in wanted):
+                    continue
+                names = tuple(name for name, _ in chosen)
+                yield from self._multiples(names, self._multiply([term for _, term in chosen]), ends)
+        for (name, term), (other, value) in combinations_with_replacement(symbols.items(), 2):
+            # An argument that is added to an index is a start that the host chooses.
+            added = {atom for atom, _ in last.offset.factors}
+            if name != other and added & ({atom for atom, _ in term.factors} | {atom for atom, _ in value.factors}):
+                total = term + value
+                values = [self._evaluate(total, sample) for sample in self.samples]
+                if min(values) > 0:
+                    yield Formula(Fraction(1), (f"({name} + {other})",), total), values
+
+    def _multiply(self, terms: Sequence[Sum]) -> Sum:
+        """Return a product, with the fact that the order of three factors does not matter."""
+        product = number(1)
+        for term in terms:
+            product = self.pool.product(product, term)
+        if len(terms) == MAX_FACTORS and len(product.factors) == 1:
+            a, b, c = terms
+            orders = [self.pool.product(self.pool.product(b, c), a), self.pool.product(self.pool.product(a, c), b)]
+            self.pool.facts.setdefault(product.factors[0][0], [equal(product, one) for one in orders])
+        return product
+
+    def _multiples(
+        self, names: tuple[str, ...], product: Sum, ends: Sequence[int]
+    ) -> Iterator[tuple[Formula, list[int]]]:
+        values = [self._evaluate(product, sample) for sample in self.samples]
+        if min(values) <= 0:
+            return
+        for times in {max(1, round(Fraction(end, value))) for end, value in zip(ends, values, strict=True)}:
+            if times <= MAX_MULTIPLE:
+                yield Formula(Fraction(times), names, product * times), [times * value for value in values]
+        for divisor in DIVISORS:
+            yield (
+                Formula(Fraction(1, divisor), names, self.pool.quotient(product + (divisor - 1), divisor)),
+                [max(1, -(-value // divisor)) for value in values],
+            )
+
+    def _relevant_symbols(self, accesses: Sequence[ItemAccess], guards: Mapping[int, set[Atom]]) -> dict[str, Sum]:
+        """Return the arguments and sizes that the accesses of a buffer depend on, by their words."""
+        atoms = set(atoms_of(*(one.offset for one in accesses), *(one.path for one in accesses)))
+        offsets = set(atoms_of(*(one.offset for one in accesses)))
+        found = {
+            self.walker.info.argument_name(index) or f"arg{index}": value
+            for index, value in self.symbols.values.items()
+            if any(atom in atoms for atom, _ in value.factors)
+        }
+        for axis in self.axes:
+            own = [
+                part.factors[0][0] in offsets
+                for part in (self.symbols.ids[axis], self.symbols.groups[axis])
+                if part.factors
+            ]
+            sizes = {atom for atom, _ in (*self.symbols.counts[axis].factors, *self.symbols.local[axis].factors)}
+            if axis in guards or not (any(own) or sizes & atoms):
+                continue
+            suffix = f"_{AXES[axis]}" if len(self.axes) > 1 else ""
+            found[f"global_size{suffix}"] = self.symbols.totals(axis)
+            found[f"local_size{suffix}"] = self.symbols.local[axis]
+            found[f"groups{suffix}"] = self.symbols.counts[axis]
+        return {name: value for name, value in list(found.items())[: MAX_SYMBOLS + 3] if not value.is_constant}
+
+
+def parts_of(path: Claim) -> tuple[Claim, ...]:
+    """Return the conditions that a path consists of."""
+    return path.parts if path.word == "and" else (path,)
+
+
+def loads_of(walker: Walker, *things: Sum | Claim) -> list[Atom]:
+    """Return the loaded values that terms and conditions depend on."""
+    return [atom for atom in atoms_of(*things) if atom in walker.loaded or atom.why == "a loaded value"]

@@ -1,0 +1,225 @@
+"""Launches that are run before a proof: those that ``run`` would make, and small ones with sizes of all kinds.
+
+What they show refutes without a question to the solver. Knows launches and symbols, no answers. Invariant: a launch
+that is run keeps the user's assumptions, and buffers are as large as a launch of ``run`` has them, or larger.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.prove import PROPERTIES
+from visa_lsp.app.prove.answers import Example
+from visa_lsp.app.prove.confirm import MAX_GROUP, ROOM_BYTES
+from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, LocalArg, Triple, ValueArg
+from visa_lsp.sim.launch.prepare import with_budget
+from visa_lsp.sim.machine import run as interpret
+from visa_lsp.sim.observers.checkers import checkers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from visa_lsp.app.launch.proposal import Proposal
+    from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
+    from visa_lsp.app.prove.payload import LaunchSymbols
+    from visa_lsp.app.prove.terms import Claim, Sum
+    from visa_lsp.program.payload import KernelInfo
+
+MAX_ITEMS: Final = 256  # work items of a small launch
+MAX_STEPS: Final = 4_000  # instructions of all small launches, some 0.3 s
+MAX_USUAL_STEPS: Final = 8_000  # of a launch that ``run`` would make
+# Sizes of groups and numbers of groups by the number of axes: single work items, partly filled threads, primes.
+_SHAPES: Final[tuple[tuple[tuple[Triple, Triple], ...], ...]] = (
+    (
+        ((3, 1, 1), (5, 1, 1)), ((19, 1, 1), (3, 1, 1)), ((1, 1, 1), (7, 1, 1)), ((64, 1, 1), (2, 1, 1)),
+        ((10, 1, 1), (1, 1, 1)), ((32, 1, 1), (3, 1, 1)), ((37, 1, 1), (2, 1, 1)), ((128, 1, 1), (1, 1, 1)),
+    ),
+    (
+        ((4, 3, 1), (3, 2, 1)), ((1, 5, 1), (2, 3, 1)), ((8, 8, 1), (1, 2, 1)), ((7, 1, 1), (3, 5, 1)),
+        ((16, 2, 1), (1, 3, 1)), ((3, 16, 1), (2, 1, 1)), ((16, 16, 1), (1, 1, 1)), ((5, 4, 1), (1, 1, 1)),
+    ),
+    (((3, 2, 2), (2, 1, 3)), ((2, 3, 5), (1, 2, 1)), ((1, 1, 3), (2, 3, 2)), ((4, 4, 2), (1, 1, 2))),
+)  # fmt: skip
+UNDEFINED_SHAPES: Final = 2  # the first shapes, whose threads are partly filled, show reads of registers
+
+
+def evaluate(term: Sum, values: Mapping[str, int]) -> int | None:
+    """Return the value of a term in a launch; None if it depends on more than the launch."""
+    total = term.constant
+    for atom, factor in term.factors:
+        value = values.get(atom.name)
+        if atom.test is not None:
+            is_held = holds(atom.test, values)
+            value = None if is_held is None else evaluate(atom.parts[not is_held], values)
+        elif atom.parts:
+            parts = [evaluate(part, values) for part in atom.parts]
+            known = [part for part in parts if part is not None]
+            value = None if len(known) < len(parts) else known[0] // atom.divisor if atom.divisor else prod(known)
+        if value is None:
+            return None
+        total += factor * value
+    return total
+
+
+def holds(claim: Claim, values: Mapping[str, int]) -> bool | None:
+    """Return whether a condition holds in a launch; None if it depends on more than the launch."""
+    if claim.word in ("true", "false"):
+        return claim.word == "true"
+    if claim.word in ("le", "eq", "fact"):
+        value = evaluate(claim.term, values)
+        if value is None:
+            return None
+        return value <= 0 if claim.word == "le" else value == 0 if claim.word == "eq" else value >= 1
+    parts = [holds(part, values) for part in claim.parts]
+    if claim.word == "not":
+        return None if parts[0] is None else not parts[0]
+    decisive = claim.word == "or"
+    return decisive if decisive in parts else None if None in parts else not decisive
+
+
+def values_of(config: LaunchConfig, symbols: LaunchSymbols, info: KernelInfo) -> dict[str, int] | None:
+    """Return the values that a launch gives to symbols; None if assumptions give them other ones."""
+    values: dict[str, int] = {}
+    others: list[Sum] = []
+
+    def put(term: Sum, value: int) -> None:
+        values.update({atom.name: value for atom, _ in term.factors})
+        if term.is_constant and term.constant != value:
+            others.append(term)
+
+    for axis, (local, count) in enumerate(zip(config.local_size or (1, 1, 1), config.groups, strict=True)):
+        put(symbols.local[axis], local)
+        put(symbols.counts[axis], count)
+        put(symbols.offsets[axis], config.global_offset[axis])
+    for index in range(info.argument_count):
+        given = config.by_key.get(index, config.by_key.get(info.argument_name(index)))
+        if isinstance(given, ValueArg) and index in symbols.values and given.array.size == 1:
+            put(symbols.values[index], int(given.array))
+        elif isinstance(given, BufferArg):
+            values[f"bytes_{index}"] = given.array.nbytes
+        elif isinstance(given, LocalArg):
+            values[f"bytes_{index}"] = given.size
+    return None if others else values
+
+
+def fixed_sizes(symbols: LaunchSymbols) -> dict[str, list[int]]:
+    """Return the sizes that assumptions fix, as keys of a launch file."""
+    sizes = {"local_size": symbols.local, "groups": symbols.counts}
+    return {
+        key: [term.constant if term.is_constant else 1 for term in terms]
+        for key, terms in sizes.items()
+        if terms[0].is_constant
+    }
+
+
+def run_first_launches(
+    confirmer: Confirmer, proposal: Proposal, properties: Sequence[str], given: Sequence[Claim]
+) -> None:
+    """Run the launches that ``run`` would make, their twins, and small ones; keep the first fault of each property."""
+    runs, symbols, info = confirmer.runs, confirmer.walker.symbols, confirmer.walker.info
+    left = dict.fromkeys(properties)
+    if all("barrier" not in inst.row.mnemonic for inst in confirmer.walker.kernel.instructions):
+        left.pop("divergence", None)
+    path = runs.launch_path
+    usual = [one for one in (proposal, proposal.even, proposal.uneven) if one is not None]
+    try:
+        prepare_launch = runs.prepare(proposal.written.text)
+    except (LaunchError, UserError):  # no launch of this kernel can be run
+        return
+
+    def try_launch(text: str, values: Mapping[str, int] | None, counted: Sequence[str], steps: int) -> int:
+        """Run a launch, keep the faults of the ``counted`` properties, and return the number of instructions."""
+        wanted = [one for one in left if one in counted]
+        steps = runs.steps_left(steps)
+        if steps < 1 or not wanted or values is None or any(holds(claim, values) is False for claim in given):
+            return 0
+        with suppress(LaunchError, UserError):
+            watched = checkers(",".join(map(runs.checks_of, {*wanted, "bounds"})))
+            config = parse_launch(text, path).config
+            if prod(config.local_size or ()) > MAX_GROUP:
+                return 0
+            prepared = prepare_launch(config)
+            result = interpret(with_budget(prepared, steps).dispatch, watched)
+            if is_outside := bool(runs.faults_of("bounds", result.faults)):
+                # Values that were loaded from beyond a buffer are those of no launch.
+                wanted = [one for one in wanted if one == "bounds"]
+            for property_ in wanted:
+                if not runs.faults_of(property_, result.faults):
+                    continue
+                if is_outside and not _faults_with_zeros(runs, text, steps):
+                    continue
+                before = len(runs.shown)
+                if runs.keep(property_, text, steps):
+                    runs.values.update({launch: values for _, launch in list(runs.shown)[before:]})
+                    del left[property_]
+            return result.steps
+        return steps
+
+    for text in dict.fromkeys(one.written.text for one in usual):
+        # With other counts than work items, a kernel without guards has races that its author has excluded.
+        is_even = text == proposal.written.text or proposal.even is None or text == proposal.even.written.text
+        counted = [one for one in PROPERTIES if is_even or one != "race"]
+        try_launch(text, values_of(parse_launch(text, path).config, symbols, info), counted, MAX_USUAL_STEPS)
+    runs.usual = frozenset(launch for _, launch in runs.shown)
+    room = {f"bytes_{index}": ROOM_BYTES for index in symbols.sizes}
+    budget = MAX_STEPS
+    base = (proposal.even or proposal).read(path).config
+    for number, (values, is_even) in enumerate(_small_values(base, symbols, info)):
+        counted = [*(["race", "bounds"] if is_even else []), "divergence"]
+        counted += ["uninitialised"] if number < UNDEFINED_SHAPES else []
+        small = confirmer.launch_text(Example(values), "arange") if {*counted} & {*left} - {"bounds"} else None
+        if small is not None and budget > 0:
+            budget -= try_launch(small, {**room, **values}, counted, min(budget, MAX_STEPS // 4))
+
+
+def _faults_with_zeros(runs: LaunchRuns, text: str, steps: int) -> bool:
+    """Return whether accesses leave memory also if all buffers hold zeros: indices that are loaded are the host's matter."""
+    empty = text.replace("init: arange", "init: zeros").replace("init: cycle", "init: zeros")
+    before, after = ({one.line for one in runs.run(words, "bounds", steps)[1]} for words in (text, empty))
+    return bool(before & after)
+
+
+def _small_values(
+    base: LaunchConfig, symbols: LaunchSymbols, info: KernelInfo
+) -> Iterator[tuple[dict[str, int], bool]]:
+    """Yield values of symbols for small launches, and whether the counts are those of the work items.
+
+    ``base`` is a launch that ``run`` would make: what is a count in it is one in all.
+    """
+    usual = values_of(base, symbols, info)
+    if base.threads is not None or base.local_size is None or usual is None:
+        return
+    extents = [local * count for local, count in zip(base.local_size, base.groups, strict=True)]
+    axes = max((axis + 1 for axis, extent in enumerate(extents) if extent > 1), default=1)
+    fixed = [size.constant if size.is_constant else 0 for size in (*symbols.local, *symbols.counts)]
+    counts: dict[str, int] = {}  # argument -> the axis that it counts
+    for term in symbols.values.values():
+        for atom, _ in term.factors:
+            # A count is at most that of the work items, and leaves less than a group idle.
+            value = usual.get(atom.name, 0)
+            own = [axis for axis in range(axes) if extents[axis] - base.local_size[axis] < value <= extents[axis]]
+            if own:
+                counts[atom.name] = own[len(counts) % len(own)]
+    # More work items than elements, or fewer, after those with equal numbers.
+    for more, (shape, groups) in product((0, -1, 1) if counts else (0,), _SHAPES[axes - 1]):
+        sizes = [own or size for own, size in zip(fixed, (*shape, *groups), strict=True)]
+        local = sizes[:3]
+        # A kernel with an array of its own may need groups that are no larger than usual.
+        if prod(sizes) > MAX_ITEMS or (
+            info.env.slm_size and any(size > most for size, most in zip(local, base.local_size, strict=True))
+        ):
+            continue
+        made = {
+            atom.name: value
+            for term, value in zip((*symbols.local, *symbols.counts), sizes, strict=True)
+            for atom, _ in term.factors
+        }
+        for name, axis in counts.items():
+            rest = (local[axis] // 2 + 1) * more - axis * bool(more)
+            made[name] = max(1, sizes[axis] * sizes[axis + 3] + rest)
+        yield {**{key: value for key, value in usual.items() if key.startswith("argument")}, **made}, not more

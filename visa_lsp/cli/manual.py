@@ -1,0 +1,62 @@
+"""The manual page of the program in the language of man(7), made of the parsers of its commands."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from visa_lsp import __version__
+from visa_lsp.cli.help_examples import EXAMPLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def manual_page(parser: argparse.ArgumentParser) -> str:
+    """Return the page: the program, then each command with its arguments, options and examples."""
+    lines = [
+        f'.TH VISA-LSP 1 "" "visa-lsp {__version__}" "User Commands"',
+        ".SH NAME",
+        "visa-lsp \\- language server, assembler and simulator for vISA",
+        ".SH SYNOPSIS",
+        *(
+            line
+            for words in ("visa-lsp [OPTION]...", "visa-lsp COMMAND [ARGUMENT]...")
+            for line in (_text(words), ".br")
+        ),
+        ".SH DESCRIPTION",
+        _text(parser.description or ""),
+        *_options(parser),
+        ".SH COMMANDS",
+    ]
+    for words, below in _commands("visa-lsp", parser):
+        lines += [f".SS {_text(words)}", _text(below.description or ""), *_options(below)]
+        for command, meaning in EXAMPLES.get(words, ()):
+            lines += [".TP", f".B {_text(command)}", _text(meaning)]
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def _commands(words: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for action in parser._actions:  # noqa: SLF001 - argparse has no other way to list its options
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for name, below in action.choices.items():
+                yield f"{words} {name}", below
+                yield from _commands(f"{words} {name}", below)
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the arguments and options of a parser, with their help."""
+    formatter = parser._get_formatter()  # noqa: SLF001
+    for action in parser._actions:  # noqa: SLF001
+        if action.help is argparse.SUPPRESS or isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            continue
+        value = formatter._format_args(action, action.dest.upper()) if action.nargs != 0 else ""  # noqa: SLF001
+        names = ", ".join(f"\\fB{_text(name)}\\fR" for name in action.option_strings)
+        yield from (".TP", f"{names} \\fI{_text(value)}\\fR".strip().replace(" \\fI\\fR", ""))
+        yield _text(formatter._expand_help(action) if action.help else "")  # noqa: SLF001
+
+
+def _text(words: str) -> str:
+    """Return words as a line of the page, in which nothing has a special meaning."""
+    plain = " ".join(words.split()).replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{plain}" if plain.startswith((".", "'")) else plain
