@@ -572,6 +572,8 @@ class Prover:
         line, size = access.line, self._size(access.space)
         if access.why == NO_POINTER and search:
             return self._no_pointer(access)
+        if access.space[0] == IMAGE and not access.why:
+            return self._report_proved("bounds", line)  # reads outside of it give a fixed value, writes are dropped
         if access.why or size is None:
             return self._report_unknown("bounds", line, access.why or "its memory is not modelled")
 
@@ -670,7 +672,7 @@ class Prover:
         a, b = one.access, other.access
         if not (a.write or b.write) or (a.atomic and b.atomic and a.size == b.size):
             return None
-        if b.space[0] == UNKNOWN:
+        if b.space[0] == UNKNOWN or (a.space[0] == IMAGE and b.space == (IMAGE, -1)):
             return self._report_unknown("race", a.line, f"it may meet the access of line {b.line}: {b.why}")
         if a.space != b.space:
             if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
@@ -682,7 +684,7 @@ class Prover:
         cases = []
         if a.intervals & b.intervals:
             cases.append((SymbolicItem(1, 0), SymbolicItem(2, 0)))
-        if a.space[0] in (BUFFER, VARIABLE):
+        if a.space[0] in (BUFFER, VARIABLE, IMAGE):
             cases.append((SymbolicItem(1, 1), SymbolicItem(2, 2)))
         for items in cases:
             result = self._meet(a, b, items, lines)

@@ -110,13 +110,13 @@ class MemoryMap:
         if memory.is_shared or surface == SLM_INDEX:
             return self._find_shared(address)
         if surface is not None and surface < 0:
-            return (BUFFER, ~surface), address, ""
+            return (IMAGE if ~surface in self.images else BUFFER, ~surface), address, ""
         if surface in STATELESS_INDEXES:
             return self._flat(address)
         if surface is not None and surface in self.bindings:
             index = self.bindings[surface]
             if index in self.images:
-                return (IMAGE, index), address, "images are not modelled"
+                return (IMAGE, index), address, ""
             return (BUFFER, index), address, ""
         return (UNKNOWN, 0), address, "its surface is not known"
 

@@ -41,9 +41,11 @@ from visa_lsp.app.prove.terms import (
     Level,
     Sum,
     SumPool,
+    at_most,
     both,
     either,
     equal,
+    less,
     negation,
     number,
 )
@@ -74,7 +76,15 @@ from visa_lsp.isa.model import FlowClass, PredicateUse, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
-from visa_lsp.program.message import ElementMessage, FenceMessage, MessageMemory, understood_message_of
+from visa_lsp.program.message import (
+    ElementMessage,
+    FenceMessage,
+    MessageMemory,
+    SampleMessage,
+    TexelMessage,
+    sample_message_of,
+    understood_message_of,
+)
 from visa_lsp.program.model import (
     Address,
     AddressOf,
@@ -100,6 +110,7 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH: Final = 8
 MAX_STATEMENTS: Final = 60_000  # walked in all, loops several times
+COORDINATE_BITS: Final = 31
 MAX_ROUNDS: Final = 6  # until the values of a loop are classified
 _REPEATED: Final = Stretches(frozenset(), frozenset())
 
@@ -522,6 +533,30 @@ class Walker:
         for one in addresses:
             self._access(place, way, message.memory, one + low, size, guard, write=write, atomic=atomic, stored=stored)
 
+    def _texels(
+        self, message: TexelMessage | SampleMessage, place: int, held: Claim, site: InstructionSite, way: Way
+    ) -> None:
+        """Record the access of a message to an image, whose texels are one number of their coordinates."""
+        space, _, why = self._find_space(message.memory, ZERO, way.registers)
+        if space[0] != IMAGE:
+            space, why = (UNKNOWN, 0), "its image is not known"
+        at, inside = ZERO, TRUE
+        if isinstance(message, SampleMessage) or site.control.no_mask:
+            # The texels near a place, or those of several lanes, may be any.
+            at = self.pool.fresh("a sampled place", Level.ITEM, 0, (1 << 3 * COORDINATE_BITS) - 1, site.line)
+        else:
+            for axis, one in enumerate(message.coordinates):
+                if not one.operand.var:
+                    continue
+                operand = Lanes(one.operand, message.type)
+                value = self.operands.read(operand, message.type, site, signed=message.type.is_signed) + one.offset
+                # Reads outside of an image give a fixed value, writes outside are dropped.
+                inside = both(inside, at_most(value * -1, 0), less(value, 1 << COORDINATE_BITS))
+                at = at + value * (1 << axis * COORDINATE_BITS)
+        write = isinstance(message, TexelMessage) and message.use is not MemoryUse.READ
+        atomic = isinstance(message, TexelMessage) and message.use is MemoryUse.ATOMIC
+        self._record(place, way, space, at, 1, both(held, inside), write=write, atomic=atomic, why=why)
+
     def _find_stored(self, message: ElementMessage, registers: ItemRegisters) -> tuple[Sum, ...]:
         """Return the elements that a store writes, as far as they are known."""
         places = [self._place_of_element(message, at) for at in range(len(message.elements))]
@@ -572,6 +607,8 @@ class Walker:
     ) -> None:  # fmt: skip
         for test, part in self.memory.pointer_cases(address):
             space, offset, why = self._find_space(memory, part, way.registers)
+            if space[0] == IMAGE:
+                why = "it accesses an image as a buffer"
             self._record(
                 place, way, space, offset, size, both(guard, test), write=write, atomic=atomic, why=why, stored=stored
             )
@@ -617,7 +654,7 @@ class Walker:
             return way
         if name == "barrier":
             return self._barrier(place, way)
-        message = understood_message_of(inst)
+        message = understood_message_of(inst) or sample_message_of(inst, self.kernel.variable_type)
         if isinstance(message, FenceMessage):
             order = way.order.add_fence(SHARED_MEMORY if message.shared else GLOBAL_MEMORY, self.new_interval())
             return replace(way, order=order)
@@ -625,6 +662,10 @@ class Walker:
             self._transfer(message, place, way)
             if message.use is MemoryUse.ATOMIC:
                 self.forget_writes(inst, registers)
+            return way
+        if isinstance(message, TexelMessage | SampleMessage):
+            self._texels(message, place, held, site, way)
+            self.forget_writes(inst, registers)
             return way
         if name == "faddr":
             target = inst.get("dst")
