@@ -77,6 +77,7 @@ from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.message import (
+    OFFSETS,
     ElementMessage,
     FenceMessage,
     MessageMemory,
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.isa.types import DataType
     from visa_lsp.program.payload import KernelInfo
 
 MAX_CALL_DEPTH: Final = 8
@@ -541,15 +543,15 @@ class Walker:
         if space[0] != IMAGE:
             space, why = (UNKNOWN, 0), "its image is not known"
         at, inside = ZERO, TRUE
-        if isinstance(message, SampleMessage) or site.control.no_mask:
+        coordinates = _coordinates_of(message, self.kernel.instructions[place])
+        if coordinates is None or site.control.no_mask:
             # The texels near a place, or those of several lanes, may be any.
             at = self.pool.fresh("a sampled place", Level.ITEM, 0, (1 << 3 * COORDINATE_BITS) - 1, site.line)
         else:
-            for axis, one in enumerate(message.coordinates):
-                if not one.operand.var:
+            for axis, (operand, type_, offset) in enumerate(coordinates):
+                if not operand.var:
                     continue
-                operand = Lanes(one.operand, message.type)
-                value = self.operands.read(operand, message.type, site, signed=message.type.is_signed) + one.offset
+                value = self.operands.read(Lanes(operand, type_), type_, site, signed=type_.is_signed) + offset
                 # Reads outside of an image give a fixed value, writes outside are dropped.
                 inside = both(inside, at_most(value * -1, 0), less(value, 1 << COORDINATE_BITS))
                 at = at + value * (1 << axis * COORDINATE_BITS)
@@ -817,6 +819,18 @@ class Walker:
 
 
 _MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "media"})
+
+
+def _coordinates_of(message: TexelMessage | SampleMessage, inst: Inst) -> list[tuple[RawOperand, DataType, int]] | None:
+    """Return the coordinates of a texel with their types and offsets; None for texels near a place."""
+    if isinstance(message, TexelMessage):
+        return [(one.operand, message.type, one.offset) for one in message.coordinates]
+    moved = inst.get("aoffimmi")
+    is_plain = moved is None or (isinstance(moved, Immediate) and not moved.bits)
+    found = {name: operand for name, operand, type_ in message.parameters if type_ == "<i4"}
+    if not inst.row.has(Trait.LOADS_PIXELS) or not is_plain or "u" not in found or OFFSETS in found:
+        return None
+    return [(found.get(name, RawOperand(0, 0)), ty.D, 0) for name in ("u", "v", "r")]
 
 
 def _is_modelled(message: ElementMessage) -> bool:
