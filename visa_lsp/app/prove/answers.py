@@ -73,6 +73,7 @@ TILE: Final = 16  # work items along an axis of a tile, because compilers and pr
 _MET: Final = "all work items of a group come to the barrier of line {}"
 _STAYS: Final = "accesses of shared local memory stay in their arrays (see the answers for bounds)"
 _STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their work item"
+_EQUAL: Final = "the work items seem to store equal values, which the simulator does not report"
 _STAYS_INDIRECT: Final = "indirect operands stay in their variables (see the answers for bounds)"
 _ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
@@ -459,7 +460,7 @@ class Prover:
         elif build is builds[0]:
             why = "the simulator did not confirm the launch that was found"
         else:
-            why = "the work items seem to store equal values, which the simulator does not report"
+            why = _EQUAL
         return self._report_unknown(property_, lines[0], why)
 
     # ---- bounds
@@ -678,6 +679,10 @@ class Prover:
             if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
                 return None
             return self._report_proved("race", a.line, [_STAYS])
+        apart = b.offset - a.offset
+        is_fixed = apart.is_constant and a.offset.level is Level.LAUNCH
+        if is_fixed and not -b.size < apart.constant < a.size:
+            return None  # the same places for all work items, side by side
         # Also of other lanes, because the question does not fix the lane of a work item.
         lines = [*one.lines, *other.lines]
         needs: dict[str, None] = {}
@@ -755,6 +760,8 @@ class Prover:
         if proof is not None or not search:
             return proof or self._report_unknown("race", a.line)
 
+        if _store_equal_values(a, b):
+            return self._report_unknown("race", a.line, _EQUAL)
         kernel, grf_bytes = self.walker.kernel, self.walker.platform.grf_bytes
         parts = [find_loaded_parts(one, kernel, self.effects, grf_bytes) for one in (a, b)]
 
@@ -829,9 +836,7 @@ class Prover:
             )
             return items.constant % simd == 0, words
         rest = items - self.pool.quotient(items, simd) * simd
-        question = self.solver.question()
-        hard = [*self._base(question, [_ITEM]), question.condition(negation(equal(rest, 0)), _ITEM)]
-        is_full = self.solver.ask(question, hard, seconds=1.0).word == "no"
+        is_full = not self._is_possible(negation(equal(rest, 0)))
         return is_full, tuple(self.always) if is_full else ()
 
     # ---- divergence
@@ -865,23 +870,10 @@ def _is_own(key: int) -> bool:
     return space is RegisterSpace.PREDICATE or (space is RegisterSpace.GENERAL and number_of(key) >= FIRST_VARIABLE)
 
 
-def _find_guarded_offsets(access: ItemAccess) -> Iterator[int]:
-    """Yield the offsets that an access has at most by conditions that compare its index with a constant."""
-    own = _drop_wraps(access.offset)
-    work = [access.path] if own.factors else []
-    while work:
-        one = work.pop()
-        work += one.parts
-        index = _drop_wraps(one.term)
-        if one.word == "le" and index.factors:
-            scale = own.factors[0][1] // index.factors[0][1]
-            if scale > 0 and (rest := own - index * scale).is_constant:
-                yield rest.constant
-
-
-def _drop_wraps(term: Sum) -> Sum:
-    """Return a sum without the multiples of 2^32 by which it wraps around."""
-    return Sum(tuple([pair for pair in term.factors if pair[1] % (1 << 32)]), term.constant)
+def _store_equal_values(a: ItemAccess, b: ItemAccess) -> bool:
+    """Return whether two work items store the same known values at one place of all work items."""
+    is_one = a.write and b.write and a.offset == b.offset and a.stored == b.stored
+    return is_one and bool(a.stored) and all(one.level is Level.LAUNCH for one in (a.offset, *a.stored))
 
 
 def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:

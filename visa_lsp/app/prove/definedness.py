@@ -16,7 +16,7 @@ from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.flow.divergence import divergent_blocks
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, variable_key
 from visa_lsp.isa.model import FlowClass, PredicateUse
-from visa_lsp.program.model import Combine, Inst, Predicate, PredicateOperand, RawOperand
+from visa_lsp.program.model import Combine, General, Inst, Predicate, PredicateOperand, RawOperand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -178,7 +178,9 @@ class Definedness:
         computes = inst.row.family in _COMPUTES and is_vector and control.no_mask
         # The lanes that a predicate leaves out keep their values, and read nothing.
         guard = found.literal if inst.row.predicate_use is PredicateUse.GUARDS else None
-        if not inst.row.marks_source:
+        target = inst.get("dst")
+        is_dropped = inst.row.family in _COMPUTES and isinstance(target, General) and not target.var
+        if not inst.row.marks_source and not is_dropped:
             for access in step.accesses:
                 if access.writes or not access.possible or access.purpose is AccessPurpose.TAKEN:
                     continue

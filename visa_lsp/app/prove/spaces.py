@@ -171,6 +171,8 @@ def join_accesses(one: ItemAccess, other: ItemAccess) -> ItemAccess | None:
     if not same or one.atomic or not apart.is_constant or not 0 <= apart.constant <= one.size:
         return None
     stored = one.stored if one.stored == other.stored and not apart.constant else ()
+    if one.stored and other.stored and apart.constant == one.size:
+        stored = (*one.stored, *other.stored)
     return replace(one, size=max(one.size, apart.constant + other.size), stored=stored)
 
 

@@ -522,18 +522,18 @@ class Walker:
         address = self._address(message, first_lane if message.single else site)
         guard = self.operands.flag(message.guard, site)
         write, atomic = message.use is not MemoryUse.READ, message.use is MemoryUse.ATOMIC
-        stored = self._find_stored(message, way.registers) if message.use is MemoryUse.WRITE else ()
+        stored = [self._find_stored(message, way.registers)]
         if not write:
             self._load(message, address, guard, site)
         addresses = [address]
         if control.no_mask and control.exec_size > 1 and not message.single:
             # The lanes are elements, so each work item of the thread accesses the places of every lane.
             addresses = [self._address(message, site) for _ in self._elements(control)]
-            stored = ()
+            stored = [self._find_stored(message, way.registers) for _ in self._elements(control)]
         low = min(message.elements, default=0) * message.size
         size = message.bytes_per_lane - low
-        for one in addresses:
-            self._access(place, way, message.memory, one + low, size, guard, write=write, atomic=atomic, stored=stored)
+        for one, values in zip(addresses, stored, strict=True):
+            self._access(place, way, message.memory, one + low, size, guard, write=write, atomic=atomic, stored=values)
 
     def _texels(
         self, message: TexelMessage | SampleMessage, place: int, held: Claim, site: InstructionSite, way: Way
@@ -560,10 +560,13 @@ class Walker:
         self._record(place, way, space, at, 1, both(held, inside), write=write, atomic=atomic, why=why)
 
     def _find_stored(self, message: ElementMessage, registers: ItemRegisters) -> tuple[Sum, ...]:
-        """Return the elements that a store writes, as far as they are known."""
+        """Return the elements that a store writes; none if one of them is not known."""
+        if message.use is not MemoryUse.WRITE:
+            return ()
         places = [self._place_of_element(message, at) for at in range(len(message.elements))]
         values = [registers.find(place, signed=False) for place in places if place is not None]
-        return tuple([one for one in values if one is not None])
+        known = tuple([one for one in values if one is not None])
+        return known if len(known) == len(places) else ()
 
     def _place_of_element(self, message: ElementMessage, at: int) -> LanePlace | None:
         """Return the place of an element of a load or store in its register."""
