@@ -37,7 +37,6 @@ from visa_lsp.app.prove.spaces import (
     memory_of,
 )
 from visa_lsp.app.prove.terms import (
-    LOADED,
     TRUE,
     Atom,
     Claim,
@@ -628,8 +627,7 @@ class Prover:
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
         if need is not None and self._need_finder.is_by_contents(access):
             cause = loads_of(access.offset)[0]
-            words = f"line {cause.line} loads" if cause.why == LOADED else f"the atomic of line {cause.line} returns"
-            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {words}")
+            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {cause.why} of line {cause.line}")
         excuse = None
         if need is not None and need.nearest is not None and need.formula is not None:
             words = need.formula.words

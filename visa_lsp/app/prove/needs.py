@@ -20,7 +20,19 @@ from visa_lsp.app.prove.assume import element_size
 from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.solve import SymbolicItem
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
-from visa_lsp.app.prove.terms import LOADED, RETURNED, Atom, Claim, Level, Sum, at_most, atoms_of, equal, number
+from visa_lsp.app.prove.terms import (
+    LOADED,
+    RETURNED,
+    UNFOLLOWED,
+    Atom,
+    Claim,
+    Level,
+    Sum,
+    at_most,
+    atoms_of,
+    equal,
+    number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -438,4 +450,4 @@ def _comparisons(path: Claim) -> Iterator[Claim]:
 
 def loads_of(*things: Sum | Claim) -> list[Atom]:
     """Return the values from memory that terms and conditions depend on."""
-    return [atom for atom in atoms_of(*things) if atom.why in (LOADED, RETURNED)]
+    return [atom for atom in atoms_of(*things) if atom.why in (LOADED, RETURNED, UNFOLLOWED)]
