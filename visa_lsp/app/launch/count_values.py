@@ -66,12 +66,16 @@ class Counts:
         if len(axes) == 1:
             idle = [sizes.local[0] // 2 + 1]  # a whole thread of a group
         ends = [max(2, sizes.totals[axis] - more) for axis, more in zip(axes, idle, strict=True)]
+        is_single = len(self.names) == 1
         values: dict[int, int] = {}
-        for index, axis in self._axes(sizes).items():
+        for index, axis in sorted(self._axes(sizes).items(), key=lambda placed: placed[1]):
             if index in guards:
-                values[index] = _prime(min(ends) if len(self.names) == 1 else ends[axes.index(axis)], values.values())
+                end = min(ends) if is_single else ends[axes.index(axis)]
+                if axis == 1 and values:  # wider than high
+                    end = min(end, max(values.values()) * 2 // 3)
+                values[index] = _prime(end, values.values())
             else:
-                values[index] = max(sizes.totals) if len(self.names) == 1 else sizes.totals[axis]
+                values[index] = max(sizes.totals) if is_single else sizes.totals[axis]
         if sides := self._sides(sizes):
             values |= zip(sides, _prime_sides(sizes.across - min(_IDLE)), strict=True)
         for index, name in self.names.items():
@@ -85,8 +89,16 @@ class Counts:
         return replace(sizes, counts=values)
 
     def _axes(self, sizes: DefaultSizes) -> dict[int, int]:
-        """Return the axis of work items for as many counts as there are axes, by name, else in order."""
+        """Return the axis of work items for as many counts as there are axes: by name, else in order.
+
+        Along a line it belongs to the first count that the kernel compares with ids.
+        """
         free = [axis for axis, total in enumerate(sizes.totals) if total > 1 or not axis]
+        if (
+            len(free) == 1
+            and (first := next((index for guard in self.guards for index in sorted(guard)), None)) is not None
+        ):
+            return {first: 0}
         placed: dict[int, int] = {}
         for use_names in (True, False):
             for index, name in self.names.items():
