@@ -135,7 +135,11 @@ class PassedArguments:
     def _refuse_overlap(self, key: int | str, array: Array) -> None:
         """Raise LaunchError if an array shares memory with another one, because the results of one would replace the other's."""
         for other_key, other in self.arrays.items():
-            if other is not array and (array.flags.writeable or other.flags.writeable) and np.shares_memory(array, other):
+            if (
+                other is not array
+                and (array.flags.writeable or other.flags.writeable)
+                and np.shares_memory(array, other)
+            ):
                 words = "overlap in memory; pass a copy of one, or one array for both"
                 raise LaunchError(f"arguments {other_key} and {key}: the arrays {words}", key)
 
