@@ -9,7 +9,7 @@ import pytest
 from corpus import place
 from each_case import each_of
 
-from visa_lsp.app.launch.count_values import Counts
+from visa_lsp.app.launch.count_values import CountArguments
 from visa_lsp.app.launch.defaults import DefaultSizes, fit_count
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run
@@ -124,5 +124,5 @@ VOLUME = DefaultSizes((8, 4, 2), (3, 7, 3))
 )
 def test_the_counts_of_a_launch_differ_and_vary_as_primes_where_the_kernel_compares_them(case):
     names, guards, sizes, even, uneven = case
-    counts = Counts(names, tuple(map(frozenset, guards)))
+    counts = CountArguments(names, tuple(map(frozenset, guards)))
     assert (counts.even(sizes).counts, counts.uneven(sizes).counts) == (even, uneven)

@@ -270,7 +270,7 @@ def _is_whole(number: object) -> bool:
 
 
 def _refuse_other_types(arrays: Mapping[int | str, Array], arguments: Sequence[KernelArgument]) -> None:
-    """Raise LaunchError for an array whose elements have another size than those of the kernel's pointer, or are no floats."""
+    """Raise LaunchError for an array whose elements have another size than those of the kernel's pointer, or another kind."""
     for argument in arguments:
         array = arrays.get(argument.index, arrays.get(argument.name))
         element = cl_element(argument.type.rstrip("* ")) if argument.type.endswith("*") else ""

@@ -37,7 +37,7 @@ _IDLE: Final = (3, 5, 5)  # work items beyond a count along the axes of a plane:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class CountArguments:
     """The counts of a kernel: names by argument, and for each comparison with an id the arguments that it depends on."""
 
     names: Mapping[int, str]
@@ -54,8 +54,8 @@ class Counts:
             values |= zip(sides, (total // short, short), strict=True)
         for index, name in self.names.items():
             if _PITCH.fullmatch(name):
-                values.setdefault(index, _unused(range(total + _PITCH_STEP, 2 * total + 256, _PITCH_STEP), values))
-            values.setdefault(index, _unused((total * part // of for part, of in _TILES), values))
+                values.setdefault(index, _pick_other(range(total + _PITCH_STEP, 2 * total + 256, _PITCH_STEP), values))
+            values.setdefault(index, _pick_other((total * part // of for part, of in _TILES), values))
         return replace(sizes, counts=values)
 
     def uneven(self, sizes: DefaultSizes) -> DefaultSizes:
@@ -117,14 +117,16 @@ class Counts:
         return sides if all(index in self.names for index in sides) else []
 
 
-def counts_of(kernel: Kernel, names: Mapping[int, str], places: Mapping[int, int], ids: Iterable[int]) -> Counts:
+def counts_of(
+    kernel: Kernel, names: Mapping[int, str], places: Mapping[int, int], ids: Iterable[int]
+) -> CountArguments:
     """Return the counts of a kernel with their guards.
 
     ``places`` has the variable of each count, ``ids`` those with ids of work items and groups. If the kernel loads a count,
     every count is a guard.
     """
     if not names.keys() <= places.keys():
-        return Counts(names, (frozenset(names),) if len(names) == 1 else tuple(frozenset((n,)) for n in names))
+        return CountArguments(names, (frozenset(names),) if len(names) == 1 else tuple(frozenset((n,)) for n in names))
     use = InputUse(kernel)
     given = use.find_reached(map(use.root, ids))
     counted = {index: use.find_reached((use.root(place),)) for index, place in places.items() if index in names}
@@ -137,11 +139,11 @@ def counts_of(kernel: Kernel, names: Mapping[int, str], places: Mapping[int, int
             continue
         others = [source for source in sources if source not in given] or sources
         guards[frozenset(n for n, of in counted.items() if not of.isdisjoint(others))] = None
-    return Counts(names, tuple(guard for guard in guards if guard))
+    return CountArguments(names, tuple(guard for guard in guards if guard))
 
 
-def _unused(numbers: Iterable[int], values: Mapping[int, int]) -> int:
-    """Return the first number that is no value; the last one if there is none."""
+def _pick_other(numbers: Iterable[int], values: Mapping[int, int]) -> int:
+    """Return the first number that differs from all values, else the last number."""
     number = 1
     for number in numbers:
         if number > 1 and number not in values.values():

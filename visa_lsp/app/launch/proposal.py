@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.inputs import is_object
 from visa_lsp.app.launch import forms
-from visa_lsp.app.launch.count_values import Counts, counts_of
+from visa_lsp.app.launch.count_values import CountArguments, counts_of
 from visa_lsp.app.launch.defaults import NAMELESS, DefaultSizes, Triple, is_count
 from visa_lsp.app.launch.file import LaunchFile, parse_launch
 from visa_lsp.app.launch.linking import with_callees
@@ -202,7 +202,7 @@ class _Proposer:
         self.symbols = _symbols(module, self.info, sections, options, given)
         self.sizes = _sizes(kernel, self.info, given, told)
         self.given_counts = self.sizes[0].counts
-        self.counts: dict[tuple[bool, bool], Counts] = {}
+        self.counts: dict[tuple[bool, bool], CountArguments] = {}
         self.left = steps
         self.platform: tuple[Platform, str] | None = None
 
@@ -262,7 +262,7 @@ class _Proposer:
         shown = uneven if _is_wrong(rest, uneven) and not _is_wrong(trial, proposal) else proposal
         return replace(shown, uneven=uneven, even=proposal)
 
-    def _counts(self, sizes: DefaultSizes) -> Counts:
+    def _counts(self, sizes: DefaultSizes) -> CountArguments:
         """Return the counts of the kernel; ``sizes`` say whether nameless integers are among them."""
         key = (sizes.nameless, sizes.totals[2] > 1)
         if key not in self.counts:
@@ -533,7 +533,7 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
             several = _tall_groups((x, y, z))
         reads_group = not variables.isdisjoint((*_GROUP_IDS, _R0))
         found.append(
-            DefaultSizes((x, y, z), groups or (several if reads_group else (1, 1, 1)), _given_counts(given, told))
+            DefaultSizes((x, y, z), groups or (several if reads_group else (1, 1, 1)), _read_counts(given, told))
         )
     return found
 
@@ -568,7 +568,7 @@ def _other_groups(sizes: DefaultSizes, *, is_guarded: bool) -> Triple:
     return (x, y, z) if is_guarded or x == 1 else (x + 2, y, z)
 
 
-def _given_counts(given: Spec, told: Spec) -> dict[int, int]:
+def _read_counts(given: Spec, told: Spec) -> dict[int, int]:
     """Return the given values of counts by argument, and the first large one for the others."""
     args = given.get("args")
     found: dict[int, int] = {}
