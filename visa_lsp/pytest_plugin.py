@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_CACHES = pytest.StashKey[AbstractContextManager[Any]]()
+_CACHES = pytest.StashKey[ExitStack]()
 _ENDINGS = (".launch.yaml", ".launch.yml")
 
 
@@ -79,9 +79,9 @@ class LaunchTest(pytest.Item):
         engine, checks = self.config.getoption("visa_engine"), self.config.getoption("visa_checks")
         options = runner.RunOptions(engine=engine, checks=checks)
         if _CACHES not in self.config.stash:
-            self.config.stash[_CACHES] = caches = open_caches("run")
-            caches.__enter__()
-            self.config.add_cleanup(lambda: caches.__exit__(None, None, None))
+            self.config.stash[_CACHES] = caches = ExitStack()
+            caches.enter_context(open_caches("run"))
+            self.config.add_cleanup(caches.close)
         try:
             first = read_launch_file(self.path)
             for point in first.sweep.points() if first.sweep is not None else [()]:
