@@ -91,7 +91,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     else:
         wanted = _EXPECTED.get(slot.shape) or _article(describe_classes(slot.classes))
     message = f"{article}{is_what} cannot be {where}; expected {wanted}"
-    if typed := _typed_number(ctx, slot, problem):
+    if typed := _add_type(ctx, slot, problem):
         number, is_safe = typed
         fix = ctx.fix(f"write `{number}`", problem.place, number, safe=is_safe)
         return ctx.report(RULE, problem.place, f"the number `{text}` lacks its type; write `{number}`", fixes=(fix,))
@@ -105,7 +105,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message, severity=WARNING if overlooks else None)
 
 
-def _typed_number(ctx: CheckContext, slot: Slot, problem: Problem) -> tuple[str, bool] | None:
+def _add_type(ctx: CheckContext, slot: Slot, problem: Problem) -> tuple[str, bool] | None:
     """Return an immediate with the type that it lacks, and whether no other type is meant; None for other operands."""
     text = ctx.text(problem.place)
     number = _NUMBER.fullmatch(text)

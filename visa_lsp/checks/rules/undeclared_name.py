@@ -54,7 +54,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     related = [(place, f"`{name}` is also used here") for place in uses[1:MAX_RELATED_USES]]
     fixes = []
     message = f"`{name}` is not declared"
-    known = _predefined(name)
+    known = _find_predefined(name)
     if known:
         message += f"; the predefined variable is `{known}`"
         edits = tuple(ctx.edit(place, known) for place in (uses or [problem.place])[:MAX_RENAMED_USES])
@@ -97,7 +97,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
 
 
-def _predefined(name: str) -> str:
+def _find_predefined(name: str) -> str:
     """Return the predefined variable or state that a name without its sign, or in other letters, means; empty if none."""
     word = f"%{name.removeprefix('%')}"
     known = (word, word.lower()) if word != _NULL else ()
