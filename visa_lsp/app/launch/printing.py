@@ -156,6 +156,24 @@ def verdict(report: RunReport) -> str:
     return f"ran, {watched}; nothing was expected"
 
 
+def failure_line(report: RunReport) -> str:
+    """Return the first failure of a report in a line: a fault with its place, else an expectation."""
+    if report.faults:
+        fault = report.faults[0]
+        place = f"line {fault.line + 1}: " if fault.line >= 0 else ""
+        more = (
+            f" (and {_count(len(report.faults) + report.more_faults - 1, 'more fault')})"
+            if len(report.faults) > 1
+            else ""
+        )
+        return f"{fault.kind.value}: {place}{fault.message}{more}"
+    failed = next((e for e in report.expectations if not e.ok), None)
+    if failed is not None:
+        return f"arg {_name_argument(report, failed.arg)}: {failed.message}"
+    missing = next((kind for kind, is_found in report.expected_faults.items() if not is_found), "")
+    return f"the expected fault {missing} was not found" if missing else verdict(report)
+
+
 def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the printed lines of a fault, given as in JSON."""
     yield f"  {word}: {values['text']}"
