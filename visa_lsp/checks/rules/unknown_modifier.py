@@ -46,6 +46,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if ctx.dialect is Dialect.V42 and any(m.kind is Modifier.Kind.ANGLE for m in row.modifiers):
         message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any word in angle brackets)"
         return ctx.report(RULE, problem.place, message, severity=WARNING)
+    if ctx.dialect is Dialect.V42 and word.isdecimal() and any(m.any_number for m in row.modifiers):
+        message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any number)"
+        return ctx.report(RULE, problem.place, message, severity=WARNING)
     if found:
         fix = ctx.fix(f"change to `.{found}`", problem.place, found)
         return ctx.report(RULE, problem.place, f"{message}; did you mean `.{found}`?", fixes=(fix,))
@@ -67,7 +70,7 @@ def modifier_words(modifier: Modifier) -> str:
         case Modifier.Kind.NUMBER:
             return "a number"
         case Modifier.Kind.LETTERS:
-            return "letters of " + " ".join(modifier.words)
+            return "letters of " + " ".join(modifier.words) + ", in this order"
         case Modifier.Kind.ANGLE:
             return "flags of " + " ".join(f"<{w}>" for w in modifier.words)
         case _:
