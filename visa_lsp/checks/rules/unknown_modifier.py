@@ -36,6 +36,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(row, Instruction)
     if word == "sat":
         tail, severity = (" (the finalizer does not check)", WARNING) if row.saturation_dropped else ("", ERROR)
+        if ctx.dialect is Dialect.V42:  # whose finalizer refuses it
+            tail, severity = "", ERROR
         message = f"`{row.mnemonic}` has no saturation; leave out `.sat`{tail}"
         return ctx.report(RULE, problem.place, message, severity=severity)
     known = [w for m in row.modifiers if m.kind is Modifier.Kind.WORD for w in m.words]
