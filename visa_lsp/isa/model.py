@@ -226,6 +226,7 @@ class Modifier(Struct, frozen=True, eq=False):
     # For a field that is not stored: the field and the bit in which other writers of objects store the word.
     heard: tuple[str, int] | None = None
     unread: frozenset[str] = frozenset()  # words that the finalizer of 2026 misreads
+    any_number: bool = False  # WORD: the finalizer of 2026 reads any number
     newest: int | None = None  # a word of text 4.2 only: the value if such a text omits it
     doc: str = ""
 
@@ -268,13 +269,11 @@ class Modifier(Struct, frozen=True, eq=False):
 
     def _letters(self, text: str) -> int | None:
         value = 0
-        while text:
-            hit = next((w for w in sorted(self.words, key=len, reverse=True) if text.startswith(w)), None)
-            if hit is None:
-                return None
-            value |= self.words[hit]
-            text = text[len(hit) :]
-        return value
+        for word, bit in self.words.items():
+            if text.startswith(word):
+                value |= bit
+                text = text[len(word) :]
+        return None if text else value
 
     def _angles(self, text: str) -> int | None:
         value = 0

@@ -35,7 +35,7 @@ _GOFF: Final = vec("goff", doc="offset added for every lane", types=OFFSET_TYPES
 _OFF: Final = raw("off", doc="one offset per lane, ud")
 _OWORDS: Final = (1, 2, 4, 8, 16)
 _ELTSIZE: Final = Modifier("eltsize", {"1": 0, "2": 1, "4": 2}, doc="bytes of one element")
-_BLOCKS: Final = Modifier("n", BLOCKS, doc="bytes per lane")
+_BLOCKS: Final = Modifier("n", BLOCKS, any_number=True, doc="bytes per lane")
 _SCALED_SIZES: Final = (1, 2, 4, 8, 16, 32)
 _LANES_OFF: Final = replace(_OFF, lane_bytes=4)
 _DWORDS_IN: Final = replace(_DST, lane_bytes=4)
@@ -155,7 +155,7 @@ def _qword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -
     return message(
         mnemonic, opcode, "data_port", f"E P n:b surface:s off:r {'src' if store else 'dst'}:r",
         (SURFACE, _OFF, _SRC if store else _DST),
-        (Modifier("n", {"1": 0, "2": 1, "4": 2}, doc="qwords per lane"),),
+        (Modifier("n", {"1": 0, "2": 1, "4": 2}, any_number=True, doc="qwords per lane"),),
         _elements(mnemonic, Elements.QWORDS, store=store, alignment=8), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16), platforms=since("XeHP_SDV")
     )  # fmt: skip
