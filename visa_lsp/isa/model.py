@@ -187,8 +187,6 @@ class Slot(Struct, frozen=True, eq=False):
     limits: tuple[int, int | None] | None = None
     most: int | None = None  # INTEGER: maximum of a number that the finalizer reads in any form
     choices: Mapping[str, tuple[int, ...]] | None = None  # GROUP: the legal numbers of each of its fields
-    lane_bytes: int = 0  # RAW: bytes that a lane moves, if certain; for each letter if ``per_channel``
-    per_channel: bool = False
     hexadecimal: bool = False  # INTEGER: hexadecimal only in text 4.2
     length: bool = False  # INTEGER: a number after a slash, the length of the register before it
     # SURFACE: numbers of predefined surfaces that are refused here, with the platforms on which the finalizer refuses them.
