@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -222,7 +223,7 @@ def prove_kernel(
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
     from visa_lsp.app.prove.loaded_parts import has_unread_parts
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
-    from visa_lsp.app.prove.small_launches import fixed_sizes, run_first_launches
+    from visa_lsp.app.prove.small_launches import fixed_keys, run_first_launches
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
     from visa_lsp.app.read.effects import Effects
@@ -259,9 +260,10 @@ def prove_kernel(
         given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
         confirmer = Confirmer(walker, runs, named=found.path is None)
         if loops is walk_loop and monotonic() < end:
-            quick = {"kernel": kernel.name, **fixed_sizes(walker.symbols)}
-            proposal = propose(module, run, place, quick, steps=TRIAL_STEPS)
-            run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
+            quick = {"kernel": kernel.name, **fixed_keys(walker.symbols)}
+            with suppress(LaunchError):  # no launch keeps the assumptions
+                proposal = propose(module, run, place, quick, steps=TRIAL_STEPS)
+                run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
             refuted = with_shown_lines([], runs.lines, kernel.name)
             journal.refute(_with_faults(one, runs, {}) for one in refuted)
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
