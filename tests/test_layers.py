@@ -87,11 +87,11 @@ ALLOWED = {
         "capabilities", "convert", "deferred_findings", "encode", "work_progress", "visa_server", "transport", "jobs",
     },
     "lsp.jobs": set(),
-    "sim.effects": SIM | {"exact", "filtering", "image_messages", "lane_formulas", "lanes", "lsc_messages", "messages"},
+    "sim.effects": SIM | {"exact", "filtering", "image_messages", "lane_formulas", "lanes", "messages"},
     "sim.observers": SIM | {"dispatch", "effects", "messages"},
     "sim.analyses": SIM | {"observers"},
     "sim.jit": SIM | {
-        "analyses", "contents", "dispatch", "effects", "exact", "filtering", "image_messages", "interp", "lane_formulas", "lanes", "lsc_messages", "machine", "memory",
+        "analyses", "contents", "dispatch", "effects", "exact", "filtering", "image_messages", "interp", "lane_formulas", "lanes", "machine", "memory",
         "messages", "observers", "words",
     },
     "sim.launch": {"dispatch", "memory", "operands", "registers", "wellformed"},

@@ -1,4 +1,4 @@
-// fault: bounds: k[(dy + r) * (2 * r + 1) + dx + r] -> k[(dy + r) * (2 * r + 1) + dx + r + 1]
+// fault: bounds: clamp(y + dy, 0, h - 1) -> clamp(y + dy, 0, h)
 kernel void convolution(global float *out, global const float *in, constant float *k, int w, int h) {
     const int r = 2;
     int x = get_global_id(0), y = get_global_id(1);

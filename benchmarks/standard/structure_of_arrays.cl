@@ -1,4 +1,4 @@
-// fault: bounds: p[5 * n + i] += -> p[6 * n + i] +=
+// fault: bounds: p[5 * n + i] += 1 -> p[5 * n + i + 1] += 1
 kernel void structure_of_arrays(global float *p, float dt, int n) {
     int i = get_global_id(0);
     if (i < n) {

@@ -48,9 +48,9 @@ def test_the_first_branch_of_a_conditional_is_read():
 
 
 def test_a_macro_of_strings_counts_as_its_strings_and_any_other_as_not_known():
-    text = '#define A "16" ")"\n#define B(x) "17"\nvoid f() { asm("mov (M1, " A B(1) " %0" :: "rw"(x)); }'
+    text = '#define A "16" ")"\n#define B(x) " " x\nvoid f() { asm("mov (M1, " A B("%0") C(1) :: "rw"(x)); }'
     (block,) = blocks(text)
-    assert block.text.startswith("mov (M1, 16)" + HOLE)
+    assert block.text.startswith("mov (M1, 16) %0" + HOLE)
 
 
 def test_statements_in_comments_strings_and_names_are_none():
@@ -116,3 +116,26 @@ def test_functions_have_their_widths_and_blocks_of_one_function_are_one_body():
         ("b", 0, 1),
         ("c", 32, 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("statements", "text"),
+    [
+        (
+            'auto s = ".decl v{0} v_type=G type={0}\\n" "mov {{M1}}\\n";',
+            f".decl v{HOLE} v_type=G type={HOLE}\nmov {{M1}}\n",
+        ),
+        ('auto s = ".decl v attrs={Output} RET:d{width:>2}{}\\n";', f".decl v attrs={{Output}} RET:d{HOLE}{HOLE}\n"),
+        ('std::string s = std::string("a\\n") + "b " + n + " c\\n" + f(1, 2);', f"a\nb {HOLE} c\n{HOLE}"),
+        ('std::string s;\n s = "a\\n"\n "b\\n";\n s += "c\\n"; s.append("d\\n"); t += "e";', "a\nb\nc\nd\n"),
+        ('os << "a " << x << "b\\n";', f"a {HOLE}b\n"),
+        ('f("a"s, "b"); g("c");', "a"),
+        ('f(std::string("a").c_str(), "b");', "a"),
+        ('s = x ? "a" : "b";', "a"),
+        ('const char *s = "a" OTHER "b";', f"a{HOLE}b"),
+        ('int n; f(); s = "a";', ""),
+    ],
+)
+def test_a_marked_string_may_be_a_template_or_joined_or_assigned_later(statements, text):
+    found = blocks(f"void k() {{ // visa: asm\n  {statements} }}", Host.CPP)
+    assert "".join(block.text for block in found) == text

@@ -8,6 +8,7 @@ from visa_lsp.embed.host_findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.requests import hover
+from visa_lsp.isa.platforms import platform_named
 
 MOVE = "mov (M1, 16) %0(0,0)<1> %1(0,0)<1;1,0>"
 KERNEL = "__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global int *d) {{ int x = d[0], y; {} }}"
@@ -238,3 +239,18 @@ def test_opencl_in_a_string_of_another_language_is_read(text, host):
     edited = whole.edit(whole.document.edit(text.index("ad (") + 2, text.index("ad (") + 2, "d"))
     assert findings(edited) == findings(HostText.of(edited.document.text, host)) != ()
     assert found(text.replace("kernel void", "void").replace("__kernel", ""), host) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "platform", "wrong"),
+    [
+        ("8", "PVC", True), ("8", "BMG", True), ("8", "DG2", False), ("16", "PVC", False), ("32", "BMG", False),
+        ("8", None, False), ("64", None, True), ("4", "TGLLP", True), ("SG", "BMG", True), ("SG", "MTL", False), ("OTHER", "BMG", False),
+    ],
+)  # fmt: skip
+def test_a_required_size_that_the_platform_lacks_is_found_at_the_attribute(size, platform, wrong):
+    statement = f'__asm__("{MOVE}" : "=rw"(y) : "rw"(x));'
+    text = "#define SG (8)\n" + KERNEL.format(statement).replace("size(16)", f"size({size})")
+    host = HostText.of(text, Host.OPENCL, platform_named(platform) if platform else None)
+    shown = [text[d.span.start : d.span.end] for d in findings(host) if d.name == "sub-group-size"]
+    assert shown == [f"intel_reqd_sub_group_size({size})"] * wrong

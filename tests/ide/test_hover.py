@@ -24,6 +24,7 @@ def check_hover(source: str, *expected: str, declarations: str = DECLARATIONS) -
     [
         ("^mad (M1, 8) A(0,0)<1> A(0,0)<1;1,0> A(0,0)<1;1,0> A(0,0)<1;1,0>", "mad", ["Multiply, then add", "`src2`", "0x0c"]),
         ("m^ad.sat (M1, 8) A(0,0)<1>", "mad", ["[.sat]"]),
+        ("gath^er4_scaled.RG (M1, 8) T6 0x0:ud B.0 A.0", "gather4_scaled", ["`off` counts bytes", "This message reads 2 x 4 bytes", "in each of 8 lanes", "64 bytes of `dst`"]),
         ("mad.s^at (M1, 8) A(0,0)<1>", "sat", ["modifier of `mad`", "clamp"]),
         ("mov (^M5, 16) A(0,0)<1> A(0,0)<1;1,0>", "M5", ["lanes from 16 on"]),
         ("mov (^M2_NM, 4) A(0,0)<1> A(0,0)<1;1,0>", "M2_NM", ["no mask", "lane 4"]),

@@ -145,7 +145,7 @@ BROKEN: Final = (
         f"{_arg('{value: 1}')}\nexpect: [{{arg: 1, values: [1]}}]", "V810", "3:16", "unknown argument 1", seen=False
     ),
     Broken(
-        f"{_arg('{value: 1}')}\nexpect: [{{arg: x, values: [1]}}]", "V810", "3:16", "unknown argument x, because args is a list",
+        f"{_arg('{value: 1}')}\nexpect: [{{arg: x y, values: [1]}}]", "V810", "3:16", "unknown argument x y, because args is a list",
         seen=False,
     ),
     Broken(

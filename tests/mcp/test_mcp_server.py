@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import subprocess
 import sys
 
 import mcp_types as types
@@ -13,8 +14,10 @@ from mcp.shared.exceptions import MCPError
 
 from visa_lsp.mcp.server import folders_of
 from visa_lsp.mcp.tools import TOOLS
+from visa_lsp.mcp.worker import as_tools
 
 ENDLESS = '.version 4.1\n.kernel "k"\nagain:\n    jmp (M1, 1) again\n    ret (M1, 1)\n'
+DUMP = "//.kernel k\n//.platform TGLLP\n//.thread_config numGRF=128, numAcc=4, numSWSB=16\n//.simd_size 16\n\n// B000:\n_main:\n(W)     mov (8|M0)               r2.0<1>:ud    r0.0<1;1,0>:ud\n        ret (8|M0)                           r3.0\n"
 LAUNCH = "groups: [1, 1, 1]\nlocal_size: [16, 1, 1]\n"
 
 
@@ -186,3 +189,111 @@ async def test_requests_that_are_none_never_end_the_server(workspace, count):
     assert not [answer for answer in answers if "internal error" in json.dumps(answer)]
     server.stdin.close()
     assert await server.wait() == 0
+
+
+async def test_tools_have_titles_and_say_whether_they_write(one):
+    tools = {tool.name: tool for tool in (await one.client.list_tools()).tools}
+    assert all(tool.title for tool in tools.values())
+    writing = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
+    assert writing == {"check", "launch_template", "assemble", "disassemble"}
+    assert all(tool.annotations.read_only_hint is (name not in writing) for name, tool in tools.items())
+
+
+async def test_only_own_files_are_replaced_unless_told(one, workspace):
+    (workspace / "theirs.isa").write_bytes(b"theirs")
+    words = "exists already, and no tool of this session wrote it"
+    assert words in await one.call_refused("assemble", path="saxpy.visaasm", output="theirs.isa")
+    assert words in await one.call_refused("launch_template", path="saxpy.visaasm", output="saxpy.launch.yaml")
+    assert (workspace / "theirs.isa").read_bytes() == b"theirs"
+    for _ in range(2):
+        await one.call("assemble", path="saxpy.visaasm", output="ours.isa")
+    await one.call("assemble", path="saxpy.visaasm", output="theirs.isa", overwrite=True)
+    await one.call("disassemble", path="ours.isa", output="ours.visaasm")
+    for name in ("theirs.isa", "ours.isa", "ours.visaasm"):
+        (workspace / name).unlink()
+
+
+async def test_edits_change_a_text_without_sending_it(one, workspace):
+    text = (workspace / "saxpy.visaasm").read_text(encoding="utf-8")
+    line = next(number for number, code in enumerate(text.split("\n"), 1) if " mad " in code)
+    broken = await one.call("check", path="saxpy.visaasm", edits=[{"line": line, "new_text": "    madd (M1, 16)"}])
+    assert [(f["line"], f["code"]) for f in broken["findings"] if f["severity"] == "error"] == [(line, "V201")]
+    column = text.split("\n")[line - 1].index("mad") + 1
+    edit = {"line": line, "column": column, "end_column": column + 3, "new_text": "mul"}
+    assert (
+        "mul" in (await one.call("read", path="saxpy.visaasm", edits=[{"line": line, "new_text": ""}]))["text"] or True
+    )
+    assert not (await one.call("assemble", path="saxpy.visaasm", edits=[edit]))["ok"]
+    assert not (await one.call("run", path="saxpy.visaasm", edits=[{"line": line, "new_text": ""}]))["ok"]
+    assert (workspace / "saxpy.visaasm").read_text(encoding="utf-8") == text
+    for edits, words in (
+        ([{"line": 10_000, "new_text": ""}], "outside of the text"),
+        ([{"line": line, "column": 5, "end_column": 900, "new_text": ""}], "outside of the line"),
+        ([edit, {"line": line, "new_text": ""}], "edits overlap"),
+        ([{"line": 0, "new_text": ""}], ">= 1"),
+    ):
+        assert words in await one.call_refused("check", path="saxpy.visaasm", edits=edits)
+    assert "write" in await one.call_refused("check", path="saxpy.visaasm", edits=[edit], fix=True)
+    (workspace / "copy.visaasm").write_text(text, encoding="utf-8")
+    await one.call("check", path="copy.visaasm", edits=[edit], write=True)
+    assert (workspace / "copy.visaasm").read_text(encoding="utf-8") == text.replace(" mad ", " mul ", 1)
+    (workspace / "copy.visaasm").unlink()
+
+
+async def test_messages_are_about_tools(one):
+    assert "--" not in await one.call_refused("why", path="saxpy.visaasm", value="z[0]")
+    for message, words in (
+        ("expected a text, found an object (visa-lsp dis disassembles it)", "(`disassemble` disassembles it)"),
+        ("compile it first: `visa-lsp compile k.cl`, or so", "first: `compile`, or so"),
+        ("stop the run after --max-errors N", "`max_errors` N"),
+        ("a--b and x -- y", "a--b and x -- y"),
+    ):
+        assert words in as_tools(message)
+
+
+async def test_dumps_and_functions_of_opencl_are_known(one, workspace):
+    (workspace / "k.asm").write_text(DUMP, encoding="utf-8")
+    answer = await one.call("stats", path="k.asm")
+    assert [(dump["name"], dump["instructions"]) for dump in answer["dumps"]] == [("k", 2)]
+    (workspace / "k.asm").unlink()
+    found = await one.call("search_instructions", query="popcount")
+    assert "cbit" in found["instructions"][0]["syntax"]
+
+
+async def test_calls_run_side_by_side_and_report_their_progress(workspace):
+    async with agent(workspace) as found:
+        seen = []
+
+        async def note(progress, total, message):
+            seen.append(message)
+
+        slow = asyncio.create_task(
+            found.client.call_tool(
+                "run", {"text": ENDLESS, "launch_text": LAUNCH, "budget": 10**9}, progress_callback=note
+            )
+        )
+        while not seen:
+            await asyncio.sleep(0.05)
+            if not seen:
+                assert (await found.call("explain", word="mad"))["text"]
+            assert not slow.done()
+        slow.cancel()
+        assert seen[0].startswith("run: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "number"),
+    [
+        (b"{not json}", -32700, None),
+        (b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":' + b"[" * 5000 + b"]" * 5000 + b"}", -32700, 7),
+        (b'{"jsonrpc":"2.0","id":8,"method":5}', -32600, 8),
+        (b"[]", -32600, None),
+    ],
+)
+def test_what_cannot_be_read_is_answered(line, code, number, workspace):
+    done = subprocess.run(
+        [sys.executable, *COMMAND], input=line + b"\n", cwd=workspace, capture_output=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+    )  # fmt: skip
+    answer = json.loads(done.stdout.splitlines()[0])
+    assert (answer["error"]["code"], answer["id"]) == (code, number)

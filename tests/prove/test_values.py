@@ -47,11 +47,11 @@ def modifiers_of(row):
 
 
 def cases(mnemonic, row, random, *, some, more=None):
-    """Yield the types, modifiers and saturation of an instruction: all of two sources, chosen ones of more."""
+    """Yield the types, modifiers and saturation of an instruction: every pair of a source and the destination."""
     names = sources_of(row)
     targets, types = types_of(row, "dst"), [types_of(row, name) for name in names]
     found = [(dst, *rest) for dst in targets for rest in product(*types)]
-    if some or len(found) > 512:
+    if some or len(found) > 64:
         pairs = {(dst, at, one): None for dst in targets for at, of in enumerate(types) for one in of}
         chosen = [
             (dst, *(one if i == at else random.choice(of) for i, of in enumerate(types))) for dst, at, one in pairs
@@ -145,7 +145,6 @@ def test_lane_words_with_a_constant(some):
 @SOME
 def test_copies_choices_and_comparisons(some):
     random = Random(SEED)
-    floats = (ty.F, ty.HF, ty.DF)
 
     def found():
         for dst, one in product(TYPES, TYPES):
@@ -162,7 +161,6 @@ def test_copies_choices_and_comparisons(some):
                     target = random.choice([destination(dst), RESULT])
                     yield compare("cmp", random, dst, [one, other], modifier, some=some, relop=relation, target=target)
 
-    assert floats
     check(found())
 
 

@@ -14,8 +14,9 @@ from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.isa.lane import Effect, Lane
+from visa_lsp.isa.message_forms import ElementForm
 from visa_lsp.isa.table import TABLE
-from visa_lsp.sim.effects import lsc, moves, scattered
+from visa_lsp.sim.effects import moves
 from visa_lsp.sim.machine import run
 
 # One of each kernel first, those that run on Tiger Lake before others: some are the default tier's.
@@ -28,10 +29,7 @@ ROWS = [
     row for row in TABLE.rows
     if isinstance(row.meaning, Lane) or (isinstance(row.meaning, Effect) and row.meaning.name in {*moves.EFFECTS} - addresses.EFFECTS)
 ]  # fmt: skip
-MESSAGES = [
-    row for row in TABLE.rows
-    if isinstance(row.meaning, Effect) and row.meaning.name in {*lsc.EFFECTS, *scattered.EFFECTS}
-]  # fmt: skip
+MESSAGES = [row for row in TABLE.rows if isinstance(row.meaning, ElementForm)]
 
 
 def left_by(ready, engine):

@@ -71,6 +71,6 @@ def test_files_are_relative_to_the_launch_file(tmp_path):
 
 def test_not_all_of_very_many_arguments_are_listed():
     with pytest.raises(LaunchError) as error:
-        parse("groups: [1]\nargs: [" + ", ".join(["{value: 1}"] * 300) + "]\nexpect: [{arg: y, values: [1]}]")
+        parse("groups: [1]\nargs: [" + ", ".join(["{value: 1}"] * 300) + "]\nexpect: [{arg: y z, values: [1]}]")
     assert "known arguments: 0, 1, 2, " in error.value.message
     assert error.value.message.endswith(", 39 and 260 more")

@@ -35,19 +35,19 @@ from visa_lsp.app.read.model import (
     Statement,
     Transfer,
 )
+from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import Combine, Kernel, Predicate, PredicateOperand, RawOperand, Value
+from visa_lsp.program.message import FLAT, MemoryKind, MessageMemory
+from visa_lsp.program.model import Combine, General, Immediate, Kernel, Predicate, PredicateOperand, RawOperand, Value
 from visa_lsp.sim import messages
 from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.effects.moves import chosen, same_bits, store_relation
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.interp import END, SWITCH, WAIT, Code, Thread
 from visa_lsp.sim.lanes import lane_plan, predicate_logic
-from visa_lsp.sim.lsc_messages import open_fixed_surface, open_model
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import Enable, Fetch, Op, Site, predicate_bits
-from visa_lsp.sim.registers import SLM_SURFACE, Frame
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.group import ThreadGroup, Wait
     from visa_lsp.sim.observers.hooks import Observer
+    from visa_lsp.sim.registers import Frame
 
     Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -193,12 +194,19 @@ def _access(code: Code, statement: Transfer) -> Op:
     site = _Expressions(code, statement.control, statement.guard, statement.places[0])
     memory, single, size, cell = statement.memory, statement.single, statement.size, statement.cell
     base: Callable[[Frame], int] = lambda _f: 0  # noqa: E731
+    operand, model = memory.operand, codes.ADDRTYPE_TEXT.get(memory.model, "")
     if memory.shared:
-        open_ = open_fixed_surface(SLM_SURFACE)
+        place = MessageMemory(MemoryKind.SHARED)
     elif memory.variable >= 0:
-        open_ = messages.surface_variable(site, memory.variable)
+        place = MessageMemory(MemoryKind.VARIABLE, memory.variable)
+    elif memory.model in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
+        place = FLAT
+        base = site.scalar_of(operand) if isinstance(operand, General) else base
+    elif isinstance(operand, Immediate) and memory.model == codes.ADDRTYPE_BTI:
+        place = MessageMemory(MemoryKind.BINDING, operand.bits & 0xFFFFFFFF)
     else:
-        open_, base = open_model(site, memory.model, memory.operand)
+        place = MessageMemory(MemoryKind.STATE, operand=operand, model=model)
+    open_ = messages.open_memory(site, place)
     lanes, count = site.lanes, len(statement.elements)
     row = max(site.grf, -(-lanes * cell // site.grf) * site.grf)
     if single:

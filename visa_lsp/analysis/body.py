@@ -18,7 +18,7 @@ from visa_lsp.analysis.directives import Directives, Place
 from visa_lsp.analysis.outline import Outline
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.verdicts import Verdicts
-from visa_lsp.checks.support.limits import CLASSES
+from visa_lsp.checks.support.limits import REPORTED_LINES
 from visa_lsp.syntax.chunk_facts import facts_in
 from visa_lsp.syntax.document import common
 
@@ -39,7 +39,6 @@ class Setup(Struct):
     versions: tuple[str, ...]
     version_lines: set[int]
     dialect: object
-    classes_left: int = CLASSES  # number of classes that may still be judged
 
 
 class Splice(NamedTuple):
@@ -64,7 +63,7 @@ class Body(Struct, eq=False):
     outline: Outline = field(default_factory=Outline)
     key: object = None  # the kind of body: platform, dialect, directive, attributes
     verdicts: Verdicts = field(default_factory=Verdicts)  # on the classes of bodies of this kind
-    cut: Place | None = None  # the first unchecked line, if more lines than the limit may have findings
+    cut: Place | None = None  # the first unchecked line, if more lines than the limit have findings
     splice: Splice | None = None
     dormant: Dormant = field(default_factory=Dormant)  # the lines of chunks that are inside a comment now
 
@@ -103,6 +102,17 @@ class Body(Struct, eq=False):
     def start(self, document: Document) -> int | None:
         """Return the line of the directive that opens the body, else of the first statement that is allowed only in a body."""
         return self.line(document, self.outline.start) if self.outline.start is not None else None
+
+    def find_cut(self) -> Place | None:
+        """Return the first line with findings beyond the limit; None if all are within it."""
+        if sum([len(lines.mistaken) for lines in self.lines if lines.kept]) <= REPORTED_LINES:
+            return None
+        count = 0
+        for index, lines in enumerate(self.lines):
+            if count + len(lines.mistaken) > REPORTED_LINES:
+                return index, lines.mistaken[REPORTED_LINES - count]
+            count += len(lines.mistaken)
+        return None
 
     def findings(self) -> Iterator[tuple[Chunk, tuple[Finding, ...]]]:
         """Yield the findings by chunk, in order of the text."""

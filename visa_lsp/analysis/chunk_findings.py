@@ -164,20 +164,25 @@ class Kept(Struct, frozen=True):
 
 
 class ChunkLines(Struct):
-    """The lines of one chunk that may have findings. No line is ``waiting`` after an update."""
+    """The lines of one chunk that may have findings. No line is ``waiting`` after an update.
+
+    ``is_deferred``: nothing is known of the chunk, because it is beyond the limit of findings.
+    """
 
     alone: set[int] = field(default_factory=set)
     missing: dict[int, tuple[str, ...]] = field(default_factory=dict)  # labels end with a colon
     waiting: dict[int, str] = field(default_factory=dict)  # with their classes
     kept: dict[int, Kept] = field(default_factory=dict)
+    is_deferred: bool = False
     _subjects: frozenset[Subject] | None = None
     _needs: frozenset[Dependency] | None = None
     _chunks: frozenset[int] | None = None
     _shown: tuple[Finding, ...] | None = None
+    _mistaken: list[int] | None = None
 
     def forget_derived(self) -> None:
         """Drop the cached properties."""
-        self._subjects = self._needs = self._chunks = self._shown = None
+        self._subjects = self._needs = self._chunks = self._shown = self._mistaken = None
 
     @property
     def subjects(self) -> frozenset[Subject]:
@@ -211,6 +216,13 @@ class ChunkLines(Struct):
             self._shown = tuple(sorted(every, key=lambda f: f.order))
         return self._shown
 
+    @property
+    def mistaken(self) -> list[int]:
+        """The lines with findings, in order."""
+        if self._mistaken is None:
+            self._mistaken = sorted([offset for offset, kept in self.kept.items() if kept.findings])
+        return self._mistaken
+
     def subjects_of(self, offset: int) -> frozenset[Subject]:
         """Return the subjects of a line."""
         kept = self.kept.get(offset)
@@ -235,6 +247,7 @@ class ChunkLines(Struct):
             {new for _, new in places(self.alone)},
             {new: self.missing[at] for at, new in places(self.missing)},
             kept={new: self.kept[at] for at, new in places(self.kept)},
+            is_deferred=self.is_deferred,
         )
 
     def follow(self, change: Change) -> Iterator[frozenset[Subject]]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_findings import Finding, Kept, names_in
@@ -18,7 +17,7 @@ from visa_lsp.analysis.line_classes import LINE_SCOPES, OUTLINE_SCOPES, Judged, 
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
 from visa_lsp.analysis.verdicts import CLEAN, Verdicts
-from visa_lsp.checks.support.limits import SUSPECTS
+from visa_lsp.checks.support.limits import REPORTED_LINES
 from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, is_likened, normalize_spelling
 from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
 from visa_lsp.syntax.word_search import chunks_with
@@ -32,17 +31,15 @@ if TYPE_CHECKING:
 _DISK_LOOKUP_CLASSES: Final = 64
 # The second pass judges lines that depend on findings of the first; the bound only guards against a loop.
 _PASSES: Final = 6
-_ALONE, _KEPT = attrgetter("alone"), attrgetter("kept")
 
 
-def judge_pending(body: Body, setup: Setup, group: Iterable[int], *, limit_reached: bool) -> set[Subject]:
-    """Judge the classes that lines of chunks wait for, unless a limit is reached; return stale subjects."""
+def judge_pending(body: Body, setup: Setup, group: Iterable[int]) -> set[Subject]:
+    """Judge the classes that lines of chunks wait for; return stale subjects."""
     pending, stale = representatives(body, group), set[Subject]()
     if len(pending) > _DISK_LOOKUP_CLASSES and body.verdicts.ask_store():
         stale |= settle(body, group)
         pending = representatives(body, group)
-    if pending and not limit_reached and len(pending) <= setup.classes_left:
-        setup.classes_left -= len(pending)
+    if pending:
         lines = {body.line(setup.document, place): line_class for line_class, place in pending.items()}
         judged = judge_with_outline(body, setup, _with_declarations(body, setup, lines), lines)
         _learn_verdicts(body, setup, judged, lines)
@@ -100,15 +97,13 @@ def _keep_outline(body: Body, setup: Setup, judged: Judged) -> None:
 
 def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[int]) -> None:
     """Judge the lines of ``active`` chunks that may have findings but have none kept, and the lines that depend on those."""
-    everywhere = body.cut is not None
     stale = set(stale)
     rechecked, known = _drop(body, stale)  # the subjects of lines that are judged again are not new
     active.update([index for index, _ in known])
     joint = set[Subject]()
     for _ in range(_PASSES):
-        body.cut = _cut(body)
-        where = range(len(body.lines)) if everywhere or body.cut is not None else sorted(active)
-        places = _select_lines(body, where, rechecked)
+        body.cut = body.find_cut()
+        places = _select_lines(body, sorted(active), rechecked)
         if body.cut is not None:
             places = {place for place in places if place < body.cut}
         if not places:
@@ -168,19 +163,6 @@ def _drop(body: Body, stale: set[Dependency]) -> tuple[set[Dependency], set[Plac
     return rechecked, dropped
 
 
-def _cut(body: Body) -> Place | None:
-    """Return the first line beyond the limit; None if all lines are within it."""
-    if sum(map(len, map(_ALONE, body.lines))) + sum(map(len, map(_KEPT, body.lines))) <= SUSPECTS:
-        return None
-    count = 0
-    for index, lines in enumerate(body.lines):
-        suspects = lines.alone | lines.kept.keys() if lines.kept else lines.alone
-        if count + len(suspects) > SUSPECTS:
-            return index, sorted(suspects)[SUSPECTS - count]
-        count += len(suspects)
-    return None
-
-
 def _select_lines(body: Body, where: Iterable[int], rechecked: set[Dependency]) -> set[Place]:
     """Return the lines to be judged."""
     found = {(index, o) for index in where for o in body.lines[index].alone if o not in body.lines[index].kept}
@@ -210,7 +192,7 @@ def _first_uses(body: Body, names: set[str]) -> Iterator[Place]:
             if new:
                 seen |= new
                 yield index, offset
-            if len(seen) > SUSPECTS:
+            if len(seen) > REPORTED_LINES:
                 return
 
 

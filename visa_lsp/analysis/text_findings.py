@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.apply_edit import Todo, advance, ends_of
 from visa_lsp.analysis.body import Body, Setup, Splice
-from visa_lsp.analysis.chunk_findings import Findings
+from visa_lsp.analysis.chunk_findings import ChunkLines, Findings
 from visa_lsp.analysis.classify import classify_chunk
-from visa_lsp.analysis.dependencies import Subject
 from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
 from visa_lsp.analysis.line_classes import judge
 from visa_lsp.analysis.outline import hide_name, remember
@@ -27,7 +26,7 @@ from visa_lsp.analysis.verdicts import verdicts_of
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
-from visa_lsp.checks.support.limits import BODIES, MAX_BODIES, REPEATED, SUSPECTS, report_unchecked
+from visa_lsp.checks.support.limits import BODIES, MAX_BODIES, REPEATED, REPORTED_LINES, report_unchecked
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import NOTHING, facts_in
@@ -38,6 +37,7 @@ from visa_lsp.syntax.tree import Version
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from visa_lsp.analysis.dependencies import Dependency
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.syntax.chunks import Chunk
@@ -180,25 +180,49 @@ def update_body(body: Body, setup: Setup) -> None:
         todo, stale, unjudged = advance(body, before)
     body.outline.refresh(key, setup.versions, body.names, body.chunks, changed=changed)
     if changed:
-        stale |= _classify(body, setup, todo)
-        judge_lines(body, setup, stale, unjudged.union(todo))
+        _check_lines(body, setup, todo, stale, unjudged)
         for chunk in body.chunks[splice.head : splice.head + splice.added]:
             chunk.origin = None
     if body.outline.findings is None:
         judge_with_outline(body, setup, set()).forget()
 
 
-def _classify(body: Body, setup: Setup, todo: Todo) -> set[Subject]:
-    """Classify some lines, or all, of some chunks; return the stale subjects."""
-    stale, every, suspects = set[Subject](), list(todo.items()), 0
-    for at in range(0, len(every), _GROUP_CHUNKS):
-        group = dict(every[at : at + _GROUP_CHUNKS])
-        for index, offsets in group.items():
-            stale |= classify_chunk(body, setup.document, index, offsets)
-        # Beyond twice the limit no classes are judged, because such lines are not reported.
-        stale |= judge_pending(body, setup, group, limit_reached=suspects > 2 * SUSPECTS)
-        suspects += sum([len(body.lines[index].alone) for index in group])
-    return stale
+def _check_lines(body: Body, setup: Setup, todo: Todo, stale: set[Dependency], unjudged: set[int]) -> None:
+    """Classify some lines, or all, of some chunks, and judge those that may have findings, up to the limit of findings."""
+    active = unjudged if body.cut is None else set(range(len(body.lines)))
+    body.cut = body.find_cut()
+    batch = REPORTED_LINES
+    while True:
+        suspects = 0
+        while suspects <= batch and (group := _take_group(body, todo, stale)):
+            for index, offsets in group.items():
+                stale |= classify_chunk(body, setup.document, index, offsets)
+            stale |= judge_pending(body, setup, group)
+            active.update(group)
+            suspects += sum([len(body.lines[index].alone) for index in group])
+        judge_lines(body, setup, stale, active)
+        if not todo and not _list_deferred(body):
+            return
+        stale = set()
+        # Larger each time, because lines that depend on each other are judged again with each batch.
+        batch *= 2
+
+
+def _take_group(body: Body, todo: Todo, stale: set[Dependency]) -> Todo:
+    """Remove the next chunks to classify; those beyond the cut are deferred until findings before it are mended."""
+    last = len(body.lines) if body.cut is None else body.cut[0]
+    for index in [index for index in todo if index > last]:
+        del todo[index]
+        stale |= body.lines[index].subjects
+        body.lines[index] = ChunkLines(is_deferred=True)
+    todo |= dict.fromkeys(_list_deferred(body))
+    return {index: todo.pop(index) for index in sorted(todo)[:_GROUP_CHUNKS]}
+
+
+def _list_deferred(body: Body) -> list[int]:
+    """Return the deferred chunks that are not beyond the cut."""
+    last = len(body.lines) if body.cut is None else body.cut[0]
+    return [index for index, lines in enumerate(body.lines) if lines.is_deferred and index <= last]
 
 
 def _dialect_key(versions: tuple[str, ...]) -> object:

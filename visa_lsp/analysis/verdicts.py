@@ -10,7 +10,8 @@ from typing import Final, Protocol
 
 from visa_lsp.analysis.tokens import LABEL, UNKNOWN
 
-_MAX_CLASSES: Final = 200_000
+# Classes of a kind of body; a compiler's text of 200,000 lines has some thousands.
+_MAX_CLASSES: Final = 50_000
 # The missing names of a line: for each, twice its index among the undeclared names, plus one for a label. None: no
 # verdict.
 Verdict = tuple[int, ...] | None
@@ -47,7 +48,11 @@ class Verdicts:
         return True
 
     def learn(self, news: Verdicts) -> None:
-        """Add verdicts of this process."""
+        """Add verdicts of this process; beyond the limit of memory, drop the earlier ones, whose lines are judged again."""
+        if len(self.clean) + len(self.others) + len(self.decls) > _MAX_CLASSES:
+            self.clean = Verdicts().clean
+            self.others.clear()
+            self.decls.clear()
         self.clean |= news.clean
         self.others |= news.others
         self.decls |= news.decls
@@ -74,7 +79,7 @@ _verdicts: OrderedDict[object, Verdicts] = OrderedDict()
 def verdicts_of(key: object) -> Verdicts:
     """Return the verdicts of a kind of body, shared by all texts of the process."""
     found = _verdicts.get(key)
-    if found is None or len(found.clean) + len(found.others) > _MAX_CLASSES:
+    if found is None:
         found = _verdicts[key] = Verdicts(key)
         while len(_verdicts) > 64:
             _verdicts.popitem(last=False)

@@ -6,6 +6,7 @@ Everything comes from the tables that the other operations use.
 from __future__ import annotations
 
 from visa_lsp.app.rule_registry import page, rule_called
+from visa_lsp.ide.prose.message import describe_form
 from visa_lsp.ide.prose.opcode import describe_modifier, describe_slot, type_limits
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES
@@ -45,6 +46,9 @@ def instruction_text(row: Instruction, platform: Platform | None = None) -> str:
         parts.append("\n".join(["## Operands", "", *(f"- {describe_slot(slot)}" for slot in row.slots)]))
     if row.modifiers:
         parts.append("\n".join(["## Modifiers", "", *(f"- {describe_modifier(m)}" for m in row.modifiers)]))
+    memory = describe_form(row.meaning)
+    if memory:
+        parts.append("\n".join(["## Memory", "", *(f"- {line}" for line in memory)]))
     limits = type_limits(row)
     if limits:
         parts.append("\n".join(["## Types", "", *(f"- {line}" for line in limits)]))

@@ -29,7 +29,7 @@ def platform_of_launch(text: Path) -> tuple[Platform, str] | None:
         found = _LAUNCH_KEY.search(read_file(launch).decode("utf-8", "replace"))
     except OSError:
         return None
-    return _named(found, launch.name)
+    return _find_named(found, launch.name)
 
 
 def platform_of_program(path: Path | None, text: str) -> tuple[Platform, str] | None:
@@ -42,10 +42,10 @@ def platform_of_program(path: Path | None, text: str) -> tuple[Platform, str] | 
         platform = _platform_of_zebin(told.path) if told is not None else None
         if told is not None and platform is not None:
             return platform, told.path.name
-    return _named(_COMMENT.search(text), "its comment")
+    return _find_named(_COMMENT.search(text), "its comment")
 
 
-def _named(found: re.Match[str] | None, where: str) -> tuple[Platform, str] | None:
+def _find_named(found: re.Match[str] | None, where: str) -> tuple[Platform, str] | None:
     platform = platform_named(found[1]) if found is not None else None
     return None if platform is None else (platform, where)
 

@@ -107,13 +107,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also check the vISA in strings of other languages: *" + ", *".join(HOST_SUFFIXES),
     )
+    add(
+        "--error-on-unread",
+        action="store_true",
+        help="exit 1 if lines of vISA in another language could not be checked",
+    )
     add("--watch", action="store_true", help="check again whenever a file changes")
     add(
         "--cache-dir",
         metavar="DIR",
         help="cache the findings of each text in DIR; default: the user's cache folder",
     )
-    add("--no-cache", action="store_true", help="ignore cached findings and check every text")
+    add("--no-cache", action="store_true", help="use no cache file of earlier runs, and write none")
     add("--jobs", type=whole_number(0), default=0, metavar="N", help="number of processes; 0 chooses it automatically")
     add("--show-settings", action="store_true", help="print the settings in effect and the file that sets each")
     add_cluster(parser, send="send the texts to workers that cannot read the files of this machine")
@@ -129,6 +134,7 @@ class Options(Struct, frozen=True):
     max_warnings: int
     max_errors: int | None
     embedded: bool
+    error_on_unread: bool
     exit_zero: bool
     statistics: bool
     fix: bool
@@ -248,6 +254,7 @@ def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: s
         max_warnings=settings.max_warnings if args.max_warnings is None else args.max_warnings,
         max_errors=args.max_errors,
         embedded=args.embedded or settings.embedded,
+        error_on_unread=args.error_on_unread,
         exit_zero=args.exit_zero or settings.exit_zero,
         statistics=args.statistics or settings.statistics,
         fix=args.fix or args.diff,
@@ -463,6 +470,9 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
         complain(f"{fixed} finding{'s' * (fixed != 1)} {verb} in {len(changed)} file{'s' * (len(changed) != 1)}")
     if options.fix and (left := _describe_unapplied(report, options)):
         complain(left)
+    for result in report.results:
+        if result.unread[0]:
+            complain(f"{result.path}: {_unread_words(*result.unread)}")
     if options.statistics:
         (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
             statistics(report) + (cache_hits_text(kept.found, kept.asked) if kept is not None else "")
@@ -472,6 +482,12 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
     if options.exit_zero:
         return EXIT_OK
     return EXIT_FINDINGS if _is_wrong(report, options) or (options.diff and changed) else EXIT_OK
+
+
+def _unread_words(lines: int, statements: int) -> str:
+    """Return the number of lines that were not checked, as a sentence."""
+    verb = "was" if lines == 1 else "were"
+    return f"{lines} line{'s' * (lines != 1)} of {statements} statement{'s' * (statements != 1)} {verb} not checked"
 
 
 def _hidden_words(hidden: Sequence[ReportedFinding]) -> str:
@@ -498,7 +514,8 @@ def _describe_unapplied(report: CheckReport, options: Options) -> str:
 def _is_wrong(report: CheckReport, options: Options) -> bool:
     warnings = report.count(Severity.WARNING)
     allowed = 0 if options.error_on_warning else options.max_warnings
-    return report.count(Severity.ERROR) > 0 or warnings > allowed
+    unread = options.error_on_unread and any(result.unread[0] for result in report.results)
+    return report.count(Severity.ERROR) > 0 or warnings > allowed or unread
 
 
 def _write_report(report: CheckReport, options: Options, to_stderr: bool, inputs: Inputs) -> None:

@@ -71,12 +71,15 @@ class BlockText(Struct, frozen=True):
 
 
 def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
-    """Return the blocks of a host in text order, each with its place and its body; its number is its index in the list."""
+    """Return the blocks of a host in text order, each with its place and its body; its number is its index in the list.
+
+    Blocks that the call of a macro makes are omitted, because no string of the host has their lines.
+    """
     found = [
         (block.span.shift(host.base_of(n) - unit.base), unit, block)
         for n, unit in enumerate(host.units)
         for block in unit.source.blocks
-        if block.asked or not block.is_ptx
+        if (block.asked or not block.is_ptx) and not (block.macros and not block.literals)
     ]
     return sorted(found, key=lambda known: known[0])
 

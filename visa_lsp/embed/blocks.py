@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.embed.literals import HOLE
 from visa_lsp.isa.table import TABLE
 from visa_lsp.text import Span
 
@@ -89,7 +90,8 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     ``function`` is the number of the function around it, or -1. ``signs`` are the characters before operands; if empty,
     the template is the plain text of the strings. ``asked``: the user marked the string. ``reach`` is the part of the
-    host that makes the block vISA, if that is larger than the block and not a function.
+    host that makes the block vISA, if that is larger than the block and not a function. ``macros`` are the names of the macros
+    that were expanded; ``macro`` is the name of the macro whose definition has the block.
     """
 
     span: Span
@@ -102,6 +104,8 @@ class AsmBlock(Struct, frozen=True, dict=True):
     literals: tuple[StringLiteral, ...] = ()
     compiler: Compiler = Compiler.SCALAR
     reach: Span = Span(0, 0)
+    macros: frozenset[str] = frozenset()
+    macro: str = ""
 
     @cached_property
     def text(self) -> str:
@@ -184,7 +188,7 @@ def _is_only_of_visa(word: str) -> bool:
 def of_visa(blocks: list[AsmBlock], *, opencl: bool) -> list[AsmBlock]:
     """Return the blocks that are vISA; ambiguous ones follow their neighbours in the same function.
 
-    A block without operands also counts in OpenCL if it begins with a mnemonic, elsewhere if it begins with a mnemonic
+    A block without operands also counts in OpenCL if it begins with a mnemonic or an unknown part, elsewhere if it begins with a mnemonic
     of vISA only.
     """
     kept = [b for b in blocks if b.text.strip()]
@@ -193,6 +197,9 @@ def of_visa(blocks: list[AsmBlock], *, opencl: bool) -> list[AsmBlock]:
         b
         for b in kept
         if b.is_certain
-        or (not b.is_foreign and ((b.is_label and b.function in sure) or (opencl and b.begins_with_mnemonic)))
+        or (
+            not b.is_foreign
+            and ((b.is_label and b.function in sure) or (opencl and (b.begins_with_mnemonic or b.text[0] == HOLE)))
+        )
         or (not b.operands and b.begins_as_only_visa)
     ]

@@ -9,35 +9,26 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
-from visa_lsp.embed.literals import C_RAW, C_STRING, HOLE, StringPiece, c_pieces
+from visa_lsp.embed.c_tokens import QUALIFIERS, HostToken, tokens_in
+from visa_lsp.embed.literals import HOLE, StringPiece, c_pieces
+from visa_lsp.embed.macros import KEYWORD, Macro, expand_macros
 from visa_lsp.embed.nested_sources import NestedText
-from visa_lsp.embed.surroundings import KEYWORD, Surroundings
 from visa_lsp.text import Span
 
-_TOKEN: Final = re.compile(
-    rf"(?P<blank>(?:\s|\\\r?\n)+|//(?:[^\\\n]|\\\r?\n|\\.)*|/\*[\s\S]*?(?:\*/|\Z))|(?P<raw>{C_RAW})|(?P<string>{C_STRING})"
-    r"|(?P<word>[A-Za-z_]\w*)|(?P<other>'(?:[^'\\\n]|\\.)*'?|\d[\w.]*|[\s\S])"
-)
-_DIRECTIVE: Final = re.compile(r"#[ \t]*(?P<word>\w*)(?P<rest>(?:[^\\\n]|\\\r?\n|\\.)*)")
-_QUALIFIERS: Final = frozenset(
-    {"volatile", "__volatile__", "__volatile", "inline", "__inline", "__inline__", "goto", "const"}
-)
+if TYPE_CHECKING:
+    from visa_lsp.embed.surroundings import Surroundings
+
 _FORMAT: Final = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?(?:h|hh|l|ll|z|j|t)?[dusixXo](?!\w)")
-
-
-class HostToken(NamedTuple):
-    """A token: its kind (``raw``, ``string``, ``word``, ``other``) and its place."""
-
-    kind: str
-    start: int
-    end: int
+# A field of std::format and its like; `attrs={Output}` is vISA.
+_PLACEHOLDER: Final = re.compile(r"(?<!attrs=)\{(?:\d*|[A-Za-z_]\w*)(?::[^{}\n]*)?\}")
+_TEMPLATE: Final = re.compile(rf"{_FORMAT.pattern}|\{{\{{|\}}\}}|{_PLACEHOLDER.pattern}")
 
 
 def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
@@ -50,11 +41,8 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
     for keyword, number in around.keywords:
         if keyword.start < behind or number in but:
             continue
-        function = around.functions[number] if number >= 0 else None
-        end = function.body.end if function is not None and function.is_macro else len(around.text)
-        block, behind = _statement(around, keyword.start, keyword.end, end, number)
-        if block is not None:
-            found.append(block)
+        blocks, behind = _read_keyword(around, keyword, number)
+        found += blocks
     starts = [block.span.start for block in found]
     for marked in _find_marked_strings(around, tuple(found), but):
         at = bisect_right(starts, marked.span.start) - 1
@@ -69,58 +57,95 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
 def strings_in(around: Surroundings) -> Iterator[NestedText]:
     """Yield the strings of a text that contain a keyword of inline assembly; adjacent strings are joined."""
     for span in around.strings:
-        tokens = [t for t in _tokens(around.text, span.start, span.end, directives=True) if t.kind in ("raw", "string")]
+        tokens = [
+            t for t in tokens_in(around.text, span.start, span.end, directives=True) if t.kind in ("raw", "string")
+        ]
         yield NestedText([p for t in tokens for p in c_pieces(around.text, Span(t.start, t.end))], span)
 
 
-def _tokens(text: str, start: int, end: int, *, directives: bool) -> Iterator[HostToken]:
-    """Yield the tokens of a part of the text; of a conditional, only those of its first possible branch."""
-    at = start
-    branches: list[tuple[bool, bool]] = []  # for each open conditional: was a branch taken, is the current one read
-    fresh = False  # whether only blanks precede this token in its line
-    while at < end:
-        hit = _TOKEN.match(text, at, end)
-        if hit is None:
-            return
-        kind = hit.lastgroup or "other"
-        if directives and fresh and text[at] == "#":
-            directive = _DIRECTIVE.match(text, at, end)
-            assert directive is not None
-            _branch(branches, directive["word"], is_false=directive["rest"].strip() == "0")
-            at = directive.end()
-            continue
-        if kind == "blank":
-            fresh = "\n" in hit[0]
-        else:
-            fresh = False
-            if all(read for _, read in branches):
-                yield HostToken("raw" if kind == "delimiter" else kind, hit.start(), hit.end())
-        at = hit.end()
+def _read_keyword(around: Surroundings, keyword: Span, number: int) -> tuple[list[AsmBlock], int]:
+    """Return the asm statements that a keyword or the call of a macro begins, and the offset where the search continues."""
+    text, macros = around.text, around.names.macros
+    function = around.functions[number] if number >= 0 else None
+    is_definition = function is not None and function.is_macro
+    end = function.body.end if function is not None and is_definition else len(text)
+    word = text[keyword.start : keyword.end]
+    if not KEYWORD.fullmatch(word):
+        tokens = [] if is_definition else _call_tokens(text, keyword, end)
+        return _expand_call(around, tokens, number), tokens[-1].end if tokens else keyword.end
+    name = ""
+    if function is not None and is_definition:
+        name = function.name
+        own = macros.get(name)
+        macros = {key: macro for key, macro in macros.items() if own is None or key not in own.names}
+    block, behind = _statement(text, keyword.start, keyword.end, end, macros, directives=not is_definition)
+    stop = block.span.end if block is not None else _end_of_statement(text, keyword.end, end)
+    tokens = list(tokens_in(text, keyword.start, stop, directives=not is_definition))
+    if any(t.kind == "word" and macros.get(text[t.start : t.end]) is not None for t in tokens):
+        span = Span(keyword.start, stop)
+        made = expand_macros(text, tokens, macros, span)
+        expanded = _statement(made.text.text, 0, len(word), len(made.text.text), directives=False)[0] if made else None
+        if made is not None and expanded is not None:
+            literals = block.literals if block is not None else ()
+            block = replace(
+                made.text.in_host(expanded), span=span, literals=literals, reach=Span(0, 0), macros=made.names
+            )
+            behind = max(behind, stop)
+    return [replace(block, function=number, macro=name)] if block is not None else [], behind
 
 
-def _branch(branches: list[tuple[bool, bool]], word: str, *, is_false: bool) -> None:
-    """Update the open conditionals by a directive: only the first possible branch of a conditional is read."""
-    if word.startswith("if"):
-        read = word != "if" or not is_false
-        branches.append((read, read))
-    elif word.startswith("el") and branches:
-        taken = branches[-1][0]
-        read = not taken and not is_false
-        branches[-1] = taken or read, read
-    elif word == "endif" and branches:
-        branches.pop()
+def _end_of_statement(text: str, at: int, end: int) -> int:
+    """Return the offset of the semicolon after an offset, or of the end of the block around it."""
+    tokens = tokens_in(text, at, end, directives=True)
+    return next((token.start for token in tokens if text[token.start] in ";{}"), end)
 
 
-def _statement(around: Surroundings, start: int, at: int, end: int, number: int) -> tuple[AsmBlock | None, int]:
-    """Return the asm statement whose keyword ends at an offset, or None, and the offset where the search continues."""
-    text = around.text
-    is_macro = number >= 0 and around.functions[number].is_macro
-    sections: list[list[HostToken]] = [[]]
+def _call_tokens(text: str, name: Span, end: int) -> list[HostToken]:
+    """Return the tokens of the call of a macro: its name, and its arguments if there are any."""
+    found = [HostToken("word", name.start, name.end)]
     depth = 0
-    for token in _tokens(text, at, end, directives=not is_macro):
+    for token in tokens_in(text, name.end, end, directives=True):
+        sign = text[token.start : token.end]
+        if depth == 0 and sign != "(":
+            return found[:1]
+        found.append(token)
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return found
+    return found[:1]
+
+
+def _expand_call(around: Surroundings, tokens: list[HostToken], number: int) -> list[AsmBlock]:
+    """Return the asm statements that the call of a macro makes."""
+    if not tokens:
+        return []
+    made = expand_macros(around.text, tokens, around.names.macros, Span(tokens[0].start, tokens[-1].end))
+    if made is None:
+        return []
+    found: list[AsmBlock] = []
+    text, behind = made.text.text, 0
+    for token in tokens_in(text, 0, len(text), directives=False):
+        if token.start >= behind and token.kind == "word" and KEYWORD.fullmatch(text, token.start, token.end):
+            block, behind = _statement(text, token.start, token.end, len(text), directives=False)
+            if block is not None:
+                found.append(replace(made.text.in_host(block), function=number, macros=made.names))
+    return found
+
+
+def _statement(
+    text: str, start: int, at: int, end: int, macros: Mapping[str, Macro | None] | None = None, *, directives: bool
+) -> tuple[AsmBlock | None, int]:
+    """Return the asm statement whose keyword ends at an offset, or None, and the offset where the search continues.
+
+    A semicolon ends an unfinished statement, except in the arguments of ``macros``, which may be vISA without quotes.
+    """
+    sections: list[list[HostToken]] = [[]]
+    depth = call = 0
+    last = ""
+    for token in tokens_in(text, at, end, directives=directives):
         sign = text[token.start : token.end]
         if depth == 0:
-            if token.kind == "word" and sign in _QUALIFIERS:
+            if token.kind == "word" and sign in QUALIFIERS:
                 continue
             if sign != "(":
                 return None, token.start
@@ -128,35 +153,38 @@ def _statement(around: Surroundings, start: int, at: int, end: int, number: int)
             continue
         if sign in ("(", "["):
             depth += 1
+            call = call or (depth if macros and macros.get(last) is not None else 0)
         elif sign in (")", "]"):
             depth -= 1
+            call = call if depth >= call else 0
             if depth == 0:
-                return _block(around, Span(start, token.end), sections, number), token.end
-        elif sign == ";" or (token.kind == "word" and KEYWORD.fullmatch(sign)):
+                return _block(text, Span(start, token.end), sections), token.end
+        elif (sign == ";" and not call) or (token.kind == "word" and KEYWORD.fullmatch(sign)):
             # An unfinished statement is read as far as it goes.
-            return _block(around, Span(start, token.start), sections, number), token.start
+            return _block(text, Span(start, token.start), sections), token.start
         if depth == 1 and sign == ":":
             sections.append([])
         else:
             sections[-1].append(token)
-    return (_block(around, Span(start, end), sections, number), end) if depth else (None, at)
+        last = sign
+    return (_block(text, Span(start, end), sections), end) if depth else (None, at)
 
 
-def _block(around: Surroundings, span: Span, sections: list[list[HostToken]], number: int) -> AsmBlock | None:
-    pieces = tuple(_template(around, sections[0]))
+def _block(text: str, span: Span, sections: list[list[HostToken]]) -> AsmBlock | None:
+    pieces = tuple(_template(text, sections[0]))
     if not pieces:
         return None
     operands: list[Operand] = []
     for section, written in zip(sections[1:3], (True, False), strict=False):
-        for tokens in _split(around.text, section):
-            operand = _operand(around.text, tokens, len(operands), written=written)
+        for tokens in _split(text, section):
+            operand = _operand(text, tokens, len(operands), written=written)
             if operand is not None:
                 operands.append(operand)
-    labels = [around.text[t.start : t.end] for t in sections[4]] if len(sections) > 4 else []
+    labels = [text[t.start : t.end] for t in sections[4]] if len(sections) > 4 else []
     signs = "%" if len(sections) > 1 else ""
     named = tuple(name for name in labels if name != ",")
-    literals = tuple(_literals(around.text, sections[0]))
-    return AsmBlock(span, pieces, tuple(operands), signs, number, labels=named, literals=literals)
+    literals = tuple(_literals(text, sections[0]))
+    return AsmBlock(span, pieces, tuple(operands), signs, labels=named, literals=literals)
 
 
 def _literals(text: str, tokens: Iterable[HostToken]) -> Iterator[StringLiteral]:
@@ -166,33 +194,13 @@ def _literals(text: str, tokens: Iterable[HostToken]) -> Iterator[StringLiteral]
             yield StringLiteral(Span(token.start, token.end), raw)
 
 
-def _template(around: Surroundings, tokens: Iterable[HostToken]) -> Iterator[StringPiece]:
-    """Yield the pieces of adjacent strings; the name of a macro that consists of strings counts as a string."""
-    text = around.text
-    hashed = False
+def _template(text: str, tokens: Iterable[HostToken]) -> Iterator[StringPiece]:
+    """Yield the pieces of adjacent strings; anything else is unknown."""
     for token in tokens:
-        written = text[token.start : token.end]
         if token.kind in ("raw", "string"):
             yield from c_pieces(text, Span(token.start, token.end))
-        elif written == "#":
-            hashed = True
-            continue
-        elif token.kind == "word" and not hashed and (value := _macro_text(around, written)) is not None:
-            yield StringPiece(value, Span(token.start, token.end), exact=False)
-        else:
+        elif text[token.start] != "#":
             yield StringPiece(HOLE, Span(token.start, token.end), exact=False)
-        hashed = False
-
-
-def _macro_text(around: Surroundings, name: str) -> str | None:
-    """Return the text of a macro without parameters that consists of strings; macros in it are not expanded."""
-    text = around.names.macros.get(name)
-    if text is None:
-        return None
-    tokens = list(_tokens(text, 0, len(text), directives=False))
-    if not tokens or any(t.kind not in ("raw", "string") for t in tokens) or len(tokens) > 64:
-        return None
-    return "".join(p.text for t in tokens for p in c_pieces(text, Span(t.start, t.end)))
 
 
 def _split(text: str, tokens: Sequence[HostToken]) -> Iterator[list[HostToken]]:
@@ -246,33 +254,86 @@ def _find_marked_strings(around: Surroundings, known: Sequence[AsmBlock], but: C
             inside = next(taken, None)
         if inside is not None and inside.start <= comment.start:
             continue
-        strings: list[HostToken] = []
         number = around.function_at(comment.start)
         if number in but:
             continue
-        for token in _tokens(text, comment.end, following.start, directives=True):
-            if token.kind in ("raw", "string"):
-                strings.append(token)
-            elif strings or text[token.start] in ";}":
-                break
+        parts = list(_read_marked_parts(text, comment.end, following.start))
+        strings = [token for token in parts if token.kind in ("raw", "string")]
         if strings:
-            pieces = tuple(
-                p for t in strings for piece in c_pieces(text, Span(t.start, t.end)) for p in _split_format(piece)
-            )
+            pieces = [p for t in parts for p in _template(text, [t])]
+            is_template = any(piece.exact and _PLACEHOLDER.search(piece.text) for piece in pieces)
+            filled = tuple(p for piece in pieces for p in _split_format(piece, _TEMPLATE if is_template else _FORMAT))
             span, literals = Span(strings[0].start, strings[-1].end), tuple(_literals(text, strings))
-            yield AsmBlock(span, pieces, (), "%$", number, asked=True, literals=literals)
+            yield AsmBlock(span, filled, (), "%$", number, asked=True, literals=literals)
 
 
-def _split_format(piece: StringPiece) -> Iterator[StringPiece]:
-    """Split a piece of a format string; the parts that a program fills in are unknown."""
+def _read_marked_parts(text: str, start: int, end: int) -> Iterator[HostToken]:
+    """Yield the strings of a marked statement, and the tokens between them whose values are unknown.
+
+    If the statement declares a variable, the strings that the next statements assign or append to it are yielded too.
+    """
+    name = ""
+    is_first = True
+    for statement in _statements(text, start, end):
+        signs = [text[token.start : token.end] for token in statement]
+        is_next = len(signs) > 1 and signs[0] == name and (signs[1] in ("=", "+", "<") or signs[1:3] == [".", "append"])
+        if not is_first and not is_next:
+            return
+        if is_first:
+            assigned = signs.index("=") if "=" in signs else len(signs)
+            words = [text[t.start : t.end] for t in statement[:assigned] if t.kind == "word"]
+            name, is_first = words[-1] if words and words != signs else "", False
+        yield from _read_joined_strings(text, statement)
+
+
+def _statements(text: str, start: int, end: int) -> Iterator[list[HostToken]]:
+    """Yield the tokens of each statement, until one is in other braces."""
+    found: list[HostToken] = []
+    for token in tokens_in(text, start, end, directives=True):
+        if text[token.start] == ";":
+            yield found
+            found = []
+        elif text[token.start] == "}":
+            break
+        else:
+            found.append(token)
+    yield found
+
+
+def _read_joined_strings(text: str, statement: Sequence[HostToken]) -> Iterator[HostToken]:
+    """Yield the strings of an expression that are adjacent or joined by ``+`` and ``<<``, and the first token of each other part."""
+    depth = behind = 0
+    is_begun = is_part = False
+    for token in statement:
+        sign = text[token.start : token.end]
+        depth += (sign in "([") - (sign in ")]")
+        if token.kind in ("raw", "string"):
+            yield token
+            is_begun, is_part, behind = True, False, token.end
+        elif not is_begun:
+            continue
+        elif depth < 0 or sign in (",", "?", ":"):
+            return
+        elif sign in ("+", "<"):
+            is_part = True
+        elif sign == ".":
+            behind = 0  # a method of the string
+        elif is_part or (token.kind == "word" and token.start > behind > 0):
+            yield token
+            is_part, behind = False, 0
+
+
+def _split_format(piece: StringPiece, pattern: re.Pattern[str]) -> Iterator[StringPiece]:
+    """Split a piece of a format string; the parts that a program fills in are unknown, and doubled braces are single ones."""
     if not piece.exact:
         yield piece
         return
     at = 0
-    for form in _FORMAT.finditer(piece.text):
+    for form in pattern.finditer(piece.text):
         if at < form.start():
             yield StringPiece(piece.text[at : form.start()], Span(at, form.start()).shift(piece.host.start))
-        yield StringPiece(HOLE, Span(form.start(), form.end()).shift(piece.host.start), exact=False)
+        value = form[0][0] if form[0] in ("{{", "}}") else HOLE
+        yield StringPiece(value, Span(form.start(), form.end()).shift(piece.host.start), exact=False)
         at = form.end()
     if at < len(piece.text):
         yield StringPiece(piece.text[at:], Span(at, len(piece.text)).shift(piece.host.start))

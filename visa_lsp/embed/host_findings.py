@@ -53,12 +53,42 @@ def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, .
     if not host.units:
         return ()
     placed = [d for d in (_place_finding(host, d) for d in _true(host, visible(host.analysis, extra))) if d is not None]
-    placed += statement_findings(host)
+    placed = [*_without_repeated(host, placed), *statement_findings(host)]
     placed.sort(key=lambda d: (d.span, d.code))
     silencers = list(_suppressions(host))
     return (
         apply(host.document.text, placed, silencers, silent_rules(host.platform, extra)) if silencers else tuple(placed)
     )
+
+
+def unread_lines(host: HostText) -> tuple[int, int]:
+    """Return the number of lines of vISA that are not checked, because a part of them is unknown, and of their statements.
+
+    The definition of a macro does not count if calls of it were checked.
+    """
+    blocks = [(block, unread) for u in host.units for block, unread in zip(u.source.blocks, u.unread, strict=True)]
+    called = {name for block, _ in blocks for name in block.macros}
+    counts = [unread for block, unread in blocks if unread and not block.is_ptx and block.macro not in called]
+    return sum(counts), len(counts)
+
+
+def _without_repeated(host: HostText, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return findings without those at the calls of a macro that its definition has as well."""
+    spans = [
+        (block.span.shift(host.base_of(number) - unit.base), block)
+        for number, unit in enumerate(host.units)
+        for block in unit.source.blocks
+        if block.macro or block.macros
+    ]
+    if not spans:
+        return found
+    owners = {id(d): next((b for span, b in spans if span.start <= d.span.start < span.end), None) for d in found}
+    defined = {(d.code, d.message) for d in found if (owner := owners[id(d)]) is not None and owner.macro}
+    return [
+        d
+        for d in found
+        if (owner := owners[id(d)]) is None or owner.macro or not owner.macros or (d.code, d.message) not in defined
+    ]
 
 
 def _true(host: HostText, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

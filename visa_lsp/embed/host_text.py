@@ -112,6 +112,8 @@ class HostText:
         number = bisect_right(self._bases, change.span.start) - 1
         if number < 0 or not (self.host is Host.PYTHON or self.placed[number].is_alone):
             return None
+        if any(block.macros for block in self.placed[number].unit.source.blocks):
+            return None  # because a macro may use an argument several times
         made = apply_typing(self.placed[number], change)
         if made is None:
             return None
@@ -125,7 +127,10 @@ class HostText:
             return None
         # Adjacent strings matter only outside of functions, because a function is read as a whole.
         alone = self.host is Host.PYTHON or self._scan.marked or any(p.inner.start == p.inner.end for p in self.placed)
-        if _is_loud(self.document, change.span, quotes=alone) or _is_loud(document, change.now, quotes=alone):
+        calls = before.names.calls if before.names is not None else frozenset()
+        if _is_loud(self.document, change.span, calls, quotes=alone) or _is_loud(
+            document, change.now, calls, quotes=alone
+        ):
             return None
         if any(p.zone.start <= change.span.end and change.span.start <= p.zone.end for p in self.placed):
             return None
@@ -275,17 +280,19 @@ def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]
     return head, tail
 
 
-def _is_loud(document: Document, span: Span, *, quotes: bool) -> bool:
+def _is_loud(document: Document, span: Span, calls: frozenset[str], *, quotes: bool) -> bool:
     """Return whether the lines of a span may affect other lines; a long span counts as if it did.
 
-    ``quotes``: quotes and the sign of a directive count too.
+    ``quotes``: quotes and the sign of a directive count too; ``calls`` are the macros that make assembly.
     """
     first, last = document.position(span.start)[0], document.position(span.end)[0]
     if last - first > _MAX_EDIT_LINES or document.line_text(first - 1).rstrip().endswith("\\"):
         return True
     lines = [document.line_text(line) for line in range(first, last + 1)]
     return any(
-        _LOUD.search(line) or (_LOUDER.search(line) if quotes else _OPEN.search(_CLOSED.sub("", line)))
+        _LOUD.search(line)
+        or any(name in line for name in calls)
+        or (_LOUDER.search(line) if quotes else _OPEN.search(_CLOSED.sub("", line)))
         for line in lines
     )
 

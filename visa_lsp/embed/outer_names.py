@@ -1,16 +1,19 @@
 """Names with a meaning in a whole C-like text: macros that may occur between strings, and aliases of types.
 
-Scopes are ignored: of two declarations of a name the later one counts. The text of a macro is not read.
+Scopes are ignored: of two declarations of a name the later one counts, but a macro with parameters and several definitions
+is unknown.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from visa_lsp.embed.hidden_parts import VECTOR
+from visa_lsp.embed.macros import Macro, callable_macros
 from visa_lsp.embed.nodes import find_enclosing
 
 if TYPE_CHECKING:
@@ -25,14 +28,19 @@ _LAST_WORD: Final = re.compile(r"\w+(?=\s*\Z)")
 MACRO: Final = re.compile(r"#[ \t]*define\s+(?P<name>\w+)(?P<parameters>\([^()]*\))?")
 
 
-class OuterNames(Struct, frozen=True):
+class OuterNames(Struct, frozen=True, dict=True):
     """Names, with their meanings.
 
-    ``types``: as written, without pointers and arrays; ``macros``: the text after the head, None for one with parameters.
+    ``types``: as written, without pointers and arrays; ``macros``: None for one with parameters and several definitions.
     """
 
     types: dict[str, str]
-    macros: dict[str, str | None]
+    macros: dict[str, Macro | None]
+
+    @cached_property
+    def calls(self) -> frozenset[str]:
+        """The macros whose calls make assembly that their definitions alone do not show."""
+        return callable_macros(self.macros)
 
     def with_inner(self, inner: OuterNames) -> OuterNames:
         """Return these names, extended by those of a part of the text."""
@@ -44,7 +52,7 @@ class OuterNames(Struct, frozen=True):
 def outer_names(text: str, root: Node) -> OuterNames:
     """Return the names that a text declares, by its tree."""
     types: dict[str, str] = {}
-    macros: dict[str, str | None] = {}
+    macros: dict[str, Macro | None] = {}
     offsets = sorted(at for word in _WORDS for at in places_of(text, word))
     last = -1
     for around in find_enclosing(root, offsets, _TYPES | _MACROS):
@@ -55,7 +63,9 @@ def outer_names(text: str, root: Node) -> OuterNames:
         if node.type in _TYPES:
             _take_type(text, node, types)
         elif (head := MACRO.match(text, node.start_byte)) is not None:
-            macros[head["name"]] = None if head["parameters"] else text[head.end() : node.end_byte]
+            macro = Macro.of(head["parameters"], text[head.end() : node.end_byte].strip())
+            is_other = macro.parameters is not None and macros.get(head["name"], macro) != macro
+            macros[head["name"]] = None if is_other else macro
     return OuterNames(types, macros)
 
 

@@ -1,4 +1,4 @@
-"""The rules about a host's code around its vISA: V240 and V241.
+"""The rules about a host's code around its vISA: V240 to V242.
 
 Each rule's page is what ``explain`` and hover print. Codes are never used twice.
 """
@@ -53,4 +53,26 @@ Instead:
 Authority: the public sources of Triton and of Intel's graphics compiler.
 """,
 )
-RULES: Final = (BAD_CONSTRAINT, OTHER_ASSEMBLY)
+SUB_GROUP_SIZE: Final = Rule(
+    "V242",
+    "sub-group-size",
+    Severity.ERROR,
+    """A kernel with inline assembly requires a sub-group size that its platform does not have.
+
+Platforms with registers of 32 bytes have the sizes 8, 16 and 32, those with registers of 64 bytes (PVC, BMG and later) 16 and 32. Without a
+platform only sizes that no platform has are reported; the example is for PVC.
+
+Why: the compiler refuses the kernel ("Kernel compiled with required subgroup size 8, which is unsupported on this platform").
+
+Example:
+
+    // __attribute__((intel_reqd_sub_group_size(8))) kernel void k(global int *d)
+
+Instead:
+
+    // __attribute__((intel_reqd_sub_group_size(16))) kernel void k(global int *d)
+
+Authority: Intel's graphics compiler of 2022 and 2026.
+""",
+)
+RULES: Final = (BAD_CONSTRAINT, OTHER_ASSEMBLY, SUB_GROUP_SIZE)

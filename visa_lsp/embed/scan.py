@@ -207,7 +207,7 @@ def _find_type(around: Surroundings, block: AsmBlock, operand: Operand) -> Known
         return _find_type(around, block, block.operands[int(operand.kind)])
     if operand.is_immediate:
         macro = around.names.macros.get(operand.expression.strip())
-        value = _value(operand.expression if macro is None else macro)
+        value = _value(operand.expression if macro is None or macro.parameters is not None else macro.body)
         return KnownType(value=value, varies=value is None and _varies(around, block, operand))
 
     def variable(name: str) -> CType | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.diagnostics import Diagnostic
 from visa_lsp.embed.blocks import AsmBlock, Compiler, Operand
 from visa_lsp.embed.languages import Host
-from visa_lsp.embed.rules import BAD_CONSTRAINT, OTHER_ASSEMBLY
+from visa_lsp.embed.rules import BAD_CONSTRAINT, OTHER_ASSEMBLY, SUB_GROUP_SIZE
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _OUTPUTS: Final = frozenset({"=rw", "+rw"})
 _INPUTS: Final = frozenset({"rw", "rw.u", "i", "P"})
 _OF_VECTORS: Final = frozenset({"r", "rw", "a", "cr", "i", "n", "F"})
+_SIZE: Final = re.compile(r"\b\w*reqd_sub_group_size\s*\(\s*(\w{1,60})\s*\)")
+_SIZES: Final = (8, 16, 32)
 _STRING: Final = re.compile(r'(?<!\w)(?:u8|[uUL])?"[^"\n]*"')
 _SCALAR_WORDS: Final = (
     "the compiler of OpenCL and SYCL does not take the constraint `{}`: that of 2026 refuses the kernel, that of 2022 "
@@ -39,6 +41,7 @@ def statement_findings(host: HostText) -> Iterator[Diagnostic]:
     """Return the findings about the statements of a host, independent of their templates."""
     for number, unit in enumerate(host.units):
         by = host.base_of(number) - unit.base
+        yield from _judge_size(host, number)
         for block, known in zip(unit.source.blocks, unit.source.known, strict=True):
             if block.is_ptx and host.host is Host.PYTHON:
                 words = "this is PTX: an Intel GPU takes vISA here, with constraints such as `=rw,rw`"
@@ -48,6 +51,23 @@ def statement_findings(host: HostText) -> Iterator[Diagnostic]:
                 words = _wrong(block, operand, known[operand.number])
                 if words:
                     yield Diagnostic(BAD_CONSTRAINT, _place(host, operand, operand.span.shift(by)), words)
+
+
+def _judge_size(host: HostText, number: int) -> Iterator[Diagnostic]:
+    """Yield a finding for the last sub-group size that is required before a body, if the platform does not have it."""
+    unit, zone = host.units[number], host.placed[number].zone
+    required = [*_SIZE.finditer(host.document.slice(Span(zone.start, host.base_of(number))))][-1:]
+    if not required or any(block.is_of_vectors for block in unit.source.blocks):
+        return
+    word = required[0][1]
+    size = int(word) if word.isdecimal() else unit.source.width
+    sizes = host.platform.sub_group_sizes if host.platform is not None else _SIZES
+    if size and size not in sizes:
+        has = f"{host.platform.name} has" if host.platform is not None else "platforms have"
+        words = (
+            f"the kernel requires a sub-group size of {size}; {has} {', '.join(map(str, sizes[:-1]))} and {sizes[-1]}"
+        )
+        yield Diagnostic(SUB_GROUP_SIZE, Span(*required[0].span()).shift(zone.start), words)
 
 
 def _place(host: HostText, operand: Operand, span: Span) -> Span:

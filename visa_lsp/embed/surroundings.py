@@ -17,6 +17,7 @@ from msgspec import Struct
 from visa_lsp.embed.blocks import Compiler
 from visa_lsp.embed.hidden_parts import VECTOR, comments_of_macros
 from visa_lsp.embed.languages import Host, parse, readable
+from visa_lsp.embed.macros import KEYWORD
 from visa_lsp.embed.nodes import find_enclosing, nodes_of
 from visa_lsp.embed.outer_names import MACRO, OuterNames, outer_names, places_of
 from visa_lsp.text import Span
@@ -29,13 +30,12 @@ if TYPE_CHECKING:
 _OPAQUE: Final = frozenset({"comment", "string_literal", "char_literal", "system_lib_string", "raw_string_literal"})
 _MACROS: Final = frozenset({"preproc_function_def", "preproc_def"})
 _SHAPES: Final = _OPAQUE | _MACROS | {"function_definition"}
-KEYWORD: Final = re.compile(r"\b(?:asm|__asm|__asm__)\b")
 SPEAKS: Final = "visa:"
 _LOCALS: Final = (
     ("declaration", "declaration"), ("parameter_declaration", "declaration"),
     ("compound_statement", "scope"), ("for_statement", "scope"), ("function_definition", "scope"),
 )  # fmt: skip
-_WIDTH: Final = re.compile(r"reqd_sub_group_size\s*\(\s*(\d{1,3})\s*\)|\bSIMD\s*=\s*(\d{1,3})\b")
+_WIDTH: Final = re.compile(r"reqd_sub_group_size\s*\(\s*(\w{1,60})\s*\)|\bSIMD\s*=\s*(\d{1,3})\b")
 _MAX_DECLARATIONS: Final = 64  # declarations of one name that are compared to find the visible one
 _BEFORE: Final = re.compile(r"\b(?:__)?(?:global|local|constant|private|generic)\s+\Z")
 _MAX_CHARS_BEFORE: Final = 40
@@ -69,7 +69,10 @@ class Declared(Struct, frozen=True):
 
 
 class Keyword(NamedTuple):
-    """A word in code that may begin an asm statement; ``function`` is the number of the function around it, or -1."""
+    """A word in code that may begin an asm statement, or a call of a macro that makes one.
+
+    ``function`` is the number of the function around it, or -1.
+    """
 
     span: Span
     function: int
@@ -99,7 +102,8 @@ class Surroundings:
         self._locals: dict[int, dict[str, list[Declared]]] = {}
 
     def _read(self) -> None:
-        words = {hit.start(): hit.end() for hit in keywords(self.text)}
+        strings = {hit.start(): hit.end() for hit in keywords(self.text)}
+        words = {**strings, **self._calls()}
         asked = sorted([*words, *places_of(self.text, SPEAKS)])
         hidden = comments_of_macros(self.text) if asked else ()
         if hidden:
@@ -116,7 +120,7 @@ class Surroundings:
             if innermost is None or innermost.type not in _OPAQUE:
                 if offset in words:
                     self.keywords.append(Keyword(Span(offset, words[offset]), function))
-            elif offset in words and innermost.type.endswith("string_literal"):
+            elif offset in strings and innermost.type.endswith("string_literal"):
                 outer = innermost.parent
                 whole = self._span(outer if outer is not None and outer.type == "concatenated_string" else innermost)
                 if self.strings[-1:] != [whole]:
@@ -124,6 +128,14 @@ class Surroundings:
             elif innermost.type == "comment" and self.comments[-1:] != [comment := self._span(innermost)]:
                 self.comments.append(comment)
         self.comments.sort()
+
+    def _calls(self) -> dict[int, int]:
+        """Return the ends of the names of macros, by their starts, whose calls make assembly."""
+        names = self.names.calls
+        if not names:
+            return {}
+        pattern = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
+        return {hit.start(): hit.end() for hit in pattern.finditer(self.text)}
 
     def _number(self, node: Node, outer: int) -> int:
         """Return the number of a node inside of a function: a new one for a function or macro, else that of the outer function."""
@@ -188,11 +200,18 @@ class Surroundings:
         if number not in self._widths:
             span = self.functions[number].span
             self._widths[number] = [
-                (hit.start(), int(hit[1] or hit[2])) for hit in _WIDTH.finditer(self.text, span.start, span.end)
+                (hit.start(), self._number_of(hit[1] or hit[2]))
+                for hit in _WIDTH.finditer(self.text, span.start, span.end)
             ]
         known = self._widths[number]
         at = bisect_right(known, (offset, 0)) - 1
         return known[at][1] if at >= 0 and known[at][1] in _WIDTHS else 0
+
+    def _number_of(self, word: str) -> int:
+        """Return the value of a number or of a macro that is one; 0 for any other word."""
+        macro = self.names.macros.get(word)
+        digits = macro.body.strip("() \t") if macro is not None else word
+        return int(digits) if digits.isdecimal() and len(digits) < 4 else 0
 
     def _function(self, node: Node) -> Function:
         declarator = node.child_by_field_name("declarator")

@@ -87,7 +87,8 @@ class Unit(Struct, frozen=True, dict=True):
     """A body of the text.
 
     ``base`` is the start of the first block in the host; spans count from there. ``written`` maps the placeholders in
-    the text to the words of the host. ``open``: a part of it is unknown; ``broken``: whole lines are unknown.
+    the text to the words of the host. ``open``: a part of it is unknown; ``broken``: whole lines are unknown, whose numbers
+    by block are ``unread``.
     """
 
     source: UnitSource
@@ -100,6 +101,7 @@ class Unit(Struct, frozen=True, dict=True):
     open: bool
     broken: bool
     labels: frozenset[str]
+    unread: tuple[int, ...] = ()
 
     def is_typed(self, name: OperandName) -> bool:
         """Return whether the type of an operand is known."""
@@ -171,13 +173,16 @@ class _UnitMaker:
             head.append(f".kernel_attr SimdSize={self._source.width}")
         text = [line + "\n" for line in (*head, *self._decls)]
         at = sum(map(len, text))
+        unread = []
         segments: list[Segment] = []
         for lines in bodies:
             commented = False
+            unread.append(0)
             for line in lines:
                 written = ""
                 if any(HOLE in part.text for part in line):
                     self._open = self._broken = True
+                    unread[-1] += 1
                 else:
                     start = at
                     for part in line:
@@ -198,7 +203,7 @@ class _UnitMaker:
         end = max(block.span.end for block in self._source.blocks)
         return Unit(
             self._source, self._base, end - self._base, "".join(text), PositionMap(segments),
-            self._names, self._written, self._open, self._broken, frozenset(self._labels),
+            self._names, self._written, self._open, self._broken, frozenset(self._labels), tuple(unread),
         )  # fmt: skip
 
     def _lines(self, number: int, block: AsmBlock) -> Iterator[list[StringPiece]]:

@@ -74,10 +74,14 @@ class BlockForm(Effect, frozen=True):
 
 
 class SampleForm(Effect, frozen=True):
-    """A message of the sampler. ``older``: the lanes are in the channel byte, and coordinates are operands of their own."""
+    """A message of the sampler. ``older``: the lanes are in the channel byte, and coordinates are operands of their own.
+
+    ``floats``: its parameters are floats. ``gathers``: it returns one channel of four texels.
+    """
 
     older: bool = False
-    floats: bool = False  # whether its parameters are floats
+    floats: bool = False
+    gathers: bool = False
 
 
 class FenceForm(Effect, frozen=True):
@@ -87,3 +91,8 @@ class FenceForm(Effect, frozen=True):
 
 
 MessageForm = ElementForm | TexelForm | BlockForm | SampleForm | FenceForm
+
+
+def data_fields(form: ElementForm | TexelForm | BlockForm) -> tuple[str, ...]:
+    """Return the fields of a message that are data, not addresses."""
+    return (form.data,) if isinstance(form, BlockForm) else (form.data, *form.sources)

@@ -91,6 +91,11 @@ class Platform(Struct, frozen=True):
         return self.name if self.option is not False else f"{self.name} without Efficient64b"
 
     @property
+    def sub_group_sizes(self) -> tuple[int, ...]:
+        """The sub-group sizes that a kernel can require."""
+        return (16, 32) if self.grf_bytes > 32 else (8, 16, 32)
+
+    @property
     def words(self) -> tuple[str, ...]:
         """All names of the platform."""
         return (self.name, *self.devices, *self.families)

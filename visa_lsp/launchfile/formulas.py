@@ -68,14 +68,27 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
-# Functions of NumPy with their NumPy names.
-ARRAY_FUNCTIONS: Final = (
-    "abs", "all", "any", "arange", "arccos", "arcsin", "arctan", "arctan2", "argmax", "argmin", "ceil", "clip", "cos", "cosh",
-    "cumsum", "dot", "exp", "exp2", "expm1", "flip", "floor", "fmod", "hypot", "isfinite", "isnan", "log", "log10",
-    "log1p", "log2", "max", "maximum", "mean", "min", "minimum", "prod", "ravel", "reshape", "rint", "roll", "round", "sign",
-    "sin", "sinh", "size", "sort", "sqrt", "square", "sum", "tan", "tanh", "transpose", "trunc", "where",
-    "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
-)  # fmt: skip
+_ARGUMENTS: Final = {"abs": "x", "ceil": "x", "floor": "x", "max": "a, b, ...", "min": "a, b, ...", "round": "x"}
+# Functions of NumPy with their NumPy names, by their arguments; those in brackets may be missing.
+_ARRAY_ARGUMENTS: Final = {
+    name: arguments
+    for arguments, names in {
+        "x": "abs arccos arcsin arctan ceil cos cosh exp exp2 expm1 floor isfinite isnan log log10 log1p log2 ravel rint sign sin "
+        "sinh sqrt square tan tanh trunc int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64",
+        "x, y": "fmod hypot maximum minimum dot",
+        "y, x": "arctan2",
+        "a, [axis]": "all any argmax argmin cumsum flip max mean min prod size sort sum",
+        "a, [decimals]": "round",
+        "a, min, max": "clip",
+        "a, sizes, ...": "reshape",
+        "a, [axes], ...": "transpose",
+        "a, shift, [axis]": "roll",
+        "condition, x, y": "where",
+        "[start], end": "arange",
+    }.items()
+    for name in names.split()
+}
+ARRAY_FUNCTIONS: Final = tuple(sorted(_ARRAY_ARGUMENTS))
 
 
 class FormulaError(ValueError):
@@ -91,15 +104,25 @@ class Formula(Struct, frozen=True):
 
 
 class Grammar(Struct, frozen=True):
-    """The operators and functions of an expression, and with ``indexes`` indices and slices of arrays."""
+    """The operators of an expression, its functions with their arguments, and with ``indexes`` indices and slices of arrays."""
 
     operators: Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]
-    functions: tuple[str, ...]
+    functions: Mapping[str, str]
     indexes: bool = False
 
+    def check_call(self, name: str, count: int) -> None:
+        """Raise FormulaError for an unknown function, or one that does not take ``count`` arguments."""
+        if name not in self.functions:
+            raise FormulaError(f"unknown function '{name}'; known functions: {', '.join(sorted(self.functions))}")
+        arguments = self.functions[name].split(", ")
+        named = [argument for argument in arguments if argument != "..."]
+        least = sum(not argument.startswith("[") for argument in named)
+        if count < least or (count > len(named) and "..." not in arguments):
+            raise FormulaError(f"expected {name}({self.functions[name]}), got {count} argument{'s' * (count != 1)}")
 
-NUMBERS: Final = Grammar(ARITHMETIC, tuple(FUNCTIONS))
-ARRAYS: Final = Grammar({**ARITHMETIC, **COMPARISONS, **OF_ARRAYS}, ARRAY_FUNCTIONS, indexes=True)
+
+NUMBERS: Final = Grammar(ARITHMETIC, _ARGUMENTS)
+ARRAYS: Final = Grammar({**ARITHMETIC, **COMPARISONS, **OF_ARRAYS}, _ARRAY_ARGUMENTS, indexes=True)
 
 
 def is_comparison(formula: Formula) -> bool:
@@ -144,8 +167,7 @@ def _check_nodes(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if not any(
             isinstance(arg, ast.Starred) for arg in args
         ):
-            if name not in grammar.functions:
-                raise FormulaError(f"unknown function '{name}'; known functions: {', '.join(grammar.functions)}")
+            grammar.check_call(name, len(args))
             inner = list(args)
         case ast.Subscript(value=value, slice=index) if grammar.indexes:
             inner = [value, *(index.elts if isinstance(index, ast.Tuple) else [index])]

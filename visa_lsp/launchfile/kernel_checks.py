@@ -91,6 +91,21 @@ class _Arguments:
         for index, given, item in self._pairs():
             if given is not None:
                 self._kind(index, given, item)
+        if self.item is not None and isinstance(self.item.value, list):
+            self._judge_expected_names()
+
+    def _judge_expected_names(self) -> None:
+        """Report expectations of a name that no argument has; with a map of arguments the file alone shows them."""
+        assert isinstance(self.root.value, dict)
+        expect = self.root.value.get("expect")
+        known = [name for index in range(self.info.argument_count) if (name := self.info.argument_name(index))]
+        for entry in expect.value if expect is not None and isinstance(expect.value, list) else ():
+            named = entry.value.get("arg") if isinstance(entry.value, dict) else None
+            if named is not None and isinstance(named.value, str) and named.value.isidentifier() and named.value not in known:
+                near = nearest(named.value, known) or ""
+                hint = f"did you mean '{near}'?" if near else f"known arguments: {', '.join(known[:40]) or 'without names'}"
+                words = f"kernel '{self.info.name}' has no argument '{named.value:.100}'; {hint}"
+                self.checks.add(rules.NO_SUCH_ARGUMENT, named, words, change_to(self.checks.source.span(named), near))
 
     def _pairs(self) -> Iterator[tuple[int, GivenArg | None, YamlItem]]:
         """Yield each argument that both kernel and launch have; report those that only one has."""

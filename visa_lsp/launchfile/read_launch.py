@@ -337,6 +337,8 @@ class _LaunchReader(ArrayChecks):
             span = self.source.span(named)
             fixes = (Fix(f"change to '{near}'", (Edit(span, near),)),) if near else ()
             by_place = any(isinstance(place, int) for place in places)
+            if by_place and isinstance(arg, str) and arg.isidentifier():
+                return arg  # the name of an argument by the ze_info, which is not read here
             kind = "a list without names" if by_place else "a map with names"
             why = f", because args is {kind}" if names and by_place == isinstance(arg, str) else ""
             words = f"unknown argument {arg!s:.100}{why}; known arguments: {known or 'none'}"

@@ -268,6 +268,7 @@ class StatsAnswer(PagedAnswer):
 
     kernels: list[KernelStats]
     live: NotRequired[list[LiveAtPeak]]
+    dumps: NotRequired[list[dict[str, Any]]]
 
 
 class GenKernel(TypedDict):

@@ -11,7 +11,21 @@ from visa_lsp.mcp.pages import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS
 _Platform = Annotated[str, Meta(description="target platform, such as TGLLP or DG2; default: that of the files")]
 _Text = Annotated[str, Meta(description="the text itself, in place of the file's")]
 _Kernel = Annotated[str, Meta(description="name of a kernel or function")]
+_Overwrite = Annotated[bool, Meta(description="let `output` replace a file that no tool of this session wrote")]
 _Output = Annotated[str, Meta(description="write the result to this file; nothing is written without it")]
+
+
+class TextEdit(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Replace lines of a text; with columns, a range as in the edits of a fix. Lines and columns count from 1."""
+
+    line: Annotated[int, Meta(ge=1)]
+    new_text: str
+    end_line: Annotated[int, Meta(ge=0, description="last line; default: `line`")] = 0
+    column: Annotated[int, Meta(ge=0, description="without columns whole lines are replaced")] = 0
+    end_column: Annotated[int, Meta(ge=0, description="exclusive")] = 0
+
+
+_Edits = Annotated[list[TextEdit], Meta(description="edits to the text of `path` or `text`, made before anything else")]
 
 
 class PagedArguments(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -28,6 +42,7 @@ class OneProgram(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_onl
 
     path: Annotated[str, Meta(description="a text (.visaasm), an object (.isa) or a zebin")] = ""
     text: _Text = ""
+    edits: _Edits = []
     platform: _Platform = ""
 
 
@@ -36,6 +51,8 @@ class CheckArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw
 
     path: Annotated[str, Meta(description="a text, a launch file, or a folder of texts")] = ""
     text: _Text = ""
+    edits: _Edits = []
+    write: Annotated[bool, Meta(description="write the edited or given text to `path`")] = False
     platform: _Platform = ""
     ids: Annotated[list[str], Meta(description="only the findings of these ids, such as those to mend")] = []
     fix: Annotated[bool, Meta(description="write the safe fixes into the file at `path`")] = False
@@ -53,7 +70,10 @@ class ExplainArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, 
 class SearchArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of ``search_instructions``."""
 
-    query: Annotated[str, Meta(description="words for the effect or name of the instruction; empty lists all")]
+    query: Annotated[
+        str,
+        Meta(description="words for the effect or name of the instruction, or a function of OpenCL; empty lists all"),
+    ]
     platform: _Platform = ""
 
 
@@ -63,12 +83,14 @@ class ReadArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only
     kernel: _Kernel = ""
     first_line: Annotated[int, Meta(ge=0, description="show the part for the lines of the text from this one")] = 0
     last_line: Annotated[int, Meta(ge=0, description="to this one; default: `first_line`")] = 0
+    visa: Annotated[bool, Meta(description="give these lines of the text themselves, such as those to edit")] = False
 
 
 class AssembleArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of ``assemble``."""
 
     output: _Output = ""
+    overwrite: _Overwrite = False
 
 
 class DisassembleArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -77,6 +99,7 @@ class DisassembleArguments(PagedArguments, frozen=True, forbid_unknown_fields=Tr
     path: Annotated[str, Meta(description="an object (.isa) or a zebin")]
     platform: _Platform = ""
     output: _Output = ""
+    overwrite: _Overwrite = False
 
 
 class RunArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -140,3 +163,4 @@ class TemplateArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_
         dict[str, Any], Meta(description="keys of the launch file that are known, such as groups or args")
     ] = {}
     output: _Output = ""
+    overwrite: _Overwrite = False

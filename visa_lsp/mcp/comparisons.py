@@ -81,18 +81,24 @@ def stats(args: arguments.StatsArguments, roots: Roots) -> ToolAnswer:
     Raises UserError for arguments and files that cannot be used.
     """
     from visa_lsp.app.folders import files_of, is_folder
+    from visa_lsp.app.stats.dumps import figures_of_dump, is_dump
     from visa_lsp.app.stats.measured_inputs import figures_of_data
-    from visa_lsp.app.stats.printing import as_json
+    from visa_lsp.app.stats.printing import as_json, dump_json
+    from visa_lsp.text import decode_text
 
     platform, said = chosen_platform(args.platform), list[str]()
     name = platform.name if platform is not None else None
     folder = roots.path(args.path) if args.path and not args.text else ""
     if folder and is_folder(folder):
-        programs = [program_from(os.path.join(args.path, file), "", roots) for file in files_of(folder)]  # noqa: PTH118
+        found_files = {**files_of(folder), **files_of(folder, (".asm",))}
+        programs = [program_from(os.path.join(args.path, file), "", roots) for file in found_files]  # noqa: PTH118
     else:
-        programs = [program_from(args.path, args.text, roots)]
-    kernels, unreadable = [], []
+        programs = [program_from(args.path, args.text, roots, args.edits)]
+    kernels, unreadable, dumps = [], [], []
     for program in programs:
+        if is_dump(program.data):
+            dumps.append(dump_json(figures_of_dump(program.name, decode_text(program.data))))
+            continue
         found = figures_of_data(program.name, program.data, name, say=said.append)
         kernels += found or []
         unreadable += [program.name] if found is None else []
@@ -102,7 +108,7 @@ def stats(args: arguments.StatsArguments, roots: Roots) -> ToolAnswer:
         kernels = [kernel for kernel in kernels if kernel.name == args.kernel] or _no_kernel(args.kernel, kernels)
     values = as_json(kernels)["kernels"]
     items = [_kernel_stats(value, several=len(programs) > 1) for value in values]
-    head = nonempty({"unreadable": unreadable})
+    head = nonempty({"unreadable": unreadable, "dumps": dumps})
     if args.kernel:
         return ToolAnswer({"kernels": items, **head}, "live", values[0]["pressure"]["live"])
     return ToolAnswer(head, "kernels", items)
@@ -130,7 +136,7 @@ def gen(args: arguments.GenArguments, roots: Roots) -> ToolAnswer:
     from visa_lsp.toolchain.find_tools import FINALIZER, find_tool
     from visa_lsp.toolchain.process import ToolError
 
-    program, platform = program_from(args.path, args.text, roots), chosen_platform(args.platform)
+    program, platform = program_from(args.path, args.text, roots, args.edits), chosen_platform(args.platform)
     source = source_of(program.name, program.data, platform.name if platform is not None else None, str(program.place))
     try:
         # The tool on PATH, because settings of a folder that an agent works on must not name programs to run.

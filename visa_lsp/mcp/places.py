@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,11 +11,25 @@ from visa_lsp.safe_io import is_readable_place, limit_reading
 
 
 class Roots:
-    """The roots of one call. Creating them confines this process to them, until the next ones are created."""
+    """The roots of one call. Creating them confines this process to them, until the next ones are created.
 
-    def __init__(self, folders: Sequence[str]) -> None:
+    ``own`` are the files that calls of this session wrote, ``written`` those of this call.
+    """
+
+    def __init__(self, folders: Sequence[str], own: Sequence[str] = ()) -> None:
         self.folders = [Path(folder) for folder in folders]
+        self.own = frozenset(own)
+        self.written: list[str] = []
         limit_reading(self.folders)
+
+    def output_path(self, name: str, *, overwrite: bool) -> str:
+        """Return the path of a file to write. Raises UserError if it exists and is not one of ours, unless ``overwrite``."""
+        path = self.path(name)
+        real = os.path.realpath(path)
+        if os.path.lexists(path) and real not in self.own and not overwrite:
+            raise UserError(f"{name}: exists already, and no tool of this session wrote it; `overwrite` replaces it")
+        self.written.append(real)
+        return path
 
     def path(self, name: str) -> str:
         """Return the path of a file or folder; a relative name is searched below each root.

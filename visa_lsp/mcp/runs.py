@@ -37,11 +37,12 @@ def run(args: arguments.RunArguments, roots: Roots) -> ToolAnswer:
     """Run a program on the simulator. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.launch.unit import perform
 
-    job = _launch_job(program_from(args.path, args.text, roots), args.launch, args.platform, roots)
+    program = program_from(args.path, args.text, roots, args.edits)
+    job = _launch_job(program, args.launch, args.platform, roots)
     if job.options.path is not None:
         job = replace(job, text=args.launch_text or None)
-    elif args.text:
-        job = replace(job, text=args.text)
+    elif args.text or args.edits:
+        job = replace(job, text=program.text)
     outcome = perform(replace(job, options=replace(job.options, budget=args.budget or None)))
     if outcome.report is None:
         raise UserError(outcome.error)
@@ -178,11 +179,15 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnsw
     from visa_lsp.app.launch.proposal import propose_run
     from visa_lsp.sim.launch.config import LaunchError
 
-    program = program_from(args.path, args.text, roots)
+    program = program_from(args.path, args.text, roots, args.edits)
     if reason := foreign(program.name, program.data):
         raise UserError(f"{program.name}: {reason}")
     options = _run_options(program, args.platform)
-    target = Path(roots.path(args.output)) if args.output else program.place.with_suffix(".launch.yaml")
+    target = (
+        Path(roots.output_path(args.output, overwrite=args.overwrite))
+        if args.output
+        else program.place.with_suffix(".launch.yaml")
+    )
     given = {**args.given, **({"kernel": args.kernel} if args.kernel else {})}
     try:
         proposal = propose_run(program.data, options, target, given).proposal

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import re
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -20,11 +22,15 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from visa_lsp.job_process import JobLost, JobProcess
 from visa_lsp.mcp.tools import BY_NAME, TOOLS
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from mcp.server.context import ServerRequestContext
 
     Context = ServerRequestContext[Any]
@@ -33,10 +39,14 @@ _NAME: Final = "visa-lsp"
 _WORKER: Final = "visa_lsp.mcp.worker"
 _ROOTS: Final = "roots"
 _ROOTS_SECONDS: Final = 30.0
+_PROGRESS_SECONDS: Final = 2.0
+_MAX_WORKERS: Final = 4
+_ID: Final = re.compile(r'"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,18})')
 _INSTRUCTIONS: Final = (
     "Tools for vISA, the virtual instruction set of Intel GPUs (.visaasm texts, .isa objects, launch files). "
     "check first, then read or explain, run to find faults. A long answer has a cursor: call again with it for the rest. "
-    "Paths are relative to the first root. Files are written only where `output` or `fix` says so."
+    "Paths are relative to the first root. Send `edits` rather than the whole text again. Files are written only where "
+    "`output`, `write` or `fix` says so."
 )
 
 
@@ -50,8 +60,38 @@ def serve(version: str, seconds: float) -> None:
 async def _serve(version: str, seconds: float) -> None:
     with Calls(seconds) as calls:
         server = server_of(calls, version)
-        async with stdio_server() as (source, target):
-            await server.run(source, target, server.create_initialization_options())
+        async with stdio_server() as (source, target), anyio.create_task_group() as group:
+            sink, messages = anyio.create_memory_object_stream[Any](0)
+            group.start_soon(_answer_malformed, source, sink, target)
+            await server.run(messages, target, server.create_initialization_options())
+            group.cancel_scope.cancel()
+
+
+async def _answer_malformed(source: Any, sink: Any, target: Any) -> None:
+    """Pass messages on; answer those that cannot be read, which the SDK drops without a word."""
+    async with sink:
+        async for message in source:
+            if isinstance(message, Exception):
+                await target.send(SessionMessage(_error_of(message)))
+            else:
+                await sink.send(message)
+
+
+def _error_of(problem: Exception) -> types.JSONRPCError:
+    """Return the answer to a message that cannot be read: not JSON, too deep, or no message of the protocol."""
+    found = problem.errors() if isinstance(problem, ValidationError) else []
+    is_json = not any(error["type"] == "json_invalid" for error in found)
+    inputs = [error["input"] for error in found]
+    given = next((value for value in inputs if isinstance(value, dict)), inputs[0] if inputs else "")
+    number = given.get("id") if isinstance(given, dict) else None
+    if isinstance(given, str) and (hit := _ID.search(given)):
+        number = json.loads(hit[1])
+    words = "expected a JSON-RPC message" if is_json else f"cannot be read as JSON: {found[0]['msg']}"[:300]
+    code = types.INVALID_REQUEST if is_json else types.PARSE_ERROR
+    is_id = isinstance(number, int | str) and not isinstance(number, bool)
+    return types.JSONRPCError(
+        jsonrpc="2.0", id=number if is_id else None, error=types.ErrorData(code=code, message=words)
+    )
 
 
 def server_of(calls: Calls, version: str) -> Server[Any]:
@@ -70,7 +110,7 @@ def server_of(calls: Calls, version: str) -> Server[Any]:
         roots = await _roots_of(context, params) if tool.reads else []
         if isinstance(roots, types.InputRequiredResult):
             return roots
-        return _result(await calls.call(tool.name, params.arguments or {}, roots))
+        return _result(await calls.call(tool.name, params.arguments or {}, roots, context.session.report_progress))
 
     return Server(_NAME, version=version, instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
 
@@ -78,11 +118,12 @@ def server_of(calls: Calls, version: str) -> Server[Any]:
 _TOOLS: Final = [
     types.Tool(
         name=tool.name,
+        title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema(),
         output_schema=tool.output_schema(),
         annotations=types.ToolAnnotations(
-            read_only_hint=not tool.writes, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+            read_only_hint=not tool.writes, destructive_hint=tool.writes, idempotent_hint=True, open_world_hint=False
         ),
     )
     for tool in TOOLS
@@ -136,22 +177,29 @@ def folders_of(roots: types.ListRootsResult) -> list[str]:
 
 
 class Calls:
-    """The worker and the calls that wait for it, one at a time. Ends the worker at the end of the block."""
+    """The workers, each for one call at a time, and the files that calls wrote. Ends the workers at the end of the block."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._turn = anyio.Lock()
-        self._worker: JobProcess | None = None
+        self._turns = anyio.CapacityLimiter(min(_MAX_WORKERS, os.cpu_count() or 1))
+        self._idle: list[JobProcess] = []
+        self._busy: set[JobProcess] = set()
+        self._own: dict[str, None] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        for worker in (*self._idle, *self._busy):
+            worker.end()
 
-    async def call(self, tool: str, arguments: dict[str, Any], roots: list[str]) -> dict[str, Any]:
-        """Return the result of a call: ``answer`` or ``error``. A cancelled call ends the worker."""
-        job = json.dumps({"tool": tool, "arguments": arguments, "roots": roots}).encode()
+    async def call(
+        self, tool: str, arguments: dict[str, Any], roots: list[str], report: Callable[..., Awaitable[None]]
+    ) -> dict[str, Any]:
+        """Return the result of a call: ``answer`` or ``error``. A cancelled call ends its worker.
+
+        ``report`` sends the progress: the seconds that have passed.
+        """
         found: list[dict[str, Any]] = []
         is_over, is_cancelled = anyio.Event(), threading.Event()
 
@@ -161,30 +209,37 @@ class Calls:
                 found.append(await anyio.to_thread.run_sync(self._ask, worker, job, is_cancelled))
             is_over.set()
 
-        async with self._turn:
+        async with self._turns:
+            job = json.dumps({"tool": tool, "arguments": arguments, "roots": roots, "own": list(self._own)}).encode()
             try:
                 # Started on this thread, because Linux ends a worker with the thread that started it, and threads of a
                 # pool end.
-                self._worker = self._worker or JobProcess(_WORKER)
+                worker = self._idle.pop() if self._idle else JobProcess(_WORKER)
             except OSError as error:
                 return {"error": f"cannot start a process for the call: {error.strerror or error}"}
+            self._busy.add(worker)
             async with anyio.create_task_group() as group:
-                group.start_soon(ask, self._worker)
+                group.start_soon(ask, worker)
+                began = anyio.current_time()
                 try:
-                    await is_over.wait()
+                    while not is_over.is_set():
+                        with anyio.move_on_after(_PROGRESS_SECONDS):
+                            await is_over.wait()
+                        if not is_over.is_set():
+                            passed = anyio.current_time() - began
+                            await report(passed, None, f"{tool}: {passed:.0f} s")
                 finally:
                     is_cancelled.set()
+        self._own.update(dict.fromkeys(found[0].pop("written", [])))
         return found[0]
 
     def _ask(self, worker: JobProcess, job: bytes, is_cancelled: threading.Event) -> dict[str, Any]:
         try:
             found: dict[str, Any] = json.loads(worker.ask(job, self._seconds, lambda: not is_cancelled.is_set()))
         except JobLost as lost:
-            self._end()
-            return {"error": f"the call has no result: {lost}"}
-        return found
-
-    def _end(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker is not None:
+            self._busy.discard(worker)
             worker.end()
+            return {"error": f"the call has no result: {lost}"}
+        self._busy.discard(worker)
+        self._idle.append(worker)
+        return found

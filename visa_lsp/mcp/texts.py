@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import SourceText, foreign
+from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.mcp.given_programs import (
+    GivenProgram,
     chosen_platform,
     lines_of_page,
+    modules_of,
     nonempty,
     program_from,
     text_errors,
@@ -38,11 +41,20 @@ def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
     from visa_lsp.app.check.runner import check_files
     from visa_lsp.app.check.suppress import Selection
     from visa_lsp.app.check.verdict import Task
+    from visa_lsp.app.output_files import write_file
     from visa_lsp.app.rule_registry import list_rules
     from visa_lsp.app.settings import Finder
 
-    if args.fix and (args.text or not args.path):
-        raise UserError("`fix` writes into a file: give its `path` and no `text`")
+    given: GivenProgram | None = None
+    if args.text or args.edits or not args.path:
+        given = program_from(args.path, args.text, roots, args.edits)
+    if (args.write or args.fix) and not args.path:
+        raise UserError(f"`{'fix' if args.fix else 'write'}` writes into a file: give its `path`")
+    if args.write and given is not None:
+        write_file(str(given.place), given.data)
+        given = None
+    if args.fix and given is not None:
+        raise UserError("`fix` writes into the file: with `text` or `edits` give `write` too")
     platform = chosen_platform(args.platform)
     finder = Finder(list_rules)
 
@@ -52,9 +64,8 @@ def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
         name = platform.name if platform is not None else own.platform
         return Task(path, path, name, selection, fix=args.fix, write=args.fix, source=source, named=False)
 
-    if args.text or not args.path:
-        program = program_from(args.path, args.text, roots)
-        tasks = [task(str(program.place), SourceText(program.name, program.text))]
+    if given is not None:
+        tasks = [task(str(given.place), SourceText(given.name, given.text))]
     else:
         tasks = [task(path) for path in collect([roots.path(args.path)], finder).files]
     results = check_files(tasks, jobs=1)
@@ -122,14 +133,25 @@ def read(args: arguments.ReadArguments, roots: Roots) -> ToolAnswer:
     """Show kernels as pseudo-code. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.read.pseudo_code import chosen, read_data
 
-    program, platform, said = program_from(args.path, args.text, roots), chosen_platform(args.platform), list[str]()
-    found = read_data(str(program.place), program.data, platform.name if platform else None, say=said.append)
-    if found is None:
+    program, platform = program_from(args.path, args.text, roots, args.edits), chosen_platform(args.platform)
+    if args.visa:
+        every = list(enumerate(lines_of_page(program.text), 1))
+        part = every[max(args.first_line - 1, 0) : max(args.first_line, args.last_line) or None]
+        return ToolAnswer({"kernels": []}, "text", [f"{number}| {line.strip()}" for number, line in part], is_text=True)
+    name, said = platform.name if platform else None, list[str]()
+    found = [read_data(str(program.place), data, name, say=said.append) for data in modules_of(program)]
+    files = [file for file in found if file is not None]
+    if len(files) < len(found):
         raise UserError(text_errors(said))
     last = args.last_line or args.first_line
-    found = chosen(found, args.kernel or None, (args.first_line or 1, last) if last else None)
-    lines = [_read_line(line.visa, line.text) for kernel in found.kernels for line in kernel.lines]
-    return ToolAnswer({"kernels": [kernel.name for kernel in found.kernels]}, "text", lines, is_text=True)
+    if len(files) == 1 or not args.kernel:
+        files = [chosen(file, args.kernel or None, (args.first_line or 1, last) if last else None) for file in files]
+    kernels = [kernel for file in files for kernel in file.kernels if args.kernel in ("", kernel.name)]
+    if not kernels:
+        known = [kernel.name for file in files for kernel in file.kernels]
+        raise UserError(f"no kernel or function {args.kernel!r}{did_you_mean(args.kernel, known)}")
+    lines = [_read_line(line.visa, line.text) for kernel in kernels for line in kernel.lines]
+    return ToolAnswer({"kernels": [kernel.name for kernel in kernels]}, "text", lines, is_text=True)
 
 
 def _read_line(visa: Sequence[int], text: str) -> str:
@@ -142,7 +164,7 @@ def assemble(args: arguments.AssembleArguments, roots: Roots) -> ToolAnswer:
     from visa_lsp.app.assemble import assemble_text
     from visa_lsp.app.check.report import findings_of
 
-    program, platform = program_from(args.path, args.text, roots), chosen_platform(args.platform)
+    program, platform = program_from(args.path, args.text, roots, args.edits), chosen_platform(args.platform)
     made = assemble_text(program.text, platform.name if platform is not None else None)
     found = _findings(findings_of(str(program.place), program.text, made.diagnostics))
     found.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
@@ -153,7 +175,7 @@ def assemble(args: arguments.AssembleArguments, roots: Roots) -> ToolAnswer:
         "kernels": [kernel.name for kernel in made.module.kernels],
     }  # fmt: skip
     if args.output:
-        head["written"] = write_output(args.output, made.data, program, roots)
+        head["written"] = write_output(args.output, made.data, program, roots, overwrite=args.overwrite)
     return ToolAnswer(head, "findings", found)
 
 
@@ -176,5 +198,5 @@ def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> ToolAnswe
         text = visa_text(program.name, program.data, platform, comments=True)
     head: dict[str, Any] = {}
     if args.output:
-        head["written"] = [write_output(args.output, encode_text(text), program, roots)]
+        head["written"] = [write_output(args.output, encode_text(text), program, roots, overwrite=args.overwrite)]
     return ToolAnswer(head, "text", lines_of_page(text), is_text=True)

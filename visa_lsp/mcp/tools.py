@@ -27,6 +27,7 @@ class AgentTool(Struct, frozen=True):
     """
 
     name: str
+    title: str
     description: str
     arguments: type[arguments.PagedArguments]
     answer: type
@@ -45,67 +46,67 @@ class AgentTool(Struct, frozen=True):
 
 TOOLS: Final = (
     AgentTool(
-        "check",
+        "check", "Check vISA",
         "Find the mistakes of vISA texts and launch files: syntax, types, regions, uninitialised and unused variables. "
-        "Findings have edits that mend them.",
+        "Findings have edits that mend them; `edits` and `write` mend the file.",
         arguments.CheckArguments, answers.CheckAnswer, texts.check, writes=True,
     ),
     AgentTool(
-        "explain",
+        "explain", "Explain a word",
         "Explain an opcode with its operands and pitfalls, the code of a finding, a %variable, a type, an attribute, a "
         "platform or a term of the glossary.",
         arguments.ExplainArguments, answers.TextAnswer, texts.explain, reads=False,
     ),
     AgentTool(
-        "search_instructions",
-        "Find the instruction for something: 'atomic add', 'dot product', or the name that C or another "
+        "search_instructions", "Search instructions",
+        "Find the instruction for something: 'atomic add', 'dot product', or the name that C, OpenCL or another "
         "assembler gives it.",
         arguments.SearchArguments, answers.SearchAnswer, texts.search_instructions, reads=False,
     ),
     AgentTool(
-        "read",
+        "read", "Read as code",
         "Show kernels as structured pseudo-code, a third of the length of the text; each line names its lines of vISA.",
         arguments.ReadArguments, answers.ReadAnswer, texts.read,
     ),
     AgentTool(
-        "stats",
-        "Count instructions, messages, loops and register pressure of kernels, and name the line of the peak.",
+        "stats", "Count and measure",
+        "Count instructions, messages, loops and register pressure of kernels, and name the line of the peak; of native dumps (.asm) spills and sends.",
         arguments.StatsArguments, answers.StatsAnswer, comparisons.stats,
     ),
     AgentTool(
-        "diff",
+        "diff", "Compare programs",
         "Compare two programs or two folders of dumps apart from names, order of declarations and comments.",
         arguments.DiffArguments, answers.DiffAnswer, comparisons.diff,
     ),
     AgentTool(
-        "launch_template",
+        "launch_template", "Make a launch file",
         "Make a launch file for a kernel: sizes and arguments with the assumptions behind them.",
         arguments.TemplateArguments, answers.WrittenTextAnswer, runs.launch_template, writes=True,
     ),
     AgentTool(
-        "run",
+        "run", "Run a kernel",
         "Run a kernel on the simulator with all checkers: out-of-bounds accesses, races, uninitialised reads, barriers, and "
         "the expectations of the launch file.",
         arguments.RunArguments, answers.RunAnswer, runs.run,
     ),
     AgentTool(
-        "why",
+        "why", "Explain a value",
         "Explain how a value of a run came about, such as `y[37]`, or its first failed expectation or fault: the instructions behind "
         "it with lanes and values, the most telling first; compared with a reference program if `against` is given.",
         arguments.WhyArguments, answers.WhyAnswer, runs.why,
     ),
     AgentTool(
-        "assemble",
+        "assemble", "Assemble",
         "Assemble a text to an object.",
         arguments.AssembleArguments, answers.AssembleAnswer, texts.assemble, writes=True,
     ),
     AgentTool(
-        "disassemble",
+        "disassemble", "Disassemble",
         "Show an object or a zebin as text.",
         arguments.DisassembleArguments, answers.WrittenTextAnswer, texts.disassemble, writes=True,
     ),
     AgentTool(
-        "gen",
+        "gen", "Show machine code",
         "Show the machine code of each line (needs Intel's finalizer GenX_IR).",
         arguments.GenArguments, answers.GenAnswer, comparisons.gen,
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import OrderedDict
 from typing import Any, Final, NoReturn
 
@@ -21,6 +22,11 @@ from visa_lsp.mcp.places import Roots
 from visa_lsp.mcp.tools import BY_NAME
 
 _KEPT_ANSWERS: Final = 8
+_COMMAND: Final = re.compile(r"`?visa-lsp (zeinfo \w+|[\w-]+)(?:(?<=`)| [^`;,()\n]*`)?`?")
+_OPTION: Final = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
+_TOOLS: Final = {"asm": "assemble", "dis": "disassemble"}
+_ARGUMENTS: Final = {"init": "output", "against": "against"}
+_MESSAGES: Final = frozenset({"notes", "assumed", "verdict", "unreadable"})
 
 
 def main() -> NoReturn:
@@ -38,7 +44,8 @@ class Worker:
     def answer(self, job: bytes) -> bytes:
         """Do one job and return its result. Every exception becomes an error of the result."""
         try:
-            result: dict[str, Any] = {"answer": self._perform(**json.loads(job))}
+            answer, written = self._perform(**json.loads(job))
+            result: dict[str, Any] = {"answer": answer, "written": written}
         except UserError as error:
             result = {"error": _words(str(error))}
         except OSError as error:
@@ -51,7 +58,10 @@ class Worker:
             result = {"error": _words(f"internal error: {type(error).__name__}: {error}")}
         return json.dumps(result, ensure_ascii=False).encode("utf-8", "replace")
 
-    def _perform(self, tool: str, arguments: dict[str, Any], roots: list[str]) -> dict[str, Any]:
+    def _perform(
+        self, tool: str, arguments: dict[str, Any], roots: list[str], own: list[str] | None = None
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return the page of an answer, and the files that were written."""
         offered = BY_NAME[tool]
         try:
             json.dumps(arguments, ensure_ascii=False).encode()
@@ -64,18 +74,33 @@ class Worker:
         plain = {key: value for key, value in arguments.items() if key not in ("cursor", "max_tokens")}
         key = json.dumps([tool, plain, roots], sort_keys=True)
         answer = self._kept.get(key) if args.cursor else None
+        places = Roots(roots, own or ())
         if answer is None:
-            answer = offered.work(args, Roots(roots))
+            answer = offered.work(args, places)
         self._kept[key] = answer
         self._kept.move_to_end(key)
         if len(self._kept) > _KEPT_ANSWERS:
             self._kept.popitem(last=False)
-        return page(answer, args.cursor, args.max_tokens)
+        return _in_tool_words(page(answer, args.cursor, args.max_tokens)), places.written
 
 
 def _words(message: str) -> str:
     """Return a message for an agent: printable, not too long, and without the folder of texts without a file."""
-    return printable(message).replace(os.path.join(os.devnull, ""), "")[:2000]  # noqa: PTH118
+    return as_tools(printable(message).replace(os.path.join(os.devnull, ""), ""))[:2000]  # noqa: PTH118
+
+
+def as_tools(words: str) -> str:
+    """Return a message with the names of tools and arguments in place of commands and options."""
+    words = _COMMAND.sub(lambda hit: f"`{_TOOLS.get(hit[1], hit[1])}`", words)
+    return _OPTION.sub(lambda hit: f"`{_ARGUMENTS.get(hit[1], hit[1].replace('-', '_'))}`", words)
+
+
+def _in_tool_words(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer whose messages are about tools."""
+    for key in _MESSAGES & answer.keys():
+        value = answer[key]
+        answer[key] = as_tools(value) if isinstance(value, str) else [as_tools(words) for words in value]
+    return answer
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ Knows no machine: simulator, compiled engine, analyses and pseudo-code execute o
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 
 from msgspec import Struct
 
@@ -67,7 +67,7 @@ class MessageMemory(Struct, frozen=True):
     """The memory of a message.
 
     ``number`` is that of the variable or entry. ``operand`` holds the state or pointer, ``index`` states after it;
-    ``model`` is the address model in the text. ``scratch``: the operand may name the thread's scratch space.
+    ``model`` is the address model in the text.
     """
 
     kind: MemoryKind
@@ -95,6 +95,16 @@ class MessageMemory(Struct, frozen=True):
         """True if it is always the thread's scratch space."""
         return self.kind is MemoryKind.VARIABLE and self.number == SCRATCH_VARIABLE
 
+    @property
+    def is_handle(self) -> bool:
+        """True if the operand holds the handle of a state, not a number of the binding table."""
+        return self.kind is MemoryKind.STATE and self.model != codes.ADDRTYPE_TEXT[codes.ADDRTYPE_BTI]
+
+    @property
+    def may_be_scratch(self) -> bool:
+        """True if the operand may name the state of the thread's scratch space as its header does."""
+        return self.kind is MemoryKind.STATE and self.model == codes.ADDRTYPE_TEXT[codes.ADDRTYPE_SS]
+
 
 FLAT: Final = MessageMemory(MemoryKind.FLAT)
 
@@ -118,6 +128,7 @@ class Addresses(Struct, frozen=True):
     base: Value = None
     strided: bool = False
     pitch: Value = None
+    has_offset: bool = False  # the text has a place for an offset
 
 
 class ElementMessage(Struct, frozen=True):
@@ -228,8 +239,8 @@ class BlockMessage(Struct, frozen=True):
         """True if the block is a part of a matrix in flat memory."""
         return not self.corner
 
-    def cell(self, block: int, y: int, x: int, grf_bytes: int) -> int:
-        """Return the number of the cell of an element in registers."""
+    def cell(self, block: Any, y: Any, x: Any, grf_bytes: int) -> Any:
+        """Return the numbers of the cells of elements in registers, from numbers or from arrays of them."""
         group = max(1, 4 // self.size) if self.interleaved else 1
         major, minor = (x, y) if self.transposed else (y, x)
         inner = major // group * group * self.pitch + minor * group + major % group
@@ -240,14 +251,15 @@ class BlockMessage(Struct, frozen=True):
         group = max(1, 4 // self.size) if self.interleaved else 1
         rows = self.width if self.transposed else self.height
         cells = self.pitch * (-(-rows // group) * group)
-        register = grf_bytes // self.size
+        register = max(1, grf_bytes // self.size)
         return -(-cells // register) * register if self.is_matrix else cells
 
 
 class SampleMessage(Struct, frozen=True):
     """A message of the sampler: an operand for each parameter, with its type.
 
-    Each of ``channels`` is in registers of its own. ``null_mask``: the data is followed by a dword of bits.
+    Each of ``channels`` is in registers of its own. ``gathered`` is the channel of which it returns four texels instead,
+    -1 for none. ``null_mask``: the data is followed by a dword of bits.
     """
 
     memory: MessageMemory
@@ -255,6 +267,7 @@ class SampleMessage(Struct, frozen=True):
     sampler_index: int
     parameters: tuple[tuple[str, RawOperand, str], ...]
     channels: tuple[int, ...]
+    gathered: int
     data: RawOperand
     control: ExecControl
     guard: Predicate | None
@@ -473,7 +486,7 @@ def _addresses(inst: Inst, form: ElementForm, size: int) -> Addresses:
     return Addresses(
         form.address, operand, type_, number(inst, "immscale", 1) or 1, number(inst, "immoffset"),
         wraps=type_.size <= 4 and kind != codes.ADDRTYPE_FLAT, base=surface if based else None, strided=strided,
-        pitch=inst.get("pitch") if strided else None,
+        pitch=inst.get("pitch") if strided else None, has_offset=True,
     )  # fmt: skip
 
 
@@ -511,18 +524,19 @@ def _block(inst: Inst, form: BlockForm) -> BlockMessage:
     )  # fmt: skip
 
 
-def sample_message_of(inst: Inst, type_of: Callable[[int], DataType | None]) -> SampleMessage | None:
-    """Return the value of a message of the sampler; None for other instructions. ``type_of``: the types of variables."""
+def sample_message_of(inst: Inst, type_of: Callable[[int], DataType | None]) -> SampleMessage:
+    """Return the value of a message of the sampler. ``type_of``: the types of variables."""
     form = inst.row.meaning
-    if not isinstance(form, SampleForm):
-        return None
+    assert isinstance(form, SampleForm)
     control = control_of(inst)
     if form.older:
         control = ExecControl(16 if number(inst, "chan") & 0x10 else 8, 0, no_mask=True)
+    channels = number(inst, "chan")
     null_mask = any(number(inst, name) & 0x100 for name in ("op", "op42", "op64"))
     return SampleMessage(
         memory_of(inst), inst.get("sampler"), number(inst, "sampleridx"), tuple(_parameters(inst, form, type_of)),
-        channels_of(number(inst, "chan")), raw_operand(inst, "dst"), control, guard_of(inst), null_mask,
+        (0, 1, 2, 3) if form.gathers else channels_of(channels), channels & 3 if form.gathers else -1,
+        raw_operand(inst, "dst"), control, guard_of(inst), null_mask,
     )  # fmt: skip
 
 
@@ -556,7 +570,10 @@ def _parameters(
 
 
 def register_bytes(message: Message, grf_bytes: int) -> tuple[OperandBytes, ...]:
-    """Return the bytes of the raw operands of a message, those of the null register too."""
+    """Return the bytes of the raw operands of a message, those of the null register too.
+
+    With ``grf_bytes`` 1 no row and no block begins on a register of its own: the bytes that it needs on every platform.
+    """
     return tuple(_register_bytes(message, grf_bytes))
 
 
@@ -590,6 +607,10 @@ def _register_bytes(message: Message, grf_bytes: int) -> Iterator[OperandBytes]:
                 yield OperandBytes(message.data_field, 4, after=0 if message.use is MemoryUse.TEST else count * row)
             yield from (OperandBytes(name, lanes * 4, cell=4) for name in message.sources)
         case BlockMessage(is_matrix=True):
-            yield OperandBytes(message.data_field, message.blocks * message.block_cells(grf_bytes) * message.size)
+            last = message.cell(message.blocks - 1, message.height - 1, message.width - 1, grf_bytes)
+            cells = last + 1 if grf_bytes == 1 else message.blocks * message.block_cells(grf_bytes)
+            yield OperandBytes(message.data_field, cells * message.size)
         case BlockMessage():
             yield OperandBytes(message.data_field, message.width, message.height, message.pitch)
+        case FenceMessage():
+            return

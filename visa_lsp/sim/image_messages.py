@@ -56,8 +56,3 @@ def axes(form: ImageForm, u: Any, v: Any, r: Any, zero: Any = 0) -> tuple[Any, A
     if form.dims == 2:
         return (u, zero, v) if form.layered and not form.tall else (u, v, zero)
     return u, v, r
-
-
-def channels(site: Site) -> list[int]:
-    """Return the numbers of the channels of a channel mask."""
-    return [c for c in range(4) if site.integer("chan") >> c & 1]

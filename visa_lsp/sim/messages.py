@@ -12,61 +12,95 @@ from typing import Any, Final
 
 import numpy as np
 
-from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
-from visa_lsp.isa.model import Trait
-from visa_lsp.program.model import General, Inst, RawOperand
+from visa_lsp.program.message import MemoryKind, Message, MessageError, MessageMemory, message_of
+from visa_lsp.program.model import General, RawOperand, Value
 from visa_lsp.sim.memory import Buffer, Space
 from visa_lsp.sim.observers.hooks import MemoryAccess
-from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask
-from visa_lsp.sim.registers import SLM_SURFACE, Frame
+from visa_lsp.sim.operands import Site, lane_mask
+from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE, Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Open = Callable[["Frame"], "tuple[Space | None, int]"]
 
 SLM_MASK: Final = 0x0FFF_FFFF  # a pointer into shared local memory may carry a tag in its upper bits
-STATE_BYTES: Final = {"surface": 64, "sampler": 16}
+SURFACE_STATE_BYTES, SAMPLER_STATE_BYTES = 64, 16
+SCRATCH_HEADER: Final = (7, 20)  # r0.5 locates the state of the thread's scratch space, in units of 16 bytes
 _ALL: Final = [np.arange(n) for n in range(65)]
 
 
-def surface(site: Site, name: str = "surface") -> Open:
-    """Return a function that finds the memory of a surface field when the instruction runs."""
-    pointer = state_pointer(site, name)
-    if pointer is not None:
-        return _open_pointer(pointer)
-    return surface_variable(site, site.integer(name))
+def value_of(site: Site) -> Message:
+    """Return the value of a site's message. Raises KernelFault if its fields have no meaning."""
+    try:
+        found = message_of(site.inst)
+    except MessageError as error:
+        raise site.fault(str(error)) from None
+    assert found is not None
+    return found
 
 
-def surface_variable(site: Site, number: int) -> Open:
-    """Return a function that finds the surface behind a surface variable."""
-    cell = site.code.layout.surface_base[number]
+def open_memory(site: Site, memory: MessageMemory) -> Open:
+    """Return a function that finds the memory of a message when the instruction runs."""
+    match memory.kind:
+        case MemoryKind.FLAT:
+            return flat
+        case MemoryKind.SHARED:
+            return _open_number(lambda _f: SLM_SURFACE)
+        case MemoryKind.BINDING if memory.number == STATELESS_SURFACE:
+            return flat
+        case MemoryKind.BINDING:
+            number = memory.number
+            return _open_number(lambda _f: number)
+        case MemoryKind.VARIABLE:
+            cell = site.code.layout.surface_base[memory.number]
+            return _open_number(lambda f: int(f.surfaces[cell]))
+        case MemoryKind.POINTER:
+            return _open_number(pointer_reader(site, memory.operand, memory.index * SURFACE_STATE_BYTES))
+        case MemoryKind.STATE:
+            return _open_number(_state_reader(site, memory))
 
+
+def _open_number(value: Callable[[Frame], int]) -> Open:
     def find(f: Frame) -> tuple[Space | None, int]:
-        value = f.surfaces[cell]
+        number = value(f)
         assert f.thread is not None
-        return f.thread.machine.space(f, value), value
+        return f.thread.machine.space(f, number), number
 
     return find
 
 
-def state_pointer(site: Site, name: str) -> Callable[[Frame], int] | None:
-    """Return the pointer to the state of a surface or sampler in a general variable (text 4.2); None for a number."""
-    operand = site.inst.get(name)
+def pointer_reader(site: Site, operand: Value, behind: int) -> Callable[[Frame], int]:
+    """Return the pointer to the state of a surface or sampler in a general variable (text 4.2), ``behind`` bytes further."""
     if isinstance(operand, General):
-        first, behind = site.scalar(name), site.integer(f"{name}idx") * STATE_BYTES[name]
+        first = site.scalar_of(operand)
         return lambda f: first(f) + behind
-    if not isinstance(operand, RawOperand):
-        return None
+    assert isinstance(operand, RawOperand)
     view = site.raw_view(operand, "<u8", 1, 1, 8)
     return (lambda _f: 0) if view is None else lambda f: int(f.views[view][0, 0])
 
 
-def _open_pointer(pointer: Callable[[Frame], int]) -> Open:
-    def find(f: Frame) -> tuple[Space | None, int]:
-        value = pointer(f)
-        assert f.thread is not None
-        return f.thread.machine.space(f, value), value
+def _state_reader(site: Site, memory: MessageMemory) -> Callable[[Frame], int]:
+    """Return the number of a surface from the operand that names its state; the scratch space has names of its own."""
+    value, by_header = site.scalar_of(memory.operand), memory.may_be_scratch
+    header = site.code.layout.offset(SCRATCH_HEADER[0]) + SCRATCH_HEADER[1]
+
+    def find(f: Frame) -> int:
+        number = value(f) & 0xFFFFFFFF
+        is_scratch = number == SCRATCH_HANDLE or (by_header and number == f.word(header) >> 4)
+        return SCRATCH_SURFACE if is_scratch else number
 
     return find
+
+
+def signed_scalar(site: Site, operand: Value) -> Callable[[Frame], int]:
+    """Return the first element of an operand as a signed number of 64 bits, in which addresses are computed."""
+    value = site.scalar_of(operand)
+    return lambda f: (value(f) + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def sign_extend_dword(value: int) -> int:
+    """Return the low 32 bits as a signed number."""
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
 
 
 def flat(f: Frame) -> tuple[Space | None, int]:
@@ -133,9 +167,11 @@ def load(
     return found[0].load(at, size) if found[0] is not None else np.zeros((at.size, size), np.uint8)
 
 
-def load32(f: Frame, found: tuple[Space | None, int], at: Array, lanes: Array, unread: Array | None = None) -> Array:
+def load32(
+    f: Frame, found: tuple[Space | None, int], at: Array, lanes: Array, alignment: int = 4, unread: Array | None = None
+) -> Array:
     """Return a dword at each address."""
-    announce(f, "read", found, at, 4, lanes, None, 4, unread=unread)
+    announce(f, "read", found, at, 4, lanes, None, alignment, unread=unread)
     return found[0].load32(at) if found[0] is not None else np.zeros(at.size, np.uint32)
 
 
@@ -148,9 +184,11 @@ def store(
         found[0].store(at, values)
 
 
-def store32(f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array) -> None:
+def store32(
+    f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array, alignment: int = 4
+) -> None:
     """Write a dword at each address."""
-    announce(f, "write", found, at, 4, lanes, values, 4)
+    announce(f, "write", found, at, 4, lanes, values, alignment)
     if found[0] is not None:
         found[0].store32(at, values)
 
@@ -188,12 +226,12 @@ def _bits(value: Any, size: int) -> int:
     return int.from_bytes(np.array([value], _FLOATS[size]).tobytes(), "little")
 
 
-def update_of(inst: Inst) -> str:
-    """Return the name of an atomic's update, as in ``lsc_codes``; empty for other instructions."""
-    code = inst.get("op")
-    if inst.row.update or not inst.row.has(Trait.ATOMIC) or not isinstance(code, int):
-        return inst.row.update
-    return ATOMIC_OP_TEXT.get(code & 31, "")
+def update_function(site: Site, word: str, size: int) -> Update:
+    """Return the update of an atomic on ``size`` bytes. Raises KernelFault if the operation is not modelled for that size."""
+    known = {**integer_updates(size), **float_updates(size), **(bfloat_updates() if size == 2 else {})}
+    if word not in known:
+        raise site.fault("this atomic operation is not modelled")
+    return known[word]
 
 
 def integer_updates(size: int) -> dict[str, Update]:
@@ -292,43 +330,6 @@ def atomic(
     for (_, offset), (buffer, after) in updated.items():
         buffer.data[offset : offset + size] = np.frombuffer(after.to_bytes(size, "little"), np.uint8)
     return old
-
-
-def atomic_of_lanes(
-    site: Site,
-    open_: Open,
-    at_of: Fetch,
-    update: Update,
-    size: int,
-    cell: int,
-    sources: tuple[str, str],
-    *,
-    less_one: bool = False,
-) -> Op:
-    """Return an atomic on ``size`` bytes at an address per lane; operands have ``cell`` bytes per lane.
-
-    It returns the old value in ``dst``, minus one if ``less_one``.
-    """
-    lanes, enable = site.lanes, site.enable()
-    dst, first, second = (
-        site.raw_view(site.raw(name), f"<u{cell}", 1, lanes, lanes * cell) for name in ("dst", *sources)
-    )
-    zeros = np.zeros(lanes, np.uint64)
-
-    def op(f: Frame) -> None:
-        mask = enable(f)
-        if not mask:
-            return
-        found = open_(f)
-        active = lanes_of(mask, lanes)
-        at = places(f, found[0], at_of(f)[active])
-        a = zeros[active] if first is None else f.views[first][0][active]
-        b = zeros[active] if second is None else f.views[second][0][active]
-        old = atomic(f, found, at, size, active, update, a, b)
-        if dst is not None:
-            f.views[dst][0][active] = old - old.dtype.type(1) if less_one else old
-
-    return op
 
 
 def _locate(space: Space | None, address: int, size: int) -> tuple[Buffer, int] | None:

@@ -104,10 +104,12 @@ class Site:
         self.inst = inst
         self.pc = pc
         control = inst.get("exec")
-        self.control = control if isinstance(control, ty.ExecControl) else ty.ExecControl(1, 0, no_mask=True)
-        self.lanes = self.control.exec_size
-        self.full = (1 << self.lanes) - 1
+        self.set_control(control if isinstance(control, ty.ExecControl) else ty.ExecControl(1, 0, no_mask=True))
         self.grf = code.layout.grf_bytes
+
+    def set_control(self, control: ty.ExecControl) -> None:
+        """Set the lanes and the mask of the instruction; some messages have them in other fields."""
+        self.control, self.lanes, self.full = control, control.exec_size, (1 << control.exec_size) - 1
 
     def integer(self, name: str, default: int = 0) -> int:
         """Return the value of an integer field, or log2 of the lanes of an exec byte; ``default`` if there is none."""

@@ -19,7 +19,7 @@ await build({
 });
 await build({
   ...common,
-  entryPoints: ['results', 'flow', 'isa', 'form', 'zebin', 'lanes', 'machine', 'pressure'].map((view) => `src/webview/${view}.ts`),
+  entryPoints: ['results', 'flow', 'isa', 'form', 'zebin', 'lanes', 'machine', 'pressure', 'proof'].map((view) => `src/webview/${view}.ts`),
   outdir: 'dist/webview',
   platform: 'browser',
   target: 'es2022',

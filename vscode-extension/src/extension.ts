@@ -71,8 +71,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const output = vscode.window.createOutputChannel('vISA');
   const current = new Server(context, output, show);
   server = current;
-  const why = new WhyView(current);
-  const results = new ResultsPanel(context, (uri, question) => void guarded(() => why.show(uri, question)));
+  const results: ResultsPanel = new ResultsPanel(context, (uri, question) => void guarded(() => why.show(uri, question)));
+  const why = new WhyView(current, (uri) => results.reportOf(uri));
   const inline = new InlineValues(current);
   const form: QuickForm = new QuickForm(context, current, (uri, quick): Promise<unknown> => runner.quick(uri, quick));
   const heat = new HeatLines();
@@ -85,7 +85,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const range = new LiveRange(statistics);
   const pressure = new PressureView(context, statistics, range);
   const pages = new Pages();
-  const prover = new Prover(context, current, pages);
+  const prover = new Prover(context, current);
   const blocks = new Blocks(current);
   const compiler = new CompilerCheck(current);
   registerTexts(current, pages);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blockAt, labelOf } from '../src/views/blocks.ts';
+import { blockAt, labelOf, wrapped } from '../src/views/blocks.ts';
 
 const blocks = [
   { id: 0, firstLine: 10, lastLine: 14 },
@@ -21,4 +21,11 @@ test('edges say why control goes their way', () => {
   assert.equal(labelOf('back', 'P2'), 'loop back: P2');
   assert.equal(labelOf('call', ''), 'call');
   assert.deepEqual([labelOf('fall', ''), labelOf('branch', '')], ['', '']);
+});
+
+test('a long line goes on below, whole', () => {
+  const code = 'gather4_scaled.R (M1, 16) T6 0x0:ud V0052(0,0)<1;1,0> and_one_more_operand_of_a_long_name(0,0)<1;1,0> V0053.0';
+  const lines = wrapped(code);
+  assert.equal(lines.map((line) => line.trim()).join(' '), code);
+  assert.ok(lines.length === 2 && lines.every((line) => line.length <= 76));
 });

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { below, detailOf, rootsOf, titleOf, tooltipOf, type WhyAnswer, type WhyNode } from '../src/views/whytree.ts';
+import type { Report } from '../src/run/report.ts';
+import { below, detailOf, questionsOf, rootsOf, titleOf, tooltipOf, type WhyAnswer, type WhyNode } from '../src/views/whytree.ts';
 
 const node = (id: number, more: Partial<WhyNode> = {}): WhyNode => ({
   id, kind: 'instruction', path: 'k.visaasm', line: 10 + id, lane: 3, thread: 0, group: [1, 0, 0], text: `add ${id}`,
@@ -27,4 +28,17 @@ test('an entry says its line, its lane and what it wrote', () => {
   assert.equal(detailOf({ node: node(1, { times: 4 }), above: [], races: false }), 'line 11 · group 1,0,0 thread 0 · lane 3 · 4 times · V32 = 7');
   assert.equal(tooltipOf(node(1, { reads: { a: [1, 2] }, reference: { V32: 8 } })), 'add 1\nwrote: V32 = 7\nread: a = [1, 2]\nreference: V32 = 8');
   assert.equal(titleOf(answer(node(1))), 'y[3] = 7, expected 8');
+});
+
+test('what differs, faults and buffers can be asked for, and notes stand below the causes', () => {
+  const differences = { count: 1, of: 4, text: '', first: [{ at: [1, 2], got: 6, expected: 7 }] };
+  const report = { ok: false, expectations: [{ arg: 0, ok: false, message: '', differences }], faults: [{ kind: 'race', message: 'two stores' }] } as unknown as Report;
+  assert.deepEqual(questionsOf(report, [{ arg: 0, name: 'y', shape: [2, 3] }, { index: 1, name: '' }]), [
+    { label: 'y[1, 2]', description: 'got 6, expected 7', question: { value: 'y[1, 2]' } },
+    { label: 'race 1', description: 'two stores', question: { fault: 1 } },
+    { label: 'y[0, 0]', description: 'any of 2 × 3', question: { value: 'y[0, 0]' } },
+    { label: '1[0]', description: 'any index', question: { value: '1[0]' } },
+  ]);
+  const roots = rootsOf({ ...answer(node(1)), notes: ['the launch was proposed'] });
+  assert.deepEqual(roots.map((entry) => entry.node.text), ['add 1', 'the launch was proposed']);
 });

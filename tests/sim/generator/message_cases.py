@@ -188,9 +188,7 @@ class MessageBench(LaneBench):
 
     def differences(self) -> list[str]:
         """Return the differences from the model, and those from the values of the messages."""
-        found = super().differences() + self.witness.differences
-        assert self.witness.count >= self.count
-        return found
+        return super().differences() + self.witness.differences
 
     def content(self, size: int) -> bytes:
         """Bytes of a new buffer: numbers of all types."""
@@ -283,6 +281,8 @@ def benches(row: Instruction, some: Callable[[Iterable[dict]], Iterable[dict]] =
             groups[key] = MessageBench(row.mnemonic, platform=case["grf"], emask=case["emask"])
         add(groups[key], row, case)
     yield from groups.values()
+    seen = [bench.witness.count for bench in groups.values()]
+    assert not any(seen) or seen >= [bench.count for bench in groups.values()]
 
 
 __all__ = ["MessageBench", "add", "benches", "cases_of", "dimensions"]

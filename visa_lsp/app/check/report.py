@@ -98,6 +98,10 @@ class FileResult(Struct, frozen=True):
     before: str | None = None
     after: str | None = None
     internal: bool = False  # an internal error
+    unread: tuple[int, int] = (
+        0,
+        0,
+    )  # lines of vISA in another language that could not be checked, and their statements
 
 
 class CheckReport(Struct, frozen=True):

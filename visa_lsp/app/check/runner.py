@@ -47,9 +47,11 @@ def judge(task: Task) -> Verdict:
         if task.fix:
             return _fix_text(task, source)
         key = key_of(task, source.text)
-        others = _of_other_kinds(task, source.text)
-        if others is not None:
-            return Verdict(findings_of(task.name, source.text, others), key=key)
+        if task.host is not None:
+            others, unread = _embedded_findings(source.text, task.host, task.platform, task.selection.extra())
+            return Verdict(findings_of(task.name, source.text, others), unread=unread)
+        if is_launch(task.name):
+            return Verdict(findings_of(task.name, source.text, _launch_findings(source.text, Path(task.name))))
         analysis = _analysis(task, source.text)
         # The text is released because its chunks hold it too, and a long text must not be in memory twice.
         del source
@@ -67,17 +69,11 @@ def judge(task: Task) -> Verdict:
 
 
 def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:
-    others = _of_other_kinds(task, text)
-    return others if others is not None else _visible(task, _analysis(task, text))
-
-
-def _of_other_kinds(task: Task, text: str) -> tuple[Diagnostic, ...] | None:
-    """Return the findings of a text that is not vISA itself; None for vISA."""
     if is_launch(task.name):
         return _launch_findings(text, Path(task.name))
     if task.host is not None:
-        return _embedded_findings(text, task.host, task.platform, task.selection.extra())
-    return None
+        return _embedded_findings(text, task.host, task.platform, task.selection.extra())[0]
+    return _visible(task, _analysis(task, text))
 
 
 def _analysis(task: Task, text: str) -> Analysis:
@@ -104,18 +100,22 @@ def _fix_text(task: Task, source: SourceText) -> Verdict:
         source.text, partial(_inspect, task), lambda d: task.selection.shows(d.rule, task.name), unsafe=task.unsafe
     )
     found = findings_of(task.name, mended.text, mended.diagnostics)
-    return Verdict(found, "", key_of(task, mended.text), mended.count, source, mended.text)
+    unread = (0, 0) if task.host is None else _embedded_findings(mended.text, task.host, task.platform, ())[1]
+    return Verdict(found, "", key_of(task, mended.text), mended.count, source, mended.text, unread=unread)
 
 
-def _embedded_findings(text: str, host: Host, platform: str | None, extra: Collection[str]) -> tuple[Diagnostic, ...]:
-    """Return the findings of the vISA inside a text of another language."""
+def _embedded_findings(
+    text: str, host: Host, platform: str | None, extra: Collection[str]
+) -> tuple[tuple[Diagnostic, ...], tuple[int, int]]:
+    """Return the findings of the vISA inside a text of another language, and the lines and statements that were not checked."""
     if not may_hold_visa(text):
-        return ()
+        return (), (0, 0)
     # Imported here because most files of a source tree have no vISA.
-    from visa_lsp.embed.host_findings import findings
+    from visa_lsp.embed.host_findings import findings, unread_lines
     from visa_lsp.embed.host_text import HostText
 
-    return findings(HostText.of(text, host, platform_named(platform) if platform else None), extra)
+    snapshot = HostText.of(text, host, platform_named(platform) if platform else None)
+    return findings(snapshot, extra), unread_lines(snapshot)
 
 
 def _launch_findings(text: str, path: Path) -> tuple[Diagnostic, ...]:
@@ -137,14 +137,15 @@ def check_files(
 ) -> list[FileResult]:
     """Check files in ``jobs`` processes (0 chooses the number) or on a cluster; return results in the order of the tasks.
 
-    ``progress`` is called after each file with the numbers of files and findings. Verdicts in ``kept`` are not computed.
+    ``progress`` is called after each file with the numbers of files and findings. Verdicts in ``kept`` are not computed;
+    without it nothing of earlier runs is used.
     """
     with contextlib.ExitStack() as stack:
         known = {}
         if kept is not None:
             tasks = [replace(task, keep=True) for task in tasks]
             known = kept.find_verdicts(tasks)
-        if len(known) < len(tasks):
+        if kept is not None and len(known) < len(tasks):
             stack.enter_context(open_rule_caches())
         fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
         results = []
@@ -173,7 +174,8 @@ def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iter
         return map(judge, tasks)
     from visa_lsp.app.parallel import MAX_PROCESSES, in_processes
 
-    return in_processes(_judge_and_flush, tasks, min(count, MAX_PROCESSES), _begin)
+    begin = _begin if any(task.keep for task in tasks) else None
+    return in_processes(_judge_and_flush, tasks, min(count, MAX_PROCESSES), begin)
 
 
 def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
@@ -198,7 +200,8 @@ def _report_lost(task: Task, why: str) -> Verdict:
 
 def judge_on_worker(task: Task) -> Verdict:
     """Run ``judge`` in a process that lives as long as its worker."""
-    _begin_once()
+    if task.keep:
+        _begin_once()
     return _judge_and_flush(task)
 
 

@@ -58,6 +58,7 @@ class Verdict(Struct, frozen=True):
     before: SourceText | None = None
     after: str | None = None
     internal: bool = False  # an internal error
+    unread: tuple[int, int] = (0, 0)  # lines of vISA that could not be checked, and their statements
 
 
 def pack_task(task: Task, *, whole: bool) -> Task:
@@ -107,4 +108,4 @@ def result_of(task: Task, verdict: Verdict) -> FileResult:
             return FileResult(task.name, error=str(error))
     shown = number_findings([f for f in verdict.findings if task.selection.shows(f.rule, task.name)])
     text = None if before is None else before.text
-    return FileResult(task.name, shown, verdict.error, verdict.fixed, text, after, verdict.internal)
+    return FileResult(task.name, shown, verdict.error, verdict.fixed, text, after, verdict.internal, verdict.unread)

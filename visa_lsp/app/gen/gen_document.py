@@ -167,10 +167,16 @@ def with_listing(source: Source, path: str) -> Source:
 
     # A copy of a folder gives its files times of any order, but close to each other.
     is_later = Path(path).stat().st_mtime > dump.stat().st_mtime + _COPY_SECONDS
-    if is_later or decode(path, read_bytes(path)).text != source.text:
+    if is_later or _code_of(decode(path, read_bytes(path)).text) != _code_of(source.text):
         return source
     listing = decode_text(read_bytes(str(dump)))
     return replace(source, listing=listing) if read_listing(listing).kernel in kernels_in(source.text) else source
+
+
+def _code_of(text: str) -> list[str]:
+    """Return the lines of a text that are more than comments."""
+    codes = (code for chunk in Document.parse(text).chunks for code in chunk.codes())
+    return [code for code in codes if code.strip()]
 
 
 def _of_compiler(source: Source, codes: Sequence[str], reason: str) -> GenDocument:

@@ -137,7 +137,7 @@ def default_argument(
         case "local":
             return DefaultArgument("local", {"local": _LOCAL_BYTES}, f"{_LOCAL_BYTES} bytes of shared local memory")
         case "image":
-            return _image(entries)
+            return image_argument(entries)
         case "sampler":
             state = {"address": "clamp_to_edge", "filter": "nearest", "normalized": False}
             return DefaultArgument("sampler", {"sampler": state}, "clamps to the edge, takes the nearest texel")
@@ -203,7 +203,8 @@ def fit_count(reached: int, extents: Sequence[int]) -> int:
     return reached
 
 
-def _image(entries: Sequence[PayloadArgument]) -> DefaultArgument:
+def image_argument(entries: Sequence[PayloadArgument]) -> DefaultArgument:
+    """Return black texels for an image, by its payload."""
     kind = next((e.image_type for e in entries if e.image_type), "image_2d")
     shape = _SHAPES.get(kind, _SHAPES["image_2d"])
     spec = {"dtype": "uint8", "shape": [*shape, 4], "init": "zeros"}

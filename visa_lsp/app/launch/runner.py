@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.inputs import is_object, is_opencl
 from visa_lsp.app.launch.conditions import condition_reports
 from visa_lsp.app.launch.linking import with_callees
+from visa_lsp.app.launch.local_arrays import with_exact_local_memory
 from visa_lsp.app.launch.on_cpu import on_cpu
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.profile import profile_of
@@ -286,8 +287,12 @@ def ready(
             module = with_callees(module, kernel, program, told, options.finder, said, texts)
         _check_instructions(module, kernel, where, said, chosen=options.platform or launch.platform)
         info, sections = kernel_info(kernel, launch, options, said)
+        own_text = texts.get(kernel.name)
+        if info is not None and own_text is not None and own_text.path:
+            info = with_exact_local_memory(info, kernel, Path(own_text.path).parent)
         config = replace(launch.config, kernel=kernel.name, sections=launch.config.sections + sections)
         prepared = prepare(module, info, config, where)
+        launch = _find_named(launch, prepared)
         _check_expectations(launch, prepared)
     except LaunchError as error:
         raise launch.locate(error) from None
@@ -365,11 +370,26 @@ def _run_timed(
         before.restore()
 
 
+def _find_named(launch: LaunchFile, prepared: PreparedLaunch) -> LaunchFile:
+    """Return a launch whose expectations name arguments as ``prepared`` does: those of a list by number, not by name."""
+    by_name = {name: key for key, name in prepared.names.items() if name}
+
+    def key_of(arg: int | str) -> int | str:
+        return arg if arg in prepared.arrays or not isinstance(arg, str) else by_name.get(arg, arg)
+
+    expect = tuple(replace(e, arg=key_of(e.arg)) for e in launch.config.expect)
+    conditions = tuple(c if c.arg is None else replace(c, arg=key_of(c.arg)) for c in launch.conditions)
+    return replace(launch, config=replace(launch.config, expect=expect), conditions=conditions)
+
+
 def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
     expected = [*(e.arg for e in launch.config.expect), *(c.arg for c in launch.conditions if c.arg is not None)]
     unknown = next((arg for arg in expected if arg not in prepared.arrays), None)
     if unknown is not None:
-        raise LaunchError(f"argument {unknown} has an expectation, but is not a buffer", unknown)
+        names = ", ".join(str(prepared.names.get(key) or key) for key in prepared.arrays)
+        raise LaunchError(
+            f"argument {unknown} has an expectation, but is not a buffer; buffers: {names or 'none'}", unknown
+        )
 
 
 def _check_instructions(module: Module, kernel: Kernel, where: Platform, notes: list[str], chosen: str | None) -> None:

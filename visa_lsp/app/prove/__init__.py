@@ -5,9 +5,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
-BY_CONTENTS: Final = (
-    "its address depends on the value that line"  # the reason for an access that contents of a buffer lead anywhere
-)
+BY_CONTENTS: Final = "its address depends on the value that"  # a reason: contents of a buffer lead the access anywhere
 
 
 class BufferNeed(Struct, frozen=True):

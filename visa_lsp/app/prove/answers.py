@@ -16,13 +16,14 @@ from msgspec import structs
 from visa_lsp.app.prove import BY_CONTENTS, BufferNeed, ProofResult
 from visa_lsp.app.prove.assume import assumption
 from visa_lsp.app.prove.axes import find_used_axes
-from visa_lsp.app.prove.definedness import Definedness
+from visa_lsp.app.prove.definedness import Definedness, IndexedRow
 from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
 from visa_lsp.app.prove.loaded_parts import find_loaded_parts
 from visa_lsp.app.prove.needs import Need, NeedFinder, loads_of
 from visa_lsp.app.prove.payload import AXES, MAX_LOCAL, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment
 from visa_lsp.app.prove.spaces import (
+    ARRAY,
     BUFFER,
     IMAGE,
     NO_POINTER,
@@ -35,11 +36,27 @@ from visa_lsp.app.prove.spaces import (
     Space,
     memory_of,
 )
-from visa_lsp.app.prove.terms import TRUE, Atom, Claim, Level, Sum, at_most, atoms_of, both, equal, negation, number
+from visa_lsp.app.prove.terms import (
+    LOADED,
+    TRUE,
+    Atom,
+    Claim,
+    Level,
+    Sum,
+    at_most,
+    atoms_of,
+    both,
+    equal,
+    negation,
+    number,
+)
 from visa_lsp.app.read.effects import Effects
+from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.flow.steps import Space as RegisterSpace
 from visa_lsp.flow.steps import number_of, space_of, variable_key
 from visa_lsp.isa.predefined import FIRST_VARIABLE
+from visa_lsp.program import regions
+from visa_lsp.program.model import Indirect
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -64,7 +81,7 @@ MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of t
 MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, whose first contents a counterexample chooses
 MAX_LOADS: Final = 24  # whose values a counterexample chooses
 MAX_EXAMPLES: Final = 3  # launches of a counterexample to run
-FEW_ITEMS: Final = 10  # work items of a group whose thread is not full, whatever its SIMD width
+PARTIAL_LOCAL_SIZE: Final = 10  # work items of a group whose thread is not full, whatever its SIMD width
 FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples of it
 MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
 MAX_STRIDE_BYTES: Final = 1024
@@ -72,6 +89,8 @@ TILE: Final = 16  # work items along an axis of a tile, because compilers and pr
 _MET: Final = "all work items of a group come to the barrier of line {}"
 _STAYS: Final = "accesses of shared local memory stay in their arrays (see the answers for bounds)"
 _STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their work item"
+_EQUAL: Final = "the work items seem to store equal values, which the simulator does not report"
+_STAYS_INDIRECT: Final = "indirect operands stay in their variables (see the answers for bounds)"
 _ITEM: Final = SymbolicItem(1, 0)
 _LOCAL_SIZES: Final = (
     (32, 1, 1),
@@ -189,6 +208,9 @@ class Prover:
         self.cap: _Contract = []
         with suppress(OutOfTime):
             self._cap_groups()
+            arrays = [group.access for group in self.groups if group.access.space[0] == ARRAY]
+            if not all(map(self._is_inside, arrays)):
+                self.always.append(_STAYS_INDIRECT)
 
     @cached_property
     def effects(self) -> Effects:
@@ -206,6 +228,7 @@ class Prover:
             (property_, group.lines, partial(self._answer_group, property_, decide, group))
             for property_, decide in (("bounds", self._bounds), ("race", self._race))
             for group in self.groups
+            if property_ != "race" or group.access.space[0] != ARRAY  # registers, which no other work item accesses
         ]
         unreached = self.walker.find_unreached_lines()
         for property_ in ("bounds", "race"):
@@ -458,7 +481,7 @@ class Prover:
             if (text := self._find_assumption(items, build)) is not None:
                 why += f"; with --assume {text!r} there is no such launch"
         else:
-            why = "the work items seem to store equal values, which the simulator does not report"
+            why = _EQUAL
         return self._report_unknown(property_, lines[0], why)
 
     def _find_assumption(self, items: Sequence[SymbolicItem], build: _Conditions) -> str | None:
@@ -483,6 +506,9 @@ class Prover:
         kind, index = space
         if kind == SHARED and index < 0:
             return number(self.walker.info.env.slm_size)
+        if kind == ARRAY:
+            declared = self.walker.kernel.variable(index)
+            return number(declared.byte_size) if declared is not None else None
         if kind in (BUFFER, SHARED):
             return size_of(self.symbols, index)
         return None
@@ -541,7 +567,7 @@ class Prover:
         pitches = [
             (one, self._axes_of(atoms))
             for atom in atoms_of(access.offset)
-            if atom.parts and not atom.divisor and atom.test is None
+            if atom.parts and not atom.divisor and atom.test is None and not atom.is_bits
             for atoms in (set(atoms_of(*atom.parts)),)
             for one in atoms
         ]
@@ -584,6 +610,8 @@ class Prover:
         line, size = access.line, self._size(access.space)
         if access.why == NO_POINTER and search:
             return self._no_pointer(access)
+        if access.space[0] == IMAGE and not access.why:
+            return self._report_proved("bounds", line)  # reads outside of it give a fixed value, writes are dropped
         if access.why or size is None:
             return self._report_unknown("bounds", line, access.why or "its memory is not modelled")
 
@@ -599,8 +627,9 @@ class Prover:
             return proof or self._report_unknown("bounds", line)
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
         if need is not None and self._need_finder.is_by_contents(access):
-            loads = loads_of(self.walker, access.offset)
-            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {loads[0].line} loads")
+            cause = loads_of(access.offset)[0]
+            words = f"line {cause.line} loads" if cause.why == LOADED else f"the atomic of line {cause.line} returns"
+            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {words}")
         excuse = None
         if need is not None and need.nearest is not None and need.formula is not None:
             words = need.formula.words
@@ -609,7 +638,8 @@ class Prover:
                 return self._report_unknown("bounds", line, excuse)
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
-        assumed += need.is_nearest(size) if need is not None else []
+        if need is not None:
+            assumed += need.is_nearest(size) or self._usual_sizes(size, need.bytes_each)
 
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
@@ -625,6 +655,14 @@ class Prover:
         if result.answer == UNKNOWN_ANSWER and excuse is not None:
             return structs.replace(result, reason=excuse)
         return self._explain(result, things)
+
+    def _usual_sizes(self, size: Sum, bytes_each: int) -> list[Claim]:
+        """Return the conditions that a buffer is not smaller than those that hosts use, whatever the kernel needs."""
+        totals = [self.symbols.totals(axis) for axis in self.axes]
+        whole = totals[0] if totals else number(1)
+        for total in totals[1:]:
+            whole = self.pool.product(whole, total)
+        return [at_most(one * bytes_each, size) for one in (whole, *self.symbols.values.values())]
 
     def _leads_on(self, space: Space) -> bool:
         """Return whether values of a buffer decide where other accesses lie: a list of starts has one entry more than rows."""
@@ -682,19 +720,23 @@ class Prover:
         a, b = one.access, other.access
         if not (a.write or b.write) or (a.atomic and b.atomic and a.size == b.size):
             return None
-        if b.space[0] == UNKNOWN:
+        if b.space[0] == UNKNOWN or (a.space[0] == IMAGE and b.space == (IMAGE, -1)):
             return self._report_unknown("race", a.line, f"it may meet the access of line {b.line}: {b.why}")
         if a.space != b.space:
             if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
                 return None
             return self._report_proved("race", a.line, [_STAYS])
+        apart = b.offset - a.offset
+        is_fixed = apart.is_constant and a.offset.level is Level.LAUNCH
+        if is_fixed and not -b.size < apart.constant < a.size:
+            return None  # the same places for all work items, side by side
         # Also of other lanes, because the question does not fix the lane of a work item.
         lines = [*one.lines, *other.lines]
         needs: dict[str, None] = {}
         cases = []
         if a.intervals & b.intervals:
             cases.append((SymbolicItem(1, 0), SymbolicItem(2, 0)))
-        if a.space[0] in (BUFFER, VARIABLE):
+        if a.space[0] in (BUFFER, VARIABLE, IMAGE):
             cases.append((SymbolicItem(1, 1), SymbolicItem(2, 2)))
         for items in cases:
             result = self._meet(a, b, items, lines)
@@ -765,6 +807,8 @@ class Prover:
         if proof is not None or not search:
             return proof or self._report_unknown("race", a.line)
 
+        if _store_equal_values(a, b):
+            return self._report_unknown("race", a.line, _EQUAL)
         kernel, grf_bytes = self.walker.kernel, self.walker.platform.grf_bytes
         parts = [find_loaded_parts(one, kernel, self.effects, grf_bytes) for one in (a, b)]
 
@@ -799,7 +843,7 @@ class Prover:
                 key = variable_key(RegisterSpace.GENERAL, where.root)
                 given[key] = given.get(key, 0) | ((1 << entry.size) - 1) << where.offset
         are_full, assumed = self._are_threads_full()
-        lines = Definedness(effects, given, are_full=are_full)
+        lines = Definedness(effects, given, self._find_indexed_rows(), are_full=are_full)
         own = {key for place in range(len(kernel.instructions)) for key in effects.reads(place) if _is_own(key)}
         doubtful = {self.walker.line(place): None for place in sorted(lines.find_doubtful(own))}
         for place, inst in enumerate(kernel.instructions):
@@ -807,10 +851,27 @@ class Prover:
             if not inst.row.marks_source and line not in doubtful and any(map(_is_own, effects.reads(place))):
                 yield ProofResult("uninitialised", kernel.name, line, PROVED, assumed)
         # The launches that show a read: of full threads, and of one that is not full.
-        for example in (Example({}), Example({"local_size_x": FEW_ITEMS})) if doubtful else ():
+        for example in (Example({}), Example({"local_size_x": PARTIAL_LOCAL_SIZE})) if doubtful else ():
             self.confirm("uninitialised", list(doubtful), example)
         for line in doubtful:
             yield self._report_unknown("uninitialised", line, "it may read a register that was never written")
+
+    def _find_indexed_rows(self) -> dict[int, IndexedRow]:
+        """Return the indirect operands, by instruction, whose lanes certainly read their own elements of a row."""
+        found: dict[int, IndexedRow] = {}
+        for access in self.walker.accesses:
+            inst = self.walker.kernel.instructions[access.instruction]
+            values = [value for value in inst.values if isinstance(value, Indirect)]
+            if access.space[0] != ARRAY or access.why or len(values) != 1:
+                continue
+            (value,), lanes = values, exec_control_of(inst).exec_size
+            row = lanes * value.type.size
+            is_whole = value.region.width is not None and value.region.vert_stride is not None
+            is_whole = is_whole and regions.source_elements(value.region, lanes) == list(range(lanes))
+            if is_whole and access.offset.constant % row == access.offset.common_divisor % row == 0:
+                low, high = self.pool.limits(access.offset)
+                found[access.instruction] = IndexedRow(access.space[1], value.type.size, max(low, 0), high + row)
+        return found
 
     def _are_threads_full(self) -> tuple[bool, tuple[str, ...]]:
         """Return whether all lanes of each thread are work items, and the assumptions that it follows from."""
@@ -822,9 +883,7 @@ class Prover:
             )
             return items.constant % simd == 0, words
         rest = items - self.pool.quotient(items, simd) * simd
-        question = self.solver.question()
-        hard = [*self._base(question, [_ITEM]), question.condition(negation(equal(rest, 0)), _ITEM)]
-        is_full = self.solver.ask(question, hard, seconds=1.0).word == "no"
+        is_full = not self._is_possible(negation(equal(rest, 0)))
         return is_full, tuple(self.always) if is_full else ()
 
     # ---- divergence
@@ -858,23 +917,10 @@ def _is_own(key: int) -> bool:
     return space is RegisterSpace.PREDICATE or (space is RegisterSpace.GENERAL and number_of(key) >= FIRST_VARIABLE)
 
 
-def _find_guarded_offsets(access: ItemAccess) -> Iterator[int]:
-    """Yield the offsets that an access has at most by conditions that compare its index with a constant."""
-    own = _drop_wraps(access.offset)
-    work = [access.path] if own.factors else []
-    while work:
-        one = work.pop()
-        work += one.parts
-        index = _drop_wraps(one.term)
-        if one.word == "le" and index.factors:
-            scale = own.factors[0][1] // index.factors[0][1]
-            if scale > 0 and (rest := own - index * scale).is_constant:
-                yield rest.constant
-
-
-def _drop_wraps(term: Sum) -> Sum:
-    """Return a sum without the multiples of 2^32 by which it wraps around."""
-    return Sum(tuple([pair for pair in term.factors if pair[1] % (1 << 32)]), term.constant)
+def _store_equal_values(a: ItemAccess, b: ItemAccess) -> bool:
+    """Return whether two work items store the same known values at one place of all work items."""
+    is_one = a.write and b.write and a.offset == b.offset and a.stored == b.stored
+    return is_one and bool(a.stored) and all(one.level is Level.LAUNCH for one in (a.offset, *a.stored))
 
 
 def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:

@@ -21,7 +21,7 @@ _ALL_ONES: Final = -1
 
 
 class NotModelled(Exception):  # noqa: N818 - a limit, not an error
-    """A word whose value is no term; the text names it."""
+    """The value of a word is not a term; the text names the word."""
 
 
 class Arithmetic:
@@ -48,7 +48,7 @@ class Arithmetic:
         return self.word(expr.word, [self.value(one, sources) for one in expr.args if not isinstance(one, int)])
 
     def word(self, word: str, args: Sequence[Sum]) -> Sum:
-        """Return the value of a word."""
+        """Return the value of a word. Raises NotModelled."""
         pool = self.pool
         match word:
             case "add" | "add3":
@@ -87,7 +87,10 @@ class Arithmetic:
         raise NotModelled(word)
 
     def bitwise(self, table: int, args: Sequence[Sum]) -> Sum:
-        """Return a Boolean function of terms, bit by bit; bit i of ``table`` is its value for inputs with the bits of i."""
+        """Return a Boolean function of terms, bit by bit; bit i of ``table`` is its value for inputs with the bits of i.
+
+        Raises NotModelled.
+        """
         pool = self.pool
         # A mask of all ones or zeros is a comparison, so that each case is a function of fewer terms.
         for at, one in enumerate(args):
@@ -157,10 +160,10 @@ class Arithmetic:
                     return ZERO
         ends = [pool.limits(term) for term in (one, other)]
         known = [high for low, high in ends if low >= 0]
-        level = max(one.level, other.level)
         if known:
-            return pool.fresh("bitwise logic", level, 0, min(known), self.line)
-        raise NotModelled("bitwise logic")
+            return pool.common_bits(one, other, 0, min(known))
+        least, greatest = min(low for low, _ in ends), max(high for _, high in ends)
+        return pool.common_bits(one, other, -1 << (-least - 1).bit_length(), greatest)
 
 
 def _half(table: int, count: int, at: int, *, set_: bool) -> int:

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.defaults import image_argument
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.printing import fault_values
@@ -265,6 +266,9 @@ class Confirmer:
                     number = "1.0" if element.startswith("float") else "1"
                     given = f"value: {number}" if element and count == 1 else f"values: [{', '.join([number] * count)}]"
                     lines.append(f"{key}{{{given}, dtype: {element or 'uint32'}}}")
+            elif kind == "image":
+                given = image_argument([one for one in info.payload if one.arg_index == index]).launch["image"]
+                lines.append(f"{key}{{image: {{{', '.join(f'{word}: {one}' for word, one in given.items())}}}}}")
             else:
                 return None
         return "\n".join(lines) + "\n" if shared <= _MAX_SHARED else None

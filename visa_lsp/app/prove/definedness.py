@@ -14,21 +14,22 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.steps import AccessPurpose, Space, number_of
+from visa_lsp.flow.steps import AccessPurpose, Space, number_of, variable_key
 from visa_lsp.isa.model import FlowClass, PredicateUse
-from visa_lsp.program.model import Combine, Inst, Predicate, PredicateOperand, RawOperand
+from visa_lsp.program.model import Combine, General, Inst, Predicate, PredicateOperand, RawOperand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from visa_lsp.app.read.effects import Bits, Effects
     from visa_lsp.flow.steps import Access
+    from visa_lsp.isa.types import ExecControl
 
 _COMPUTES: Final = frozenset({"mov", "arith", "math", "logic", "compare"})
 MAX_SEPARATE: Final = 200  # reads that are followed one by one
 
 
-class Literal(NamedTuple):
+class LaneCondition(NamedTuple):
     """A predicate under which an instruction runs: its lanes, how they are combined, and whether it is inverted."""
 
     var: int
@@ -38,15 +39,24 @@ class Literal(NamedTuple):
     inverse: bool
 
 
-class Need(NamedTuple):
-    """What has to be written: by the lanes themselves or by ``all`` lanes, and only under a predicate, if there is one."""
+class RegisterNeed(NamedTuple):
+    """Bytes to be written by their lanes, or by all lanes; with a literal, only in the lanes where it holds."""
 
     key: int
     by_all: bool
-    literal: Literal | None = None
+    literal: LaneCondition | None = None
 
 
-Needs = dict[Need, int]  # need -> bits
+class IndexedRow(NamedTuple):
+    """A row of elements, one for each lane, that an indirect operand reads of the bytes ``first`` to ``end`` of a variable."""
+
+    var: int
+    size: int
+    first: int
+    end: int
+
+
+RegisterNeeds = dict[RegisterNeed, int]  # need -> bits
 
 
 @dataclass(slots=True)
@@ -56,22 +66,25 @@ class _Transfer:
     ``passes``: its sources, if each lane computes its own element from them whether it is active or not.
     """
 
-    makes: Needs = field(default_factory=dict)
+    makes: RegisterNeeds = field(default_factory=dict)
     meets_own: Bits = field(default_factory=dict)
     meets_all: Bits = field(default_factory=dict)
-    literal: Literal | None = None
-    passes: Needs = field(default_factory=dict)
+    literal: LaneCondition | None = None
+    passes: RegisterNeeds = field(default_factory=dict)
     predicates: set[int] = field(default_factory=set)  # variables that it writes
 
 
 class Definedness:
     """Finds the lines that may read what nothing has written.
 
-    ``given`` are the bytes that a launch fills. ``are_full``: all lanes of each thread are work items.
+    ``given`` are the bytes that a launch fills, ``indexed`` the rows of indirect operands by instruction, as far as they
+    are known. ``are_full``: all lanes of each thread are work items.
     """
 
-    def __init__(self, effects: Effects, given: Mapping[int, int], *, are_full: bool) -> None:
-        self.effects, self.given, self.are_full = effects, given, are_full
+    def __init__(
+        self, effects: Effects, given: Mapping[int, int], indexed: Mapping[int, IndexedRow], *, are_full: bool
+    ) -> None:
+        self.effects, self.given, self.indexed, self.are_full = effects, given, indexed, are_full
         self.graph = effects.graph
         self.waiting = divergent_blocks(self.graph)
         self._owners = self._find_owners()
@@ -95,12 +108,12 @@ class Definedness:
 
     # ---- the way of needs
 
-    def _follow(self, seeds: Mapping[int, Needs]) -> tuple[Needs, set[int]]:
+    def _follow(self, seeds: Mapping[int, RegisterNeeds]) -> tuple[RegisterNeeds, set[int]]:
         """Return the needs that are left at the start, and the instructions that pass needs to their sources."""
         blocks, behind = self.graph.blocks, self.graph.flow_predecessors
-        at_end: list[Needs] = [{} for _ in blocks]
+        at_end: list[RegisterNeeds] = [{} for _ in blocks]
         passed: set[int] = set()
-        remains: Needs = {}
+        remains: RegisterNeeds = {}
         work = {self.graph.block_of[place] for place in seeds}
         while work:
             number = max(work)
@@ -123,7 +136,7 @@ class Definedness:
                     work.add(before)
         return remains, passed
 
-    def _pass(self, place: int, needs: Needs, passed: set[int]) -> None:
+    def _pass(self, place: int, needs: RegisterNeeds, passed: set[int]) -> None:
         """Change needs behind an instruction to those before it."""
         one = self.transfers[place]
         if one.predicates:
@@ -161,15 +174,17 @@ class Definedness:
         found.literal = _literal(inst)
         is_vector = control.exec_size > 1
         is_together = self.graph.block_of[place] not in self.waiting
-        crossed = self._crossed(inst, place)
+        crossed = self._find_crossed(inst, place)
         computes = inst.row.family in _COMPUTES and is_vector and control.no_mask
         # The lanes that a predicate leaves out keep their values, and read nothing.
         guard = found.literal if inst.row.predicate_use is PredicateUse.GUARDS else None
-        if not inst.row.marks_source:
+        target = inst.get("dst")
+        is_dropped = inst.row.family in _COMPUTES and isinstance(target, General) and not target.var
+        if not inst.row.marks_source and not is_dropped:
             for access in step.accesses:
-                if access.writes or not access.possible:
+                if access.writes or not access.possible or access.purpose is AccessPurpose.TAKEN:
                     continue
-                by_all = self._reads_others(inst, access, is_vector=is_vector, crossed=crossed)
+                by_all = self._may_read_others(inst, access, is_vector=is_vector, crossed=crossed)
                 by_all |= is_vector and control.no_mask and not computes
                 literal = guard
                 if inst.row.predicate_use is PredicateUse.CHOOSES and access.field in ("src0", "src1"):
@@ -178,14 +193,13 @@ class Definedness:
                     literal = chosen._replace(inverse=chosen.inverse != other) if chosen is not None else None
                 if access.purpose is AccessPurpose.GUARD or access.variable & 7 == Space.PREDICATE:
                     literal = None
-                need, bits = Need(access.variable, by_all, literal), self._declared(access)
+                need, bits = RegisterNeed(access.variable, by_all, literal), self._limit_to_declared(access)
                 found.makes[need] = found.makes.get(need, 0) | bits
                 if computes:
                     through = need._replace(by_all=True)
                     found.passes[through] = found.passes.get(through, 0) | bits
             if step.indirect_read:
-                for key, bits in self.effects.taken.items():
-                    need = Need(key, True)
+                for need, bits in self._list_indirect_needs(place, control):
                     found.makes[need] = found.makes.get(need, 0) | bits
         if inst.row.predicate_use is not PredicateUse.GUARDS:
             found.literal = None
@@ -203,7 +217,7 @@ class Definedness:
                 found.meets_own[access.variable] = found.meets_own.get(access.variable, 0) | access.certain
         return found
 
-    def _reads_others(self, inst: Inst, access: Access, *, is_vector: bool, crossed: set[int]) -> bool:
+    def _may_read_others(self, inst: Inst, access: Access, *, is_vector: bool, crossed: set[int]) -> bool:
         """Return whether an access reads elements that other lanes may have written."""
         if access.variable & 7 == Space.PREDICATE:
             pred = inst.get("pred")
@@ -214,15 +228,33 @@ class Definedness:
             return False
         return access.variable in crossed
 
-    def _declared(self, access: Access) -> int:
+    def _list_indirect_needs(self, place: int, control: ExecControl) -> Iterator[tuple[RegisterNeed, int]]:
+        """Yield the needs of an indirect operand: of any variable that it may address, or of the elements of its lanes."""
+        indexed = self.indexed.get(place)
+        where = self.effects.storage.general.get(indexed.var) if indexed is not None else None
+        if indexed is None or where is None:
+            yield from ((RegisterNeed(key, True), bits) for key, bits in self.effects.taken.items())
+            return
+        key, size = variable_key(Space.GENERAL, where.root), indexed.size
+        row, end = control.exec_size * size, min(where.size, indexed.end)
+        bits = (1 << end) - (1 << min(indexed.first, end)) << where.offset
+        owners = self._owners.get(key, {})
+        is_own = all(
+            lane == control.mask_offset + (byte - where.offset) % row // size
+            for byte, lane in owners.items()
+            if bits >> byte & 1
+        )
+        yield RegisterNeed(key, not is_own), bits
+
+    def _limit_to_declared(self, access: Access) -> int:
         """Return the bits that an access may read, without lanes that a predicate does not have."""
         if access.variable & 7 != Space.PREDICATE:
             return access.possible
         declared = self.effects.kernel.predicates[number_of(access.variable) - 1 :][:1]
         return access.possible & (1 << declared[0].num_elements) - 1 if declared else access.possible
 
-    def _crossed(self, inst: Inst, place: int) -> set[int]:
-        """Return the variables of which an instruction reads elements that other lanes write."""
+    def _find_crossed(self, inst: Inst, place: int) -> set[int]:
+        """Return the variables that other lanes write where an instruction reads them."""
         control = exec_control_of(inst)
         found: set[int] = set()
         known: set[int] = set()
@@ -248,7 +280,7 @@ class Definedness:
         return found
 
     def _is_row(self, inst: Inst, access: Access) -> bool:
-        """Return whether a message with a mask reads dwords, of which each lane has written its own."""
+        """Return whether a message with a mask reads dwords that the same lanes have written."""
         control, value = exec_control_of(inst), inst.get(access.field)
         if control.exec_size == 1 or not isinstance(value, RawOperand):
             return False
@@ -298,8 +330,8 @@ class Definedness:
             byte += 1
 
 
-def _literal(inst: Inst) -> Literal | None:
+def _literal(inst: Inst) -> LaneCondition | None:
     pred, control = inst.get("pred"), exec_control_of(inst)
     if not isinstance(pred, Predicate) or not pred.var:
         return None
-    return Literal(pred.var, pred.combine, control.exec_size, control.mask_offset, pred.inverse)
+    return LaneCondition(pred.var, pred.combine, control.exec_size, control.mask_offset, pred.inverse)

@@ -20,7 +20,7 @@ from visa_lsp.app.prove.assume import element_size
 from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.solve import SymbolicItem
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
-from visa_lsp.app.prove.terms import Atom, Claim, Level, Sum, at_most, atoms_of, equal, number
+from visa_lsp.app.prove.terms import LOADED, RETURNED, Atom, Claim, Level, Sum, at_most, atoms_of, equal, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,6 +33,7 @@ MAX_FACTORS: Final = 3
 MAX_SYMBOLS: Final = 6  # of a formula's candidates
 MAX_ACCESSES: Final = 64  # of a question
 MAX_END: Final = 1 << 31  # of an access, in bytes
+MAX_CONSTANT_BYTES: Final = 1 << 20  # of a buffer whose size no argument gives
 MAX_MULTIPLE: Final = 64
 DIVISORS: Final = (2, 4, 8, 16, 32, 64)
 SLACK: Final = Fraction(1, 8)  # of a size that accesses may leave unused or exceed, relative to it
@@ -153,7 +154,7 @@ class NeedFinder:
         """Return whether a loaded value leads the access to any place. Raises OutOfTime."""
         found = self._by_contents.get(access)
         if found is None:
-            found = bool(loads_of(self.walker, access.offset))
+            found = bool(loads_of(access.offset))
             if found:
                 reach = self._find_end([access], self.samples[0])
                 found = reach is None or reach[0] > MAX_END // 2
@@ -247,6 +248,7 @@ class NeedFinder:
         return (
             bool(atom.parts)
             and atom.test is None
+            and not atom.is_bits
             and all(self._is_of_arguments(one) for part in atom.parts for one, _ in part.factors)
         )
 
@@ -258,7 +260,7 @@ class NeedFinder:
         """Return the arguments that ids are multiplied by, with the axes of these ids."""
         found: dict[Atom, set[int]] = {}
         for atom in atoms_of(*(one.offset for one in self.accesses)):
-            if not atom.parts or atom.divisor or atom.test is not None:
+            if not atom.parts or atom.divisor or atom.test is not None or atom.is_bits:
                 continue
             inner = set(atoms_of(*atom.parts))
             axes = {axis for axis, ids in enumerate(self._ids) if inner & ids}
@@ -303,6 +305,8 @@ class NeedFinder:
 
     def _fit(self, nothing: Need, ends: Sequence[int], accesses: Sequence[ItemAccess], last: ItemAccess) -> Need:
         """Return the need with the formula nearest to the ends."""
+        if max(ends) * nothing.bytes_each > MAX_END // 2:
+            return nothing
         if len(set(ends)) == 1:
             return self._constant(nothing, ends[0])
         fits = []
@@ -325,6 +329,8 @@ class NeedFinder:
         return Need(nothing.name, nothing.bytes_each, None, formula)
 
     def _constant(self, nothing: Need, end: int) -> Need:
+        if end * nothing.bytes_each > MAX_CONSTANT_BYTES:
+            return nothing
         own = Formula(Fraction(end), (), number(end))
         nearest = Formula(Fraction(end - 1), (), number(end - 1)) if end > ROUND and end % ROUND == 1 else None
         return Need(nothing.name, nothing.bytes_each, own, nearest)
@@ -409,6 +415,6 @@ def parts_of(path: Claim) -> tuple[Claim, ...]:
     return path.parts if path.word == "and" else (path,)
 
 
-def loads_of(walker: Walker, *things: Sum | Claim) -> list[Atom]:
-    """Return the loaded values that terms and conditions depend on."""
-    return [atom for atom in atoms_of(*things) if atom in walker.loaded or atom.why == "a loaded value"]
+def loads_of(*things: Sum | Claim) -> list[Atom]:
+    """Return the values from memory that terms and conditions depend on."""
+    return [atom for atom in atoms_of(*things) if atom.why in (LOADED, RETURNED)]

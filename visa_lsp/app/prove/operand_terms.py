@@ -40,9 +40,8 @@ if TYPE_CHECKING:
 
 ONE_LANE: Final = ExecControl(1, 0, no_mask=True)
 MAX_ELEMENTS: Final = 8  # of an instruction that is followed element by element
-_EXACT_SUMS: Final = frozenset(
-    {"src", "const", "add", "add3", "sub", "mul", "mad", "min", "max"}
-)  # also before they are clamped
+# Words that the engines compute exactly before they clamp the result.
+_EXACT_SUMS: Final = frozenset({"src", "const", "add", "add3", "sub", "mul", "mad", "min", "max"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +212,8 @@ class LaneOperands:
             return None
         if isinstance(value, Choose):
             yes, no = (self.source(one, exec_type, site) for one in args)
-            found = self.pool.choice(self.flag(value.condition, site), yes, no)
-            return self.pool.wrap(found, target.bits, signed=target.is_signed)
+            chosen = self.pool.choice(self.flag(value.condition, site), yes, no)
+            return self.pool.wrap(chosen, target.bits, signed=target.is_signed)
         used = words_of(value.meaning)
         extended = extend_type(used, exec_type, target)
         sources = [self.source(one, extended, site) for one in args]
@@ -222,14 +221,17 @@ class LaneOperands:
         wraps = is_flat and exec_type.size == 4 >= target.size and not value.saturate
         arithmetic = Arithmetic(self.pool, exec_type, target, site.line, wraps=wraps)
         low, high = limits(target.size, signed=target.is_signed)
-        try:
-            if value.saturate and not used <= _EXACT_SUMS:
-                raise NotModelled("saturation")  # noqa: TRY301 - handled as the others are
-            found = arithmetic.value(value.meaning, sources)
-        except NotModelled as error:
-            # The destination holds any value, because a word may exceed its execution type.
+        found: Sum | None = None
+        why = "saturation"
+        if not value.saturate or used <= _EXACT_SUMS:
+            try:
+                found = arithmetic.value(value.meaning, sources)
+            except NotModelled as error:
+                why = str(error)
+        if found is None:
+            # The destination may hold any value, because a word may exceed its execution type.
             level = max((one.level for one in sources), default=Level.ITEM)
-            return self.pool.fresh(f"the result of {error}", level, low, high, site.line)
+            return self.pool.fresh(f"the result of {why}", level, low, high, site.line)
         if value.saturate:
             below = self.pool.choice(at_most(found, low), number(low), found)
             return self.pool.choice(at_most(number(high), found), number(high), below)

@@ -73,7 +73,8 @@ def is_lane_in(lane: Sum, first: int, lanes: int) -> Claim:
 class ItemRegisters:
     """The cells of each root variable, the latest last; the conditions in predicates; the surfaces of state variables.
 
-    A surface is a number of the binding table, or the complement of the number of its argument.
+    A surface is a number of the binding table, or the complement of the number of its argument. ``addresses`` are those
+    of variables: by the elements that hold them (variable, first, count), the variable and the byte in it.
     """
 
     pool: SumPool
@@ -81,10 +82,17 @@ class ItemRegisters:
     cells: dict[int, tuple[Cell, ...]] = field(default_factory=dict)
     flags: dict[int, tuple[tuple[int, int, Claim, bool], ...]] = field(default_factory=dict)
     surfaces: dict[int, int | None] = field(default_factory=dict)
+    addresses: dict[tuple[int, int, int], tuple[int, Sum]] = field(default_factory=dict)
 
     def copy(self) -> ItemRegisters:
         """Return a copy that changes independently."""
-        return ItemRegisters(self.pool, self.lane, dict(self.cells), dict(self.flags), dict(self.surfaces))
+        parts = dict(self.cells), dict(self.flags), dict(self.surfaces), dict(self.addresses)
+        return ItemRegisters(self.pool, self.lane, *parts)
+
+    def forget_addresses(self, var: int) -> None:
+        """Forget the elements of an address variable."""
+        for key in [one for one in self.addresses if one[0] == var]:
+            del self.addresses[key]
 
     # ---- values
 
@@ -245,6 +253,10 @@ class ItemRegisters:
         for var in self.surfaces.keys() | other.surfaces.keys():
             one_, two_ = self.surfaces.get(var), other.surfaces.get(var)
             found.surfaces[var] = one_ if one_ == two_ else None
+        for held in self.addresses.keys() & other.addresses.keys():
+            (variable, mine_at), (second, theirs_at) = self.addresses[held], other.addresses[held]
+            if variable == second:
+                found.addresses[held] = variable, self.pool.choice(test, mine_at, theirs_at)
         return found
 
     def _merge_flag(self, other: ItemRegisters, var: int, test: Claim) -> tuple[tuple[int, int, Claim, bool], ...]:

@@ -60,6 +60,7 @@ class Question:
     made: dict[tuple[Atom, str], Any] = field(default_factory=dict)
     sides: list[Any] = field(default_factory=list)
     products: list[tuple[Any, Any, Any]] = field(default_factory=list)
+    bits: list[tuple[Any, Any, Any]] = field(default_factory=list)  # those that two values have in common
     names: dict[str, Any] = field(default_factory=dict)
     choices: int = 0
 
@@ -112,7 +113,7 @@ class Question:
             self.sides += [inner >= found * atom.divisor, inner < found * atom.divisor + atom.divisor]
         elif atom.parts:
             one, other = (self.term(part, item) for part in atom.parts)
-            self.products.append((found, one, other))
+            (self.bits if atom.is_bits else self.products).append((found, one, other))
         self.sides += [self.condition(fact, item) for fact in self.pool.facts.get(atom, ())]
         return found
 
@@ -135,8 +136,8 @@ class Question:
     def lemmas(self) -> list[Any]:
         """Return the consequences of monotony for products, or the products themselves."""
         if self.exact:
-            return [whole == one * other for whole, one, other in self.products]
-        found = []
+            return [*self._bit_lemmas(), *(whole == one * other for whole, one, other in self.products)]
+        found = self._bit_lemmas()
         for whole, one, other in self.products:
             for a, b in ((one, other), (other, one)):
                 found += [
@@ -155,6 +156,17 @@ class Question:
                                 z3.Implies(z3.And(b >= 0, a + k <= c), whole + k * b <= whole_2),
                                 z3.Implies(z3.And(b >= 0, c + k <= a), whole_2 + k * b <= whole),
                             ]
+        return found
+
+    def _bit_lemmas(self) -> list[Any]:
+        """Return what holds of the common bits ``c`` of ``a`` and ``m``: ``a ^ m``, which is a + m - 2 * c, is its own inverse."""
+        found = []
+        for common, one, other in self.bits:
+            found += [z3.Implies(part >= 0, z3.And(common >= 0, common <= part)) for part in (one, other)]
+        for (common, m, a), (common_2, m_2, b) in combinations(self.bits, 2):
+            if m.eq(m_2):  # the mask of a launch is the first part
+                x, y = a + m - 2 * common, b + m - 2 * common_2
+                found += [(a == b) == (x == y), (x == b) == (y == a)]
         return found
 
 

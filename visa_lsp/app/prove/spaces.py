@@ -30,6 +30,7 @@ UNKNOWN: Final = "unknown"
 PRIVATE: Final = "private"
 IMAGE: Final = "image"
 VARIABLE: Final = "variable"
+ARRAY: Final = "array"  # a variable that an indirect operand addresses
 NO_POINTER: Final = "its address comes from no pointer"
 PRIVATE_BASE: Final = "private_base"
 
@@ -109,13 +110,13 @@ class MemoryMap:
         if memory.is_shared or surface == SLM_INDEX:
             return self._find_shared(address)
         if surface is not None and surface < 0:
-            return (BUFFER, ~surface), address, ""
+            return (IMAGE if ~surface in self.images else BUFFER, ~surface), address, ""
         if surface in STATELESS_INDEXES:
             return self._flat(address)
         if surface is not None and surface in self.bindings:
             index = self.bindings[surface]
             if index in self.images:
-                return (IMAGE, index), address, "images are not modelled"
+                return (IMAGE, index), address, ""
             return (BUFFER, index), address, ""
         return (UNKNOWN, 0), address, "its surface is not known"
 
@@ -170,6 +171,8 @@ def join_accesses(one: ItemAccess, other: ItemAccess) -> ItemAccess | None:
     if not same or one.atomic or not apart.is_constant or not 0 <= apart.constant <= one.size:
         return None
     stored = one.stored if one.stored == other.stored and not apart.constant else ()
+    if one.stored and other.stored and apart.constant == one.size:
+        stored = (*one.stored, *other.stored)
     return replace(one, size=max(one.size, apart.constant + other.size), stored=stored)
 
 

@@ -16,6 +16,9 @@ from math import gcd
 from typing import Final
 
 MAX_MASK_RUNS: Final = 3  # of ones in the constant of an ``and``
+# Why a value is not modelled: it comes from memory.
+LOADED: Final = "a loaded value"
+RETURNED: Final = "the result of an atomic"
 
 
 class Level(IntEnum):
@@ -47,6 +50,11 @@ class Atom:
     test: Claim | None = None
     line: int = 0
     why: str = ""
+
+    @property
+    def is_bits(self) -> bool:
+        """Return whether the atom has the bits that its two parts have in common."""
+        return self.name.startswith("bits#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +310,13 @@ class SumPool:
         level = max(parts[0].level, parts[1].level)
         return self._derive("product", level, min(ends), max(ends), tuple(parts)) * scale + rest
 
+    def common_bits(self, one: Sum, other: Sum, low: int, high: int) -> Sum:
+        """Return the bits that two terms have in common, a number from ``low`` to ``high``."""
+        parts = sorted(
+            (one, other), key=lambda term: (term.level, [(a.number, f) for a, f in term.factors], term.constant)
+        )
+        return self._derive("bits", max(one.level, other.level), low, high, tuple(parts))
+
     def quotient(self, term: Sum, divisor: int) -> Sum:
         """Return ``floor(term / divisor)`` for a positive divisor."""
         least, greatest = self.limits(term)
@@ -406,6 +421,8 @@ class SumPool:
         match parts:
             case [inner]:
                 return self.quotient(inner, atom.divisor)
+            case [one, other] if atom.is_bits:
+                return self.common_bits(one, other, atom.low, atom.high)
             case [one, other]:
                 return self.product(one, other)
         return Sum(((atom, 1),), 0)

@@ -21,6 +21,7 @@ from visa_lsp.app.prove.operand_terms import MAX_ELEMENTS, ONE_LANE, Instruction
 from visa_lsp.app.prove.payload import initial_registers, symbols_of
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, is_lane_in, limits
 from visa_lsp.app.prove.spaces import (
+    ARRAY,
     IMAGE,
     UNKNOWN,
     ItemAccess,
@@ -32,7 +33,9 @@ from visa_lsp.app.prove.spaces import (
 )
 from visa_lsp.app.prove.terms import (
     FALSE,
+    LOADED,
     RELATIONS,
+    RETURNED,
     TRUE,
     ZERO,
     Atom,
@@ -40,9 +43,11 @@ from visa_lsp.app.prove.terms import (
     Level,
     Sum,
     SumPool,
+    at_most,
     both,
     either,
     equal,
+    less,
     negation,
     number,
 )
@@ -69,11 +74,23 @@ from visa_lsp.app.read.structure import reading_of
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
 from visa_lsp.isa.message_forms import FenceForm, MemoryUse
-from visa_lsp.isa.model import FlowClass, Role, Trait
+from visa_lsp.isa.model import FlowClass, PredicateUse, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.message import ElementMessage, FenceMessage, MessageMemory, understood_message_of
+from visa_lsp.program import regions
+from visa_lsp.program.message import (
+    OFFSETS,
+    ElementMessage,
+    FenceMessage,
+    MessageMemory,
+    SampleMessage,
+    TexelMessage,
+    sample_message_of,
+    understood_message_of,
+)
 from visa_lsp.program.model import (
+    Address,
+    AddressOf,
     General,
     Immediate,
     Indirect,
@@ -92,10 +109,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.isa.types import DataType
     from visa_lsp.program.payload import KernelInfo
 
 MAX_CALL_DEPTH: Final = 8
 MAX_STATEMENTS: Final = 60_000  # walked in all, loops several times
+COORDINATE_BITS: Final = 31
 MAX_ROUNDS: Final = 6  # until the values of a loop are classified
 _REPEATED: Final = Stretches(frozenset(), frozenset())
 
@@ -350,6 +369,8 @@ class Walker:
                 registers.flags.pop(value.var, None)
             elif isinstance(value, State):
                 registers.surfaces[value.var] = None
+            elif isinstance(value, Address):
+                registers.forget_addresses(value.var)
         if any(isinstance(value, Indirect) for value in inst.values):
             for root in self.operands.taken_roots:
                 registers.forget(root)
@@ -382,6 +403,7 @@ class Walker:
     def _set(self, statement: Set, way: Way) -> None:
         target, value = statement.target, statement.value
         site = self._site(statement.control, way, statement.places[0])
+        self._touch_arrays(statement.places[0], site, way)
         guarded = () if statement.guard is None else (statement.guard, target)
         site = replace(site, by_all=self.operands.is_by_all((value, *guarded), site))
         if isinstance(value, Compare):
@@ -502,24 +524,58 @@ class Walker:
         address = self._address(message, first_lane if message.single else site)
         guard = self.operands.flag(message.guard, site)
         write, atomic = message.use is not MemoryUse.READ, message.use is MemoryUse.ATOMIC
-        stored = self._find_stored(message, way.registers) if message.use is MemoryUse.WRITE else ()
+        stored = [self._find_stored(message, way.registers)]
         if not write:
             self._load(message, address, guard, site)
         addresses = [address]
         if control.no_mask and control.exec_size > 1 and not message.single:
             # The lanes are elements, so each work item of the thread accesses the places of every lane.
             addresses = [self._address(message, site) for _ in self._elements(control)]
-            stored = ()
+            stored = [self._find_stored(message, way.registers) for _ in self._elements(control)]
         low = min(message.elements, default=0) * message.size
         size = message.bytes_per_lane - low
-        for one in addresses:
-            self._access(place, way, message.memory, one + low, size, guard, write=write, atomic=atomic, stored=stored)
+        for one, values in zip(addresses, stored, strict=True):
+            self._access(place, way, message.memory, one + low, size, guard, write=write, atomic=atomic, stored=values)
+
+    def _texels(
+        self, message: TexelMessage | SampleMessage, place: int, held: Claim, site: InstructionSite, way: Way
+    ) -> None:
+        """Record the access of a message to an image, whose texels are one number of their coordinates."""
+        space, _, why = self._find_space(message.memory, ZERO, way.registers)
+        if space[0] != IMAGE:
+            space, why = (UNKNOWN, 0), "its image is not known"
+        at, inside = ZERO, TRUE
+        coordinates = _coordinates_of(message, self.kernel.instructions[place])
+        if coordinates is None or site.control.no_mask:
+            # The texels near a place, or those of several lanes, may be any.
+            at = self.pool.fresh("a sampled place", Level.ITEM, 0, (1 << 3 * COORDINATE_BITS) - 1, site.line)
+        else:
+            for axis, (operand, type_, offset) in enumerate(coordinates):
+                if not operand.var:
+                    continue
+                value = self.operands.read(Lanes(operand, type_), type_, site, signed=type_.is_signed) + offset
+                # Reads outside of an image give a fixed value, writes outside are dropped.
+                inside = both(inside, at_most(value * -1, 0), less(value, 1 << COORDINATE_BITS))
+                at = at + value * (1 << axis * COORDINATE_BITS)
+        write = isinstance(message, TexelMessage) and message.use is not MemoryUse.READ
+        atomic = isinstance(message, TexelMessage) and message.use is MemoryUse.ATOMIC
+        self._record(place, way, space, at, 1, both(held, inside), write=write, atomic=atomic, why=why)
+
+    def _put_result(self, message: ElementMessage, held: Claim, site: InstructionSite) -> None:
+        """Write the value that an atomic operation returns, about which nothing is known."""
+        place = self._place_of_element(message, 0) if message.data.var else None
+        if place is not None:
+            value = self.pool.fresh(RETURNED, Level.ITEM, *limits(place.size, signed=False), site.line)
+            self._put(place, value, held, site)
 
     def _find_stored(self, message: ElementMessage, registers: ItemRegisters) -> tuple[Sum, ...]:
-        """Return the elements that a store writes, as far as they are known."""
+        """Return the elements that a store writes; none if one of them is not known."""
+        if message.use is not MemoryUse.WRITE:
+            return ()
         places = [self._place_of_element(message, at) for at in range(len(message.elements))]
         values = [registers.find(place, signed=False) for place in places if place is not None]
-        return tuple([one for one in values if one is not None])
+        known = tuple([one for one in values if one is not None])
+        return known if len(known) == len(places) else ()
 
     def _place_of_element(self, message: ElementMessage, at: int) -> LanePlace | None:
         """Return the place of an element of a load or store in its register."""
@@ -550,7 +606,7 @@ class Walker:
         level = Level.THREAD if message.single or message.control.exec_size == 1 else Level.ITEM
         space, offset, why = self._find_space(message.memory, address, site.registers)
         for at, element in enumerate(message.elements):
-            value = self.pool.fresh("a loaded value", level, low, high, site.line)
+            value = self.pool.fresh(LOADED, level, low, high, site.line)
             if not why:
                 place = LoadedElement(space, offset + element * message.size, message.size)
                 self.loaded[value.factors[0][0]] = place
@@ -565,6 +621,8 @@ class Walker:
     ) -> None:  # fmt: skip
         for test, part in self.memory.pointer_cases(address):
             space, offset, why = self._find_space(memory, part, way.registers)
+            if space[0] == IMAGE:
+                why = "it accesses an image as a buffer"
             self._record(
                 place, way, space, offset, size, both(guard, test), write=write, atomic=atomic, why=why, stored=stored
             )
@@ -604,9 +662,13 @@ class Walker:
         site = self._site(control if isinstance(control, ExecControl) else ONE_LANE, way, place)
         site = replace(site, by_all=self.operands.is_by_all(inst.values, site))
         held = self.operands.flag(guard if isinstance(guard, Predicate) else None, site)
+        self._touch_arrays(place, site, way)
+        if isinstance(target := inst.get("dst"), Address):
+            self._set_address(inst, target, held, site)
+            return way
         if name == "barrier":
             return self._barrier(place, way)
-        message = understood_message_of(inst)
+        message = understood_message_of(inst) or sample_message_of(inst, self.kernel.variable_type)
         if isinstance(message, FenceMessage):
             order = way.order.add_fence(SHARED_MEMORY if message.shared else GLOBAL_MEMORY, self.new_interval())
             return replace(way, order=order)
@@ -614,6 +676,11 @@ class Walker:
             self._transfer(message, place, way)
             if message.use is MemoryUse.ATOMIC:
                 self.forget_writes(inst, registers)
+                self._put_result(message, held, site)
+            return way
+        if isinstance(message, TexelMessage | SampleMessage):
+            self._texels(message, place, held, site, way)
+            self.forget_writes(inst, registers)
             return way
         if name == "faddr":
             target = inst.get("dst")
@@ -651,6 +718,54 @@ class Walker:
         orders_shared = self.platform.generation <= LAST_WITH_ORDERED_SHARED
         order = way.order.add_barrier(number_, orders_shared=orders_shared)
         return Way(way.registers, way.path, frozenset({number_}), way.known, order)
+
+    # ---- variables that are indexed
+
+    def _set_address(self, inst: Inst, target: Address, held: Claim, site: InstructionSite) -> None:
+        """Write the address of a variable, or an address plus an offset, to elements of an address variable."""
+        registers, base, step, lanes = site.registers, inst.get("src0"), inst.get("src1"), site.control.exec_size
+        start: tuple[int, Sum] | None = None
+        if isinstance(base, AddressOf | General):
+            size = self.operands.type_of(base).size if isinstance(base, General) else self._element_size(base.var)
+            start = base.var, number(regions.origin(base.row, base.col, size, self.platform.grf_bytes))
+        elif isinstance(base, Address):
+            known = registers.addresses
+            start = known.get((base.var, base.offset, lanes)) or known.get((base.var, base.offset, 1))
+        registers.forget_addresses(target.var)
+        if start is None or held != TRUE or isinstance(step, Address):
+            return
+        variable, at = start
+        if step is not None:
+            type_ = self.operands.type_of(step)
+            offset = self.operands.read(step, type_, site, signed=type_.is_signed)
+            at = at + self.pool.wrap(offset, 16, signed=True)
+        if lanes > 1 or site.control.no_mask or (site.is_common and not site.control.mask_offset):
+            registers.addresses[target.var, target.offset, lanes] = variable, at
+
+    def _element_size(self, var: int) -> int:
+        where = self.storage.general.get(var)
+        return where.element if where is not None else 1
+
+    def _touch_arrays(self, place: int, site: InstructionSite, way: Way) -> None:
+        """Record what the indirect operands of an instruction address, because an index may leave its variable."""
+        inst, lanes = self.kernel.instructions[place], site.control.exec_size
+        for value in inst.values:
+            if not isinstance(value, Indirect):
+                continue
+            guard = inst.get("pred") if inst.row.predicate_use is PredicateUse.GUARDS else None
+            held = self.operands.flag(guard if isinstance(guard, Predicate) else None, site)
+            region, count = value.region, 1
+            if region.width is None:
+                elements = regions.destination_elements(region.horz_stride or 1, lanes)
+            else:
+                elements = regions.source_elements(region, lanes)
+                count = lanes // region.width if region.vert_stride is None else 1
+            found = site.registers.addresses.get((value.var, value.addr_offset, count))
+            variable, at = found or (0, ZERO)
+            declared = self.kernel.variable(variable)
+            why = "" if found and declared is not None else "the address of its indirect operand is not modelled"
+            size = (max(elements) + 1) * value.type.size
+            self._record(place, way, (ARRAY, variable), at + value.offset, size, held, write=False, why=why)
 
     def new_interval(self) -> int:
         """Return the number of a new stretch between barriers."""
@@ -706,7 +821,8 @@ class Walker:
         mnemonic = inst.row.mnemonic
         if inst.row.flow is not FlowClass.NEXT:
             self._record(place, way, (UNKNOWN, 0), why=f"{mnemonic} calls a function, which is not followed")
-            for part in (way.registers.cells, way.registers.flags, way.registers.surfaces):
+            registers = way.registers
+            for part in (registers.cells, registers.flags, registers.surfaces, registers.addresses):
                 part.clear()
         elif inst.row.family == "sampler" or (inst.row.has(Trait.IMAGE) and not inst.row.has(Trait.ATOMIC)):
             write = inst.row.has(Trait.WRITES)
@@ -716,6 +832,18 @@ class Walker:
 
 
 _MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "media"})
+
+
+def _coordinates_of(message: TexelMessage | SampleMessage, inst: Inst) -> list[tuple[RawOperand, DataType, int]] | None:
+    """Return the coordinates of a texel with their types and offsets; None for texels near a place."""
+    if isinstance(message, TexelMessage):
+        return [(one.operand, message.type, one.offset) for one in message.coordinates]
+    moved = inst.get("aoffimmi")
+    is_plain = moved is None or (isinstance(moved, Immediate) and not moved.bits)
+    found = {name: operand for name, operand, type_ in message.parameters if type_ == "<i4"}
+    if not inst.row.has(Trait.LOADS_PIXELS) or not is_plain or "u" not in found or OFFSETS in found:
+        return None
+    return [(found.get(name, RawOperand(0, 0)), ty.D, 0) for name in ("u", "v", "r")]
 
 
 def _is_modelled(message: ElementMessage) -> bool:

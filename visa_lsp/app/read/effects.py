@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec import structs
+
 from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.liveness import Liveness
 from visa_lsp.flow.masks import address_taken, reads_of
 from visa_lsp.flow.program_steps import steps_of
-from visa_lsp.flow.steps import Space, variable_key
+from visa_lsp.flow.steps import Space, Step, variable_key
 from visa_lsp.flow.storage import storage_of
 from visa_lsp.isa.model import FlowClass, Role
 from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.program import regions
-from visa_lsp.program.message import control_of, raw_operand, register_bytes, understood_message_of
+from visa_lsp.program.message import (
+    control_of,
+    raw_operand,
+    register_bytes,
+    sample_message_of,
+    understood_message_of,
+)
 from visa_lsp.program.model import Combine, General, Indirect, Inst, Kernel, Predicate, PredicateOperand, RawOperand
 
 Bits = dict[int, int]  # variable key -> bits
@@ -26,13 +34,42 @@ class Effects:
     def __init__(self, kernel: Kernel, grf_bytes: int) -> None:
         self.kernel, self.grf_bytes = kernel, grf_bytes
         self.storage = storage_of(kernel, grf_bytes)
-        self.steps = steps_of(kernel, self.storage)
+        self.steps = [
+            self._with_texels(step, inst)
+            for step, inst in zip(steps_of(kernel, self.storage), kernel.instructions, strict=True)
+        ]
         self.taken = address_taken(self.steps)
         graph = graph_of(self.steps, kernel.name, calls_end_blocks=True)
         self._strict, self._loose = Liveness(graph), Liveness(graph, masked_writes_kill=True)
         self.graph = graph
         self._behind: dict[int, tuple[Bits, Bits]] = {}
         self._shared = self._find_crossing()
+
+    def _sampled_rows(self, inst: Inst) -> Iterator[tuple[RawOperand, int, bool]]:
+        """Yield the rows of a message of the sampler: the operand, the bytes of a lane, whether it is written."""
+        message = sample_message_of(inst, self.kernel.variable_type)
+        if message is None or message.control.no_mask:
+            return
+        for _, operand, type_ in message.parameters:
+            yield operand, int(type_[-1]), False
+        where = self.storage.general.get(message.data.var)
+        cell = where.element if where is not None else 4
+        pitch = -(-message.control.exec_size * cell // self.grf_bytes) * self.grf_bytes
+        for row in range(len(message.channels)):
+            yield RawOperand(message.data.var, message.data.offset + row * pitch), cell, True
+
+    def _with_texels(self, step: Step, inst: Inst) -> Step:
+        """Return a step with the bytes that a message of the sampler certainly writes."""
+        lanes, certain = control_of(inst).exec_size, 0
+        for operand, cell, is_written in self._sampled_rows(inst):
+            found = self.raw_bytes(operand, cell, lanes) if is_written else None
+            certain |= mask_of(found[1], cell) if found is not None else 0
+        if not certain:
+            return step
+        accesses = [
+            structs.replace(one, certain=certain & one.possible) if one.writes else one for one in step.accesses
+        ]
+        return structs.replace(step, accesses=tuple(accesses))
 
     def reads(self, place: int) -> Bits:
         """Return the bits that an instruction may read."""
@@ -139,6 +176,10 @@ class Effects:
     def lanewise(self, inst: Inst) -> Iterator[tuple[int, list[int], int, bool]]:
         """Yield the operands with elements of lanes: the root variable, the first byte of each lane, its size, whether it is written."""
         control, message = control_of(inst), understood_message_of(inst)
+        for operand, cell, is_written in self._sampled_rows(inst):
+            found = self.raw_bytes(operand, cell, control.exec_size)
+            if found is not None:
+                yield *found, is_written
         if message is not None:
             written = {slot.name for slot in inst.row.slots if slot.role is Role.WRITE}
             for part in register_bytes(message, self.grf_bytes):

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.checks.support.facts import exec_control
-from visa_lsp.isa.lsc_codes import DATASIZE, DATASIZES, ELEMS_VALUE, ORDER_PLAIN, parse_block_shape, parse_data_shape
+from visa_lsp.isa.lsc_codes import DATASIZE, DATASIZES, ELEMS_VALUE, ORDER_PLAIN, parse_data_shape
 from visa_lsp.isa.model import Shape, Trait
+from visa_lsp.program.message import (
+    BlockMessage,
+    ElementMessage,
+    FenceMessage,
+    TexelMessage,
+    register_bytes,
+    understood_message_of,
+)
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.sema.model import Bound, BoundOperand, Symbol
 
-_ADDRESS_BYTES: Final = {"a16": 2, "a32": 4, "a64": 8}
+OWORD_BYTES: Final = 16
 _ROWS: Final = ((4, 64), (8, 32), (16, 16), (32, 8), (64, 4))  # of a media block: widest in bytes, most rows
 _MAX_BLOCK_SIDE: Final = 1024  # wider than any matrix; another rule reports wider operands
 
@@ -84,61 +91,35 @@ def _register_bytes(word: str) -> int:
 
 
 def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
-    """Yield raw operands with the number of their bytes that the message reads or writes."""
-    control, row = exec_control(bound), bound.row
-    if bound.inst is None or row is None:
+    """Yield raw operands with the number of their bytes that the message reads or writes, without gaps between rows."""
+    message = understood_message_of(bound.inst) if bound.inst is not None else None
+    if message is None or isinstance(message, TexelMessage | FenceMessage) or _is_uncertain(bound, message):
         return
-    if row.has(Trait.MEDIA):
-        yield from _rectangle(bound)
-    if control is None:
-        return
-    lanes = control.exec_size
-    data = message_data(bound)
-    if data is not None:
-        yield data.operand, data.size * data.elements * (1 if data.transposed else lanes)
-        for operand in bound.operands:
-            node = operand.node
-            if operand.slot.shape is Shape.LSC_PAYLOAD:
-                yield operand, data.size * lanes
-            elif isinstance(node, tree.AddressRef) and len(node.items) == 1 and node.suffix is not None:
-                yield operand, _ADDRESS_BYTES.get(node.suffix.text, 0) * (1 if data.transposed else lanes)
-    for operand in bound.operands:
-        if operand.slot.per_channel and isinstance(bound.statement, tree.Instruction):
-            yield operand, operand.slot.lane_bytes * lanes * len(bound.statement.words[-1].text)
-        elif operand.slot.lane_bytes:
-            yield operand, operand.slot.lane_bytes * lanes
-        elif operand.slot.shape is Shape.LSC_DATA_2D:
-            yield from _matrix(operand)
-        elif row.has(Trait.BLOCK) and operand.slot.shape is Shape.RAW and lanes > 1:
+    operands = {operand.slot.name: operand for operand in bound.operands}
+    for part in register_bytes(message, 1):
+        operand = operands.get(part.field)
+        if operand is not None:
+            yield operand, part.end
+
+
+def _is_uncertain(bound: Bound, message: ElementMessage | BlockMessage) -> bool:
+    """Return whether the size of a message is not certain, or another rule reports it."""
+    if isinstance(message, ElementMessage):
+        if message.single and bound.row is not None and bound.row.has(Trait.BLOCK):
             # Compilers read single blocks of 16 bytes into half a register.
-            yield operand, 16 * lanes
+            return len(message.elements) * message.size <= OWORD_BYTES
+        # A count in the place of channels, or the reverse, is read differently by different tools.
+        data = message_data(bound)
+        return data is not None and data.elements != len(message.elements)
+    if message.is_matrix:
+        return message.interleaved or max(message.blocks, message.width, message.height) > _MAX_BLOCK_SIDE
+    is_media = bound.row is not None and bound.row.has(Trait.MEDIA)
+    return not is_media or message.width > _ROWS[-1][0] or message.height > most_rows(message.width)
 
 
 def most_rows(width: int) -> int:
     """Return the maximum number of rows of a media block of 1 to 64 bytes a row."""
     return next(rows for widest, rows in _ROWS if width <= widest)
-
-
-def _rectangle(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
-    """Yield the bytes of a media block, whose rows lie at powers of two of at least a dword; none if it is too large."""
-    data = next(o for o in bound.operands if o.slot.shape is Shape.RAW)
-    block = next((o.value for o in bound.operands if o.slot.name == "width,height"), None)
-    match block:
-        case (int() as width, int() as height) if 1 <= width <= 64 and 1 <= height <= most_rows(width):
-            yield data, max(4, 1 << (width - 1).bit_length()) * (height - 1) + width
-
-
-def _matrix(data: BoundOperand) -> Iterator[tuple[BoundOperand, int]]:
-    """Yield the bytes of the blocks of a matrix: rows, or columns where it is transposed, lie at powers of two."""
-    suffix = data.node.suffix if isinstance(data.node, tree.Ref) else None
-    shape = parse_block_shape(suffix.text) if suffix is not None else None
-    if shape is None or shape.datasize not in DATASIZES:
-        return
-    width, height = (shape.width, shape.height) if shape.order == ORDER_PLAIN else (shape.height, shape.width)
-    if shape.vnni == 0 and all(0 < number <= _MAX_BLOCK_SIDE for number in (shape.blocks, width, height)):
-        row = 1 << (width - 1).bit_length()
-        size = DATASIZES[shape.datasize].memory_bytes
-        yield data, ((shape.blocks - 1) * row * height + row * (height - 1) + width) * size
 
 
 def storage(symbol: Symbol) -> tuple[Symbol, int]:

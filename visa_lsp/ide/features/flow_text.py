@@ -9,6 +9,8 @@ from visa_lsp.checks.support.body_flow import graph_of_body
 from visa_lsp.flow.graph import Block, EdgeKind, Graph
 from visa_lsp.ide.index.focus import WHOLE, Focus
 from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.isa.model import Mark
+from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.bind import bind
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 _LINES: Final = 12
+_MARKS: Final = frozenset({*TABLE.marks(Mark.FILE), *TABLE.marks(Mark.LINE)})
 _STYLES: Final = {EdgeKind.BACK: "color=blue", EdgeKind.CALL: "style=dashed"}
 
 
@@ -92,8 +95,9 @@ def values(document: Document, flow: Graph) -> dict[str, Any]:
 
 
 def _code(document: Document, flow: Graph, block: Block, most: int | None = _LINES) -> list[str]:
-    """Return the lines of a block without comments; only the first and last lines of a long block."""
-    lines = [" ".join(document.code(step.line).split()) for step in flow.code(block)]
+    """Return the lines of a block without comments and marks of sources; only the first and last lines of a long block."""
+    words = (document.code(step.line).split() for step in flow.code(block))
+    lines = [" ".join(line) for line in words if line[0] not in _MARKS]
     if most is not None and len(lines) > most:
         left = len(lines) - most + 1
         lines = [*lines[: most // 2], f"… {left} more", *lines[-(most - most // 2 - 1) :]]

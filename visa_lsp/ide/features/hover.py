@@ -16,6 +16,7 @@ from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.ide.prose.literal import describe_literal, describe_number
 from visa_lsp.ide.prose.markdown import code, strong
+from visa_lsp.ide.prose.message import describe_message
 from visa_lsp.ide.prose.opcode import describe_exec_size, describe_mask, describe_modifier, describe_rows, describe_slot
 from visa_lsp.ide.prose.region import access_of, describe_access, describe_region, exec_size_of
 from visa_lsp.ide.prose.symbol import LETTERS, describe_body, describe_symbol
@@ -188,7 +189,10 @@ def _mnemonic(spot: TokenContext) -> str | None:
     rows = TABLE.by_mnemonic.get(spot.token.text)
     if not rows:
         return None
-    return describe_rows(rows, spot.bound.row if spot.bound else None)
+    text = describe_rows(rows, spot.bound.row if spot.bound else None)
+    inst = spot.bound.inst if spot.bound is not None else None
+    message = describe_message(inst, spot.body.platform.grf_bytes) if inst is not None and spot.body is not None else ""
+    return f"{text}\n\n{message}" if message else text
 
 
 def _modifier(spot: TokenContext) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from visa_lsp.ide.prose.markdown import code
+from visa_lsp.ide.prose.message import describe_form
 from visa_lsp.isa.glossary import meaning
 from visa_lsp.isa.model import EVERY_DIALECT, Dialect, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.operands import describe_classes
@@ -26,6 +27,9 @@ def describe_row(row: Instruction) -> str:
         parts.append("**Operands**\n\n" + "\n".join(f"- {describe_slot(slot)}" for slot in row.slots))
     if row.modifiers:
         parts.append("**Modifiers**\n\n" + "\n".join(f"- {describe_modifier(m)}" for m in row.modifiers))
+    memory = describe_form(row.meaning)
+    if memory:
+        parts.append("**Memory**\n\n" + "\n".join(f"- {line}" for line in memory))
     limits = type_limits(row)
     if limits:
         parts.append("**Types**\n\n" + "\n".join(f"- {line}" for line in limits))

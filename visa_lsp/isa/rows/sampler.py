@@ -174,7 +174,7 @@ def _sample4(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[Fo
     )
     rest: Forms = {"pitfalls": pitfalls, "parameters": _words(payload), **more}
     return _forms(
-        mnemonic, 0x6F, code, SampleForm("sample4", floats=True),
+        mnemonic, 0x6F, code, SampleForm("sample4", floats=True, gathers=True),
         f"Fetch a channel of the four texels around a point {how}.",
         f"For each lane fetches one channel of the four texels that a bilinear filter at (u, v, r) would mix {how}, and returns "
         f"them unmixed. Parameters: {payload}.",

@@ -723,7 +723,7 @@ def _span_of(document: Document, finding: dict[str, int]) -> Span:
 
 
 async def on_platform_of(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Return the platform in force for a text, and who says so: empty if nobody does.
+    """Return the platform in force for a text, and its origin in words; both are empty for an unknown platform.
 
     ``checked`` tells whether findings are those of the platform, too: files tell only what a text runs on.
     """
@@ -737,7 +737,7 @@ async def on_platform_of(ls: VisaServer, arguments: list[Any], token: Any) -> Re
             by = "the compilation"
         return lambda: command_answers.platform_of(text, path, (named, by) if named else None)
 
-    await ask_settings(ls)  # an editor asks just when they have changed
+    await ask_settings(ls)  # the client requests this when a setting has changed
     return await _answer(ls, "vISA: looking for the platform", token, prepare)
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.jobs.model import Result
 
 _HEAD: Final = 16
+_MAX_READ_BYTES: Final = 500_000  # reading a longer text as code takes longer than is worth it
 _UNTITLED: Final = "untitled.visaasm"
 _MAX_PRINTED_CHARS: Final = 1_000_000
 
@@ -107,7 +108,10 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         return {"ok": False, "error": said, "diagnostics": found, **more}
     except (UserError, runner.LaunchError, OSError, ValueError) as error:
         return {"ok": False, "error": str(error), **more}
-    return {**_report(report, options.get("head", _HEAD), whole=options.get("data") == "base64"), **more}
+    answer = _report(report, options.get("head", _HEAD), whole=options.get("data") == "base64")
+    if options.get("data") == "base64":
+        _add_rows(answer, opened)
+    return {**answer, **more}
 
 
 def _run_each(text: str | None, path: str | None, options: dict[str, Any], launches: list[Path]) -> Result:
@@ -154,6 +158,28 @@ def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
         {"arg": v.arg, "name": v.name, "values": [_number(n) for n in v.array.ravel()[:_HEAD]]} for v in report.values
     ]
     return values
+
+
+def _add_rows(answer: Result, opened: OpenedLaunch) -> None:
+    """Add the length of a row (``row``) to each one-dimensional buffer that the kernel indexes by rows."""
+    from visa_lsp.app.read.pseudo_code import read_data
+    from visa_lsp.app.read.row_lengths import find_row_lengths
+
+    if answer["instructions"] == 0 or len(opened.data) > _MAX_READ_BYTES:
+        return
+    name = str(opened.options.path or _UNTITLED)
+    try:
+        found = read_data(name, opened.data, answer["platform"], finder=opened.options.finder, say=lambda _line: None)
+    except UserError:  # the run has its result without it
+        return
+    for kernel in found.kernels if found is not None else ():
+        if kernel.is_kernel and kernel.name == answer["kernel"]:
+            flat = {buffer["name"]: buffer for buffer in answer["buffers"] if len(buffer["shape"]) == 1}
+            numbers = {v["name"]: v["values"][0] for v in answer["values"] if len(v["values"]) == 1}
+            values = {name: value for name, value in numbers.items() if isinstance(value, int)}
+            sizes = {name: buffer["shape"][0] for name, buffer in flat.items()}
+            for buffer, row in find_row_lengths(kernel, values, sizes).items():
+                flat[buffer]["row"] = row
 
 
 def _number(value: Any) -> Any:

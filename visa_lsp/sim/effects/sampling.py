@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import RawOperand
+from visa_lsp.program.message import OFFSETS, number, sample_message_of
+from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sim import messages
 from visa_lsp.sim.filtering import compare_texels, filter_image, taps
-from visa_lsp.sim.image_messages import as_image, axes, channels, lane_reader
+from visa_lsp.sim.image_messages import as_image, axes, lane_reader
 from visa_lsp.sim.lane_formulas import ARRAYS
 from visa_lsp.sim.registers import FIRST_HANDLE
 from visa_lsp.sim.values import DTYPE
@@ -25,6 +25,7 @@ from visa_lsp.sim.values import DTYPE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.program.message import SampleMessage
     from visa_lsp.sim.filtering import Offsets
     from visa_lsp.sim.memory import Image, Sampler
     from visa_lsp.sim.operands import Fetch, Op, Site
@@ -37,8 +38,6 @@ HANDLE_TAGS: Final = 0xF  # low bits of a handle: states lie at multiples of 16 
 # The rows list the parameters of a payload (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD). One that shares its operand
 # with texel offsets has them in its low twelve bits: four bits each for u, v, r as in aoffimmi, or for gathers six for v,
 # six for u.
-OFFSETS: Final = "offsets"
-_INTEGERS: Final = frozenset({"offu", "offv", OFFSETS})
 
 
 def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -> Array:
@@ -53,53 +52,27 @@ def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -
     return texels.astype(np.float32).view(f"<u{min(4, kind.size)}") if kind.size == 4 else texels.astype(np.float16)
 
 
-def _parameters(site: Site, kind: str) -> dict[str, Fetch]:
-    """Return a reader for each parameter in the payload; absent ones are zero."""
-    found = parameter_operands(site, kind).items()
-    return {word: lane_reader(site, operand, site.lanes, of) for word, (operand, of) in found}
+def _value_of(site: Site) -> SampleMessage:
+    """Return the value of the message, and set its lanes."""
+    message = sample_message_of(site.inst, site.code.kernel.variable_type)
+    site.set_control(message.control)
+    return message
 
 
-def parameter_operands(site: Site, kind: str) -> dict[str, tuple[RawOperand, str]]:
-    """Return the operand and the type of each parameter in the payload; ``%null`` for absent ones."""
-    payload = site.inst.get("payload")
-    operands = payload if isinstance(payload, tuple) else ()
-    row = site.inst.row
-    names = row.half_parameters if row.half_parameters and kind == "<i2" else row.parameters
-    found: dict[str, tuple[RawOperand, str]] = {}
-    for i, name in enumerate(names):
-        operand = operands[i] if i < len(operands) else RawOperand(0, 0)
-        assert isinstance(operand, RawOperand)
-        word = next(part for part in name.split("+") if part != OFFSETS or part == name)
-        as_integer = word in _INTEGERS or kind[1] == "i"
-        found[word] = operand, f"<i{kind[2]}" if as_integer else kind
-        if word != name:  # not masked: the low twelve bits of its fraction change no texel by more than 2**-11
-            found[OFFSETS] = operand, f"<i{kind[2]}"
-    return found
+def _readers(site: Site, message: SampleMessage) -> dict[str, Fetch]:
+    """Return a reader for each parameter of the message; absent ones are zero."""
+    return {word: lane_reader(site, operand, site.lanes, kind) for word, operand, kind in message.parameters}
 
 
-def payload_kind(site: Site, *, floats: bool) -> str:
-    """Return the type of a payload's parameters: halves where its first variable has elements of 16 bits."""
-    payload = site.inst.get("payload")
-    first = payload[0] if isinstance(payload, tuple) and payload else None
-    type_ = site.code.kernel.variable_type(first.var) if isinstance(first, RawOperand) else None
-    half = type_ is not None and type_.size == 2
-    return ("<f2" if half else "<f4") if floats else ("<i2" if half else "<i4")
-
-
-def _texel_message(
-    site: Site, texels_of: Callable[[Frame, Image, Array], Array], chosen: list[int] | None = None
-) -> Op:
+def _texel_message(site: Site, message: SampleMessage, texels_of: Callable[[Frame, Image, Array], Array]) -> Op:
     """Return the op of a load or sample: find the image, read texels (n, 4) of the active lanes, store the channels."""
-    lanes, enable = site.lanes, site.enable()
-    if chosen is None:
-        chosen = channels(site)
-    operand = site.raw("dst")
+    lanes, enable, chosen, operand = site.lanes, site.enable(), message.channels, message.data
     kind = site.code.kernel.variable_type(operand.var) or ty.F
-    open_ = messages.surface(site)
+    open_ = messages.open_memory(site, message.memory)
     row = -(-lanes * kind.size // site.grf) * site.grf
     view = site.raw_view(operand, f"<u{kind.size}", len(chosen), lanes, row)
     null_mask = None
-    if any(site.integer(n) & 0x100 for n in ("op", "op42", "op64")) and operand.var:
+    if message.null_mask and operand.var:
         after = RawOperand(operand.var, operand.offset + len(chosen) * row)
         null_mask = site.raw_view(after, "<u4", 1, 1, 4)
 
@@ -123,32 +96,10 @@ def _texel_message(
     return op
 
 
-def set_width(site: Site) -> None:
-    """Set the lanes of an older form, 8 or 16 by the channel byte, without a mask."""
-    site.control = ExecControl(16 if site.integer("chan") & 0x10 else 8, 0, no_mask=True)
-    site.lanes, site.full = site.control.exec_size, (1 << site.control.exec_size) - 1
-
-
 def load(site: Site) -> Op:
-    """Read texels at integer coordinates, in the older form."""
-    set_width(site)
-    return _load_texels(site, {n: lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")})
-
-
-def load_3d(site: Site) -> Op:
     """Read texels at integer coordinates. Images have one sample per pixel."""
-    return _load_texels(site, _parameters(site, payload_kind(site, floats=False)))
-
-
-def load_mcs(site: Site) -> Op:
-    """Read zeros: images have one sample per pixel, so no multisample control surface exists."""
-    return _texel_message(
-        site, lambda _f, image, active: np.zeros((active.size, 4), np.int64 if image.is_integer else np.float32)
-    )
-
-
-def _load_texels(site: Site, reads: dict[str, Fetch]) -> Op:
-    offset_of = site.scalar("aoffimmi")
+    message, offset_of = _value_of(site), site.scalar("aoffimmi")
+    reads = _readers(site, message)
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
         u, v, r = (reads[n](f)[active].astype(np.int64) for n in ("u", "v", "r"))
@@ -159,7 +110,16 @@ def _load_texels(site: Site, reads: dict[str, Fetch]) -> Op:
                 u = np.where(reads[outer](f)[active] == 0, u, -1)
         return image.read(*axes(image.form, u, v + dv, r + dr))[0]
 
-    return _texel_message(site, texels_of)
+    return _texel_message(site, message, texels_of)
+
+
+def load_mcs(site: Site) -> Op:
+    """Read zeros: images have one sample per pixel, so no multisample control surface exists."""
+    return _texel_message(
+        site,
+        _value_of(site),
+        lambda _f, image, active: np.zeros((active.size, 4), np.int64 if image.is_integer else np.float32),
+    )
 
 
 def texel_offset(word: int) -> tuple[int, int, int]:
@@ -188,13 +148,14 @@ def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -
     return (read_offset(8), read_offset(4), read_offset(0)) if bits == 4 else (read_offset(0), read_offset(6), 0)
 
 
-def _sampler(site: Site) -> Callable[[Frame], Sampler]:
+def _sampler(site: Site, message: SampleMessage) -> Callable[[Frame], Sampler]:
     """Return a function that finds the sampler's state: a variable of the table, or a pointer (text 4.2)."""
-    value = messages.state_pointer(site, "sampler")
-    if value is None:
-        bases, number = site.code.layout.sampler_base, site.integer("sampler")
+    if isinstance(message.sampler, General | RawOperand):
+        value = messages.pointer_reader(site, message.sampler, message.sampler_index * messages.SAMPLER_STATE_BYTES)
+    else:
+        bases, number = site.code.layout.sampler_base, message.sampler if isinstance(message.sampler, int) else 0
         cell = bases[number] if number < len(bases) else site.code.layout.sampler_cells - 1
-        value = lambda f: f.samplers[cell]  # noqa: E731
+        value = lambda f: int(f.samplers[cell])  # noqa: E731
 
     def find(f: Frame) -> Sampler:
         assert f.thread is not None
@@ -210,18 +171,9 @@ def _sampler(site: Site) -> Callable[[Frame], Sampler]:
 
 
 def sample(site: Site) -> Op:
-    """Filter an image at float coordinates, in the older form."""
-    set_width(site)
-    return _sample_texels(site, {n: lane_reader(site, site.raw(n), site.lanes, "<f4") for n in ("u", "v", "r")})
-
-
-def sample_3d(site: Site) -> Op:
     """Filter an image at float coordinates; images have one level, so that its choice changes nothing."""
-    return _sample_texels(site, _parameters(site, payload_kind(site, floats=True)))
-
-
-def _sample_texels(site: Site, reads: dict[str, Fetch]) -> Op:
-    offset_of, state = site.scalar("aoffimmi"), _sampler(site)
+    message, offset_of = _value_of(site), site.scalar("aoffimmi")
+    reads, state = _readers(site, message), _sampler(site, message)
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
         u, v, r = (reads[n](f)[active].astype(np.float64) for n in ("u", "v", "r"))
@@ -231,13 +183,13 @@ def _sample_texels(site: Site, reads: dict[str, Fetch]) -> Op:
         reference = reads["ref"](f)[active] if "ref" in reads else None
         return filter_image(image, state(f), u, v, r, offset, reference)
 
-    return _texel_message(site, texels_of)
+    return _texel_message(site, message, texels_of)
 
 
 def sample4(site: Site) -> Op:
     """Read one channel of the four texels that a bilinear filter would mix: lower left, lower right, upper right, upper left."""
-    reads = _parameters(site, payload_kind(site, floats=True))
-    offset_of, state, channel = site.scalar("aoffimmi"), _sampler(site), site.integer("chan") & 3
+    message, offset_of = _value_of(site), site.scalar("aoffimmi")
+    reads, state, channel = _readers(site, message), _sampler(site, message), message.gathered
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
         sampler = state(f)
@@ -252,7 +204,7 @@ def sample4(site: Site) -> Op:
             return np.stack([compare_texels(four, reference)[:, 0] for four in texels], axis=1)
         return np.stack([four[:, channel] for four in texels], axis=1)
 
-    return _texel_message(site, texels_of, [0, 1, 2, 3])
+    return _texel_message(site, message, texels_of)
 
 
 def lod(site: Site) -> Op:
@@ -260,8 +212,8 @@ def lod(site: Site) -> Op:
 
     Derivatives are differences within four neighbouring lanes, two by two.
     """
-    reads = _parameters(site, payload_kind(site, floats=True))
-    lanes = site.lanes
+    message = _value_of(site)
+    reads, lanes = _readers(site, message), site.lanes
     first, right, below = (np.arange(lanes) & ~3 | k for k in range(3))
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
@@ -274,7 +226,7 @@ def lod(site: Site) -> Op:
         out[:, 1] = 0.5 * np.log2(rho.max(axis=0))[active]
         return out
 
-    return _texel_message(site, texels_of)
+    return _texel_message(site, message, texels_of)
 
 
 def sample_unorm(site: Site) -> Op:
@@ -283,13 +235,13 @@ def sample_unorm(site: Site) -> Op:
     Each chosen channel takes 32 elements, row by row; if chrominance is halved, red and blue fill only their first 16
     elements, with the even pixels of each row.
     """
-    form = site.integer("chan") >> 4 & 3
-    chosen = channels(site)
+    message, form = _value_of(site), number(site.inst, "chan") >> 4 & 3  # the output format, above the channels
+    chosen = message.channels
     top, kind = (255, "u1") if form & 2 else (65535, "<u2")
     size = top.bit_length() // 8
     view = site.raw_view(site.raw("dst"), kind, len(chosen), 32, 32 * size)
     corner = [site.read(site.inst.get(n), 1) for n in ("u", "v", "du", "dv")]
-    state, open_ = _sampler(site), messages.surface(site)
+    state, open_ = _sampler(site, message), messages.open_memory(site, message.memory)
     column, row = np.arange(32) % 8, np.arange(32) // 8
     even = np.flatnonzero(column % 2 == 0)
 
@@ -315,7 +267,8 @@ def sample_unorm(site: Site) -> Op:
 
 def resinfo(site: Site) -> Op:
     """Read width, height, depth or layers, and number of levels."""
-    level = lane_reader(site, site.raw("lod"), site.lanes)
+    message = _value_of(site)
+    level = _readers(site, message)["lod"]
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
         sizes = [image.width, image.height if image.dims > 1 else 0, image.depth if image.dims > 2 else 0, 1]
@@ -325,20 +278,22 @@ def resinfo(site: Site) -> Op:
         rows[level(f)[active] != 0, :3] = 0
         return rows.astype(np.uint32).view(np.float32)
 
-    return _raw_info(site, texels_of)
+    return _raw_info(site, message, texels_of)
 
 
 def sampleinfo(site: Site) -> Op:
     """Read the number of samples per pixel, which is one."""
     return _raw_info(
-        site, lambda _f, _i, active: np.tile(np.array([1, 0, 0, 0], np.uint32), (active.size, 1)).view(np.float32)
+        site,
+        _value_of(site),
+        lambda _f, _i, active: np.tile(np.array([1, 0, 0, 0], np.uint32), (active.size, 1)).view(np.float32),
     )
 
 
-def _raw_info(site: Site, texels_of: Callable[[Frame, Image, Array], Array]) -> Op:
-    lanes, enable, chosen = site.lanes, site.enable(), channels(site)
-    view = site.raw_view(site.raw("dst"), "<u4", len(chosen), lanes, max(lanes * 4, site.grf))
-    open_ = messages.surface(site)
+def _raw_info(site: Site, message: SampleMessage, texels_of: Callable[[Frame, Image, Array], Array]) -> Op:
+    lanes, enable, chosen = site.lanes, site.enable(), message.channels
+    view = site.raw_view(message.data, "<u4", len(chosen), lanes, max(lanes * 4, site.grf))
+    open_ = messages.open_memory(site, message.memory)
 
     def op(f: Frame) -> None:
         mask = enable(f)
@@ -354,10 +309,10 @@ def _raw_info(site: Site, texels_of: Callable[[Frame, Image, Array], Array]) -> 
 
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
-    "load_3d": load_3d,
+    "load_3d": load,
     "load_mcs": load_mcs,
     "load": load,
-    "sample_3d": sample_3d,
+    "sample_3d": sample,
     "sample": sample,
     "sample4": sample4,
     "sample_unorm": sample_unorm,

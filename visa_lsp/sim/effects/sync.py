@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.lsc_codes import SFID_SLM
+from visa_lsp.program.message import FenceMessage
 from visa_lsp.program.model import General
+from visa_lsp.sim import messages
 from visa_lsp.sim.group import GLOBAL, SHARED, Barrier, Wait
 from visa_lsp.sim.operands import Op, Site, make_no_op
 
@@ -134,13 +135,10 @@ def nbarrier_wait(site: Site) -> Op:
     return op
 
 
-def fence(site: Site) -> Op:
-    """Order the memory of the message."""
-    return _fence_memory(SHARED if site.integer("sfid") == SFID_SLM else GLOBAL)
-
-
-def _fence_memory(memory: int) -> Op:
+def make_fence(site: Site) -> Op:
     """Return the op of a fence, which only notifies observers, because memory is always in order."""
+    message = messages.value_of(site)
+    memory = SHARED if isinstance(message, FenceMessage) and message.shared else GLOBAL
 
     def op(f: Frame) -> None:
         assert f.thread is not None
@@ -155,8 +153,5 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "sbarrier_wait": sbarrier_wait,
     "nbarrier_signal": nbarrier_signal,
     "nbarrier_wait": nbarrier_wait,
-    "fence": fence,
-    "fence_global": lambda _: _fence_memory(GLOBAL),
-    "fence_shared": lambda _: _fence_memory(SHARED),
     "wait": make_no_op,
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
+from visa_lsp.program.message import PREDECREMENT
 from visa_lsp.sim.jit import check_instrumentation, spaces
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.memory_access import begin_access, end_access, may_leave, range_of, wide
@@ -17,8 +18,9 @@ from visa_lsp.sim.jit.numbers import raw_start
 from visa_lsp.sim.jit.writer import I8, I64, Node, integer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from visa_lsp.program.message import ElementMessage
     from visa_lsp.sim.operands import Site
 
 _INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] = {
@@ -40,15 +42,14 @@ _INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] 
 }
 
 
-def emit_atomic(
-    e: Emitter, site: Site, found: spaces.Found, at: Node, word: str, memory: int, cell: int, *, names: Sequence[str]
-) -> None:
+def emit_atomic(e: Emitter, site: Site, found: spaces.Found, at: Node, message: ElementMessage) -> None:
     """Update the place of each lane. Raises Uncompiled if the update, or an overlap of its operands, has no compiled form."""
-    update = _INTEGER_UPDATES.get("dec" if word == "predec" else word)
+    memory, cell, less_one = message.size, message.cell, message.update == PREDECREMENT
+    update = _INTEGER_UPDATES.get("dec" if less_one else message.update)
     if update is None or memory not in (2, 4, 8):
         raise Uncompiled
     builder, lanes = e.builder, site.lanes
-    dst, first, second = (raw_start(site, site.raw(n), lanes * cell) for n in names)
+    dst, first, second = (raw_start(site, site.raw(n), lanes * cell) for n in (message.data_field, *message.sources))
     if any(dst >= 0 <= start and start != dst and abs(start - dst) < lanes * cell for start in (first, second)):
         raise Uncompiled  # because the interpreter reads all sources before it writes
     bits, use = e.some(e.enable(site), site), check_instrumentation.ATOMIC
@@ -83,7 +84,7 @@ def emit_atomic(
             changed = builder.zext(builder.icmp_unsigned("!=", new, old), I64)
             builder.store(builder.or_(builder.load(place.wrote, typ=I64), changed), place.wrote)
             if dst >= 0:
-                if word == "predec":
+                if less_one:
                     old = builder.sub(old, ir.Constant(kind, 1))
                 builder.store(old if cell == memory else builder.zext(old, integer(8 * cell)), register(dst), align=1)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane, effect_of
+from visa_lsp.isa.message_forms import BlockForm, ElementForm, FenceForm, TexelForm
 from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import Combine, General, Indirect, Inst, Predicate, PredicateOperand, State
 from visa_lsp.sim.analyses.modes import ModePlan, branches, changes_modes
@@ -22,10 +23,10 @@ from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import check_instrumentation, state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, Bindings, RunMode
 from visa_lsp.sim.jit.emitter import Emitter, Local, Uncompiled
-from visa_lsp.sim.jit.images import IMAGES
+from visa_lsp.sim.jit.images import SAMPLES, emit_block, emit_texels
 from visa_lsp.sim.jit.lanes import emit_lane
 from visa_lsp.sim.jit.memory_access import may_leave
-from visa_lsp.sim.jit.messages import MESSAGES
+from visa_lsp.sim.jit.messages import emit_elements, emit_fence
 from visa_lsp.sim.jit.moves import MOVES
 from visa_lsp.sim.jit.state import StateLayout
 from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, Node, integer
@@ -34,7 +35,7 @@ from visa_lsp.sim.operands import CR0, Site, make_no_op
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.sim.interp import Code
 
@@ -42,7 +43,13 @@ if TYPE_CHECKING:
 # After an effect of the first set, the thread may continue anywhere.
 _MOVING: Final = frozenset(["switchjmp", "call", "fcall", "ifcall", "if", "else", "while", "break", "cont"])
 _LEAVING: Final = _MOVING | {"barrier", "sbarrier_wait", "nbarrier_wait"}
-_EFFECTS: Final = MOVES | MESSAGES | IMAGES
+_EFFECTS: Final = MOVES | SAMPLES
+_BY_FORM: Final[dict[type, Callable[[Emitter, Site], None]]] = {
+    ElementForm: emit_elements,
+    TexelForm: emit_texels,
+    BlockForm: emit_block,
+    FenceForm: emit_fence,
+}
 MAX_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
 BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
 _SCRATCH_CELL: Final = 5
@@ -426,7 +433,7 @@ def _emit(e: Emitter, site: Site) -> None:
     if isinstance(meaning, Lane):
         emit_lane(e, site, meaning.expr)
     elif not isinstance(meaning, Effect) or EFFECTS.get(meaning.name) is not make_no_op:
-        emit = _EFFECTS.get(effect_of(meaning))
+        emit = _BY_FORM.get(type(meaning)) or _EFFECTS.get(effect_of(meaning))
         if emit is None:
             raise Uncompiled
         emit(e, site)

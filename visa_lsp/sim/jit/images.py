@@ -13,29 +13,37 @@ from typing import TYPE_CHECKING, Any, Final
 
 from llvmlite import ir
 
-from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
-from visa_lsp.program.model import General, Immediate, RawOperand, State
+from visa_lsp.isa.message_forms import MemoryUse
+from visa_lsp.program.message import (
+    OFFSETS,
+    BlockMessage,
+    MemoryKind,
+    SampleMessage,
+    TexelMessage,
+    sample_message_of,
+    understood_message_of,
+)
+from visa_lsp.program.model import General, Immediate, RawOperand, State, Value
 from visa_lsp.sim.effects import sampling
 from visa_lsp.sim.filtering import filter_texels
-from visa_lsp.sim.image_messages import axes, channels
+from visa_lsp.sim.image_messages import axes
 from visa_lsp.sim.jit import numbers, state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
 from visa_lsp.sim.jit.memory_access import may_leave
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
 from visa_lsp.sim.jit.writer import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Node, integer, splat, vector
-from visa_lsp.sim.messages import STATE_BYTES
+from visa_lsp.sim.messages import SAMPLER_STATE_BYTES, SURFACE_STATE_BYTES
 from visa_lsp.sim.registers import FIRST_HANDLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from visa_lsp.program.message import MessageMemory
     from visa_lsp.sim.memory import ImageForm, Sampler
     from visa_lsp.sim.operands import Site
 
-# Addresses without a surface, or with one that only the interpreter finds.
-_NO_SURFACE: Final = (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG, codes.ADDRTYPE_SS)
 _MAX_FORMS: Final = 16  # pairs of an image's form and a sampler's state to compare unknown values with
 _CHANNEL_TYPES: Final = {"u1": ty.UB, "i1": ty.B, "u2": ty.UW, "i2": ty.W, "u4": ty.UD, "i4": ty.D}
 
@@ -137,39 +145,57 @@ class _Image:
 # ---- which image, which sampler
 
 
-def _state_value(e: Emitter, site: Site, name: str) -> tuple[Node, int | None]:
-    """Return the value of a surface or sampler field, and the number that it is known to be."""
-    operand = site.inst.get(name)
-    if site.has("addrtype") and site.integer("addrtype", codes.ADDRTYPE_FLAT) in _NO_SURFACE:
-        raise Uncompiled
+def _operand_value(e: Emitter, site: Site, operand: Value, behind: int) -> tuple[Node, int | None]:
+    """Return the value of an operand that holds a state or a pointer to it, and the number that it is known to be."""
     if isinstance(operand, RawOperand):
         return e.builder.extract_element(raw_lanes(e, site, operand, I64, 1), ir.Constant(I32, 0)), None
-    if isinstance(operand, General | Immediate):
-        behind = site.integer(f"{name}idx") * STATE_BYTES[name]
-        value = e.builder.add(scalar(e, site, name) or ir.Constant(I64, 0), ir.Constant(I64, behind))
-        return value, None if isinstance(operand, General) else operand.bits & 0xFFFFFFFF
-    (cell,) = e.layout.state_cells(site, State(name == "sampler", site.integer(name), 0), 1)
+    value = e.builder.add(scalar(e, site, operand) or ir.Constant(I64, 0), ir.Constant(I64, behind))
+    return value, operand.bits & 0xFFFFFFFF if isinstance(operand, Immediate) else None
+
+
+def _surface_value(e: Emitter, site: Site, memory: MessageMemory) -> tuple[Node, int | None]:
+    """Return the value of a message's surface. Raises Uncompiled without one, or if only the interpreter finds it."""
+    match memory.kind:
+        case MemoryKind.VARIABLE:
+            return _variable_value(e, site, State(False, memory.number, 0))
+        case MemoryKind.BINDING:
+            return ir.Constant(I64, memory.number), memory.number
+        case MemoryKind.POINTER:
+            return _operand_value(e, site, memory.operand, memory.index * SURFACE_STATE_BYTES)
+        case MemoryKind.STATE if not memory.may_be_scratch:
+            return _operand_value(e, site, memory.operand, 0)
+    raise Uncompiled
+
+
+def _variable_value(e: Emitter, site: Site, operand: State) -> tuple[Node, int | None]:
+    (cell,) = e.layout.state_cells(site, operand, 1)
     return e.surface(cell), e.known_surfaces.get(cell)
 
 
-def _meanings(e: Emitter, site: Site, name: str, meanings: dict[int, Any]) -> tuple[Node, list[tuple[Any, list[int]]]]:
-    """Return the value of a field, and its meanings that differ with the numbers that stand for each."""
-    value, known = _state_value(e, site, name)
-    if name == "sampler":
-        tagged = e.builder.icmp_signed(">=", value, ir.Constant(I64, FIRST_HANDLE))
-        value = e.builder.select(tagged, e.builder.and_(value, ir.Constant(I64, ~sampling.HANDLE_TAGS)), value)
-        known = known & ~sampling.HANDLE_TAGS if known is not None and known >= FIRST_HANDLE else known
+def _sampler_value(e: Emitter, site: Site, message: SampleMessage) -> tuple[Node, int | None]:
+    if isinstance(message.sampler, RawOperand | General):
+        value, known = _operand_value(e, site, message.sampler, message.sampler_index * SAMPLER_STATE_BYTES)
+    else:
+        value, known = _variable_value(e, site, State(True, site.integer("sampler"), 0))
+    tagged = e.builder.icmp_signed(">=", value, ir.Constant(I64, FIRST_HANDLE))
+    value = e.builder.select(tagged, e.builder.and_(value, ir.Constant(I64, ~sampling.HANDLE_TAGS)), value)
+    return value, known & ~sampling.HANDLE_TAGS if known is not None and known >= FIRST_HANDLE else known
+
+
+def _meanings(known: int | None, meanings: dict[int, Any]) -> list[tuple[Any, list[int]]]:
+    """Return the meanings that a value may have with the numbers that stand for each."""
     found: dict[Any, list[int]] = {}
     for number, meaning in meanings.items():
         if known is None or number == known:
             found.setdefault(meaning, []).append(number)
-    return value, list(found.items())
+    return list(found.items())
 
 
 @contextmanager
 def _by_form(
     e: Emitter,
     site: Site,
+    message: TexelMessage | BlockMessage | SampleMessage,
     emit: Callable[[ImageForm, Node, Sampler | None], Node],
     *,
     sampled: bool = False,
@@ -177,9 +203,13 @@ def _by_form(
 ) -> Iterator[Node]:
     """Emit a message for each image that its surface may be, ``plain`` buffers, too; give the result. Others are the interpreter's."""
     builder, bindings = e.builder, e.bindings
-    known = {n: form for n, form in zip(bindings.surfaces, bindings.forms, strict=True) if plain or form.dims > 1}
-    surface, forms = _meanings(e, site, "surface", known)
-    sampler, states = _meanings(e, site, "sampler", dict(bindings.samplers)) if sampled else (None, [(None, [])])
+    images = {n: form for n, form in zip(bindings.surfaces, bindings.forms, strict=True) if plain or form.dims > 1}
+    surface, known = _surface_value(e, site, message.memory)
+    forms, sampler = _meanings(known, images), None
+    states: list[tuple[Any, list[int]]] = [(None, [])]
+    if sampled and isinstance(message, SampleMessage):
+        sampler, known = _sampler_value(e, site, message)
+        states = _meanings(known, dict(bindings.samplers))
     if not 0 < len(forms) * len(states) <= _MAX_FORMS:
         raise Uncompiled
 
@@ -237,11 +267,11 @@ def _outline_channels(
     return e.outline(f"{name}_{form}_{given[0].type}_{size}", ir.ArrayType(kind, 4), [row, *given], write)
 
 
-def _put_channels(e: Emitter, site: Site, found: Node, chosen: Sequence[int]) -> None:
+def _put_channels(e: Emitter, site: Site, found: Node, message: TexelMessage | SampleMessage) -> None:
     """Put channels into the registers of the destination, for the lanes that are on."""
-    lanes, operand, size = site.lanes, site.raw("dst"), found.type.element.element.width // 8
+    lanes, size, chosen = site.lanes, found.type.element.element.width // 8, message.channels
     row = max(lanes * size, site.grf)
-    start = raw_start(site, operand, (len(chosen) - 1) * row + lanes * size)
+    start = raw_start(site, message.data, (len(chosen) - 1) * row + lanes * size)
     enabled = e.lanes(e.enable(site), lanes)
     for number, channel in enumerate(chosen if start >= 0 else ()):
         e.store_lanes(start + number * row, range(lanes), e.builder.extract_value(found, channel), enabled)
@@ -250,21 +280,25 @@ def _put_channels(e: Emitter, site: Site, found: Node, chosen: Sequence[int]) ->
 # ---- messages of the sampler
 
 
-def _coordinates(e: Emitter, site: Site, *, floats: bool, older: bool) -> tuple[list[Node], tuple[int, int, int]]:
+def _value_of(site: Site) -> SampleMessage:
+    """Return the value of the message, and set its lanes."""
+    message = sample_message_of(site.inst, site.code.kernel.variable_type)
+    site.set_control(message.control)
+    return message
+
+
+def _coordinates(
+    e: Emitter, site: Site, message: SampleMessage, *, floats: bool
+) -> tuple[list[Node], tuple[int, int, int]]:
     """Return u, v, r, of loads level and sample, too, and the offsets along the first; zeros for what is not given.
 
     Raises Uncompiled for what has no compiled form.
     """
-    if site.has("aoffimmi") and not isinstance(site.inst.get("aoffimmi"), Immediate | int):
+    given = site.inst.get("aoffimmi")
+    known = {word: (operand, kind) for word, operand, kind in message.parameters}
+    if not isinstance(given, Immediate | int | None) or message.null_mask:
         raise Uncompiled
-    if any(site.integer(n) & 0x100 for n in ("op", "op42", "op64")):
-        raise Uncompiled
-    if older:
-        sampling.set_width(site)
-        known = {n: (site.raw(n), "<f4" if floats else "<i4") for n in ("u", "v", "r")}
-    else:
-        known = sampling.parameter_operands(site, sampling.payload_kind(site, floats=floats))
-    if known.keys() & {"offu", "offv", sampling.OFFSETS, "ref"}:
+    if known.keys() & {"offu", "offv", OFFSETS, "ref"}:
         raise Uncompiled
     kinds = {"<f4": F32, "<f2": F16, "<i4": I32, "<i2": I16}
     found = []
@@ -272,7 +306,7 @@ def _coordinates(e: Emitter, site: Site, *, floats: bool, older: bool) -> tuple[
         operand, kind = known.get(name, (RawOperand(0, 0), "<f4" if floats else "<i4"))
         bits = raw_lanes(e, site, operand, integer(8 * int(kind[2])), site.lanes)
         found.append(e.builder.bitcast(bits, vector(kinds[kind], site.lanes)) if floats else bits)
-    offset = scalar(e, site, "aoffimmi")
+    offset = scalar(e, site, given)
     return found, sampling.texel_offset(0 if offset is None else int(offset.constant))
 
 
@@ -283,8 +317,9 @@ def _result_bytes(site: Site) -> int:
     return kind.size
 
 
-def _sample(e: Emitter, site: Site, *, older: bool) -> None:
-    (given, offset), lanes = _coordinates(e, site, floats=True, older=older), site.lanes
+def _sample(e: Emitter, site: Site) -> None:
+    message = _value_of(site)
+    (given, offset), lanes = _coordinates(e, site, message, floats=True), site.lanes
 
     def body(sampler: Sampler, image: _Image, *own: Node) -> list[Node]:
         o = LaneOperations(e, lanes)
@@ -303,8 +338,8 @@ def _sample(e: Emitter, site: Site, *, older: bool) -> None:
             e, form, row, ("sample", offset, sampler), given, partial(body, sampler), _result_bytes(site)
         )
 
-    with _by_form(e, site, emit, sampled=True) as found:
-        _put_channels(e, site, found, channels(site))
+    with _by_form(e, site, message, emit, sampled=True) as found:
+        _put_channels(e, site, found, message)
 
 
 def _texel_numbers(e: Emitter, form: ImageForm, own: Sequence[Node]) -> tuple[LaneNumbers, LaneNumbers, LaneNumbers]:
@@ -313,8 +348,9 @@ def _texel_numbers(e: Emitter, form: ImageForm, own: Sequence[Node]) -> tuple[La
     return axes(form, u, v, r, LaneNumbers(e, splat(I64, 0, own[0].type.count)))
 
 
-def _load(e: Emitter, site: Site, *, older: bool) -> None:
-    (given, offset), lanes = _coordinates(e, site, floats=False, older=older), site.lanes
+def _load(e: Emitter, site: Site) -> None:
+    message = _value_of(site)
+    (given, offset), lanes = _coordinates(e, site, message, floats=False), site.lanes
 
     def body(image: _Image, *own: Node) -> list[Node]:
         o = LaneOperations(e, lanes)
@@ -328,11 +364,12 @@ def _load(e: Emitter, site: Site, *, older: bool) -> None:
     def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
         return _outline_channels(e, form, row, ("load", offset), given, body, _result_bytes(site))
 
-    with _by_form(e, site, emit) as found:
-        _put_channels(e, site, found, channels(site))
+    with _by_form(e, site, message, emit) as found:
+        _put_channels(e, site, found, message)
 
 
 def _resinfo(e: Emitter, site: Site) -> None:
+    message = _value_of(site)
     level = raw_lanes(e, site, site.raw("lod"), I32, site.lanes)
 
     def body(image: _Image, level: Node) -> list[Node]:
@@ -344,23 +381,34 @@ def _resinfo(e: Emitter, site: Site) -> None:
         sizes = [none if one is None else numbers.resize(e, one.node, 32, signed=False) for one in own]
         return [*(e.builder.select(first, size, none) for size in sizes), splat(I32, 1, site.lanes)]
 
-    with _by_form(e, site, lambda form, row, _: _outline_channels(e, form, row, "sizes", [level], body)) as found:
-        _put_channels(e, site, found, channels(site))
+    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
+        return _outline_channels(e, form, row, "sizes", [level], body)
+
+    with _by_form(e, site, message, emit) as found:
+        _put_channels(e, site, found, message)
 
 
 # ---- typed messages
 
 
-def _emit_texels(
-    e: Emitter, site: Site, given: Sequence[Node], chosen: Sequence[int], data: str, *, write: bool, alpha: int = 0
-) -> None:
-    if e.mode.watched or site.raw(data).var == 0:
+def emit_texels(e: Emitter, site: Site) -> None:
+    """Emit a typed read or write. Raises Uncompiled if it has no compiled form."""
+    message = understood_message_of(site.inst)
+    moves = (MemoryUse.READ, MemoryUse.WRITE)
+    if not isinstance(message, TexelMessage) or message.use not in moves or message.residency or message.sample:
         raise Uncompiled
-    lanes, bits = site.lanes, e.some(e.enable(site), site)
-    values = []
+    if e.mode.watched or message.data.var == 0:
+        raise Uncompiled
+    kind, lanes = integer(8 * message.type.size), site.lanes
+    given = [raw_lanes(e, site, one.operand, kind, lanes) for one in message.coordinates]
+    if any(one.offset for one in message.coordinates):
+        wide = (numbers.resize(e, own, 64, signed=True) for own in given)
+        given = [e.builder.add(u, splat(I64, c.offset, lanes)) for u, c in zip(wide, message.coordinates, strict=True)]
+    chosen, write, alpha = message.channels, message.use is MemoryUse.WRITE, message.alpha
+    bits, values = e.some(e.enable(site), site), []
     if write:
         row = max(lanes * 4, site.grf)
-        start = raw_start(site, site.raw(data), (len(chosen) - 1) * row + lanes * 4)
+        start = raw_start(site, message.data, (len(chosen) - 1) * row + lanes * 4)
         values = [e.load_lanes(start + k * row, range(lanes), I32) for k in range(len(chosen))]
 
     def store(form: ImageForm, row: Node, bits: Node, *own: Node) -> Node:
@@ -378,39 +426,27 @@ def _emit_texels(
         name = f"{('write', chosen)}_{form}_{given[0].type}"
         return e.outline(name, I1, [row, bits, *given, *values], partial(store, form))
 
-    with _by_form(e, site, emit) as found:
+    with _by_form(e, site, message, emit) as found:
         if not write:
-            _put_channels(e, site, found, chosen)
-
-
-def _emit_texel_message(e: Emitter, site: Site, *, write: bool) -> None:
-    given = [raw_lanes(e, site, site.raw(n), I32, site.lanes) for n in ("u", "v", "r")]
-    _emit_texels(e, site, given, channels(site), "src" if write else "dst", write=write, alpha=not write)
-
-
-def _emit_lsc_texels(e: Emitter, site: Site, *, write: bool) -> None:
-    kind = integer(8 * codes.ADDRSIZE_BYTES.get(site.integer("addrsize"), 4))
-    given = []
-    for name in ("u", "v", "r"):
-        wide = numbers.resize(e, raw_lanes(e, site, site.raw(name), kind, site.lanes), 64, signed=True)
-        given.append(e.builder.add(wide, splat(I64, site.integer(f"{name}off"), site.lanes)))
-    mask = site.integer("chmask")
-    _emit_texels(e, site, given, [c for c in range(4) if mask >> c & 1] or [0], "src1" if write else "dst", write=write)
+            _put_channels(e, site, found, message)
 
 
 # ---- blocks of bytes, for the thread
 
 
-def _block(e: Emitter, site: Site, data: str, names: Sequence[str], *, write: bool, edge: bool = False) -> None:
+def emit_block(e: Emitter, site: Site) -> None:
     """Move a rectangle of bytes; outside of the image reads give those at its ``edge`` or zero, and writes are dropped."""
-    width, height, b = site.integer("width"), site.integer("height"), e.builder
-    pitch, zero, one = max(4, 1 << (width - 1).bit_length()), ir.Constant(I64, 0), ir.Constant(I64, 1)
-    size = (height - 1) * pitch + width
-    start = raw_start(site, site.raw(data), size)
-    if e.mode.watched or start < 0 or site.inst.get("pred") is not None:
+    message, b = understood_message_of(site.inst), e.builder
+    if not isinstance(message, BlockMessage) or message.is_matrix or message.guard is not None or e.mode.watched:
         raise Uncompiled
-    cells, given = e.at(start, size), (b.trunc(scalar(e, site, name) or zero, I32) for name in names)
-    moved = (ir.Constant(I64, site.integer(name)) for name in ("immx", "immy"))
+    width, height, pitch, edge = message.width, message.height, message.pitch, message.edge
+    write, zero, one = message.use is MemoryUse.WRITE, ir.Constant(I64, 0), ir.Constant(I64, 1)
+    size = (height - 1) * pitch + width
+    start = raw_start(site, message.data, size)
+    if start < 0:
+        raise Uncompiled
+    cells, given = e.at(start, size), (b.trunc(scalar(e, site, site.inst.get(n)) or zero, I32) for n in message.corner)
+    moved = (ir.Constant(I64, number) for number in message.offset)
     x, y = (b.add(b.sext(at, I64), by) for at, by in zip(given, moved, strict=True))
 
     def clamp(at: Node, count: Node, least: Node, most: Node) -> Node:
@@ -446,22 +482,14 @@ def _block(e: Emitter, site: Site, data: str, names: Sequence[str], *, write: bo
         e.loop(zero, ir.Constant(I64, height), lambda row: e.loop(zero, ir.Constant(I64, width), partial(byte, row)))
         return zero
 
-    with _by_form(e, site, emit, plain=False):
+    with _by_form(e, site, message, emit, plain=False):
         pass
 
 
-IMAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
-    "sample": partial(_sample, older=True),
-    "sample_3d": partial(_sample, older=False),
-    "load": partial(_load, older=True),
-    "load_3d": partial(_load, older=False),
+SAMPLES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
+    "sample": _sample,
+    "sample_3d": _sample,
+    "load": _load,
+    "load_3d": _load,
     "resinfo": _resinfo,
-    "gather4_typed": partial(_emit_texel_message, write=False),
-    "scatter4_typed": partial(_emit_texel_message, write=True),
-    "lsc_typed_load": partial(_emit_lsc_texels, write=False),
-    "lsc_typed_store": partial(_emit_lsc_texels, write=True),
-    "media_ld": partial(_block, data="dst", names=("x", "y"), write=False, edge=True),
-    "media_st": partial(_block, data="src", names=("x", "y"), write=True),
-    "lsc_typed_load_block2d": partial(_block, data="dst", names=("src0", "src1"), write=False),
-    "lsc_typed_store_block2d": partial(_block, data="data", names=("src0", "src1"), write=True),
 }

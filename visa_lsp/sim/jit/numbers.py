@@ -371,12 +371,11 @@ def raw_lanes(e: Emitter, site: Site, operand: RawOperand, kind: Node, lanes: in
     return splat(kind, 0, lanes) if start < 0 else e.load_lanes(start, range(lanes), kind)
 
 
-def scalar(e: Emitter, site: Site, name: str) -> Node | None:
+def scalar(e: Emitter, site: Site, operand: Value) -> Node | None:
     """Return the first element of an operand as 64 bits; None if it is zero.
 
     Raises Uncompiled for types other than integers.
     """
-    operand = site.inst.get(name)
     if operand is None:
         return None
     if isinstance(operand, int):

@@ -12,23 +12,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llvmlite import ir
 
-from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.program.model import General, Immediate, RawOperand
+from visa_lsp.program.message import SLM_INDEX, STATELESS_INDEXES, MemoryKind
+from visa_lsp.program.model import General
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.numbers import scalar
 from visa_lsp.sim.jit.writer import I8, I32, I64, PTR, Node, splat
-from visa_lsp.sim.lsc_messages import SCRATCH_HEADER
 from visa_lsp.sim.machine import SCRATCH_BYTES
-from visa_lsp.sim.messages import SLM_MASK
-from visa_lsp.sim.registers import FIRST_HANDLE, SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
+from visa_lsp.sim.messages import SCRATCH_HEADER, SLM_MASK
+from visa_lsp.sim.registers import FIRST_HANDLE, SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from visa_lsp.program.message import MessageMemory
     from visa_lsp.sim.operands import Site
 
-_SLM_INDEX = 0xFE
 _MAX_COMPARED_SURFACES = 16  # surfaces to compare with a surface variable of unknown value
 
 
@@ -75,11 +74,23 @@ class _RangeEntry(NamedTuple):
         return SpacePlace(base, inside, self.wrote, b.sub(self.marks, self.first), stride, self.flags)
 
 
-def surface(e: Emitter, site: Site) -> Found:
-    """Return the space of a message's surface field. Raises Uncompiled if it must be looked up."""
-    if isinstance(site.inst.get("surface"), RawOperand | General):
-        raise Uncompiled
-    cell = site.code.layout.surface_base[site.integer("surface")]
+def memory_of(e: Emitter, site: Site, memory: MessageMemory) -> Found:
+    """Return the space of a message. Raises Uncompiled if it must be looked up."""
+    match memory.kind:
+        case MemoryKind.SHARED:
+            return find_shared(e)
+        case MemoryKind.FLAT:
+            return flat(e)
+        case MemoryKind.BINDING:
+            return by_value(e, memory.number)
+        case MemoryKind.VARIABLE:
+            return _variable(e, site.code.layout.surface_base[memory.number])
+        case MemoryKind.STATE if isinstance(memory.operand, General) and memory.is_handle:
+            return _handle(e, site, memory)
+    raise Uncompiled
+
+
+def _variable(e: Emitter, cell: int) -> Found:
     known = e.known_surfaces.get(cell)
     if known is not None:
         return by_value(e, known)
@@ -107,11 +118,11 @@ def _compare_surfaces(e: Emitter, value: Node, lowest: int, scratch: Sequence[No
 
 def by_value(e: Emitter, value: int) -> Found:
     """Return the space for the value of a surface variable. Raises Uncompiled if there is no compiled form."""
-    if value in (SLM_SURFACE, _SLM_INDEX):
+    if value in (SLM_SURFACE, SLM_INDEX):
         return find_shared(e)
     if value in e.bindings.surfaces:
         return Found(lambda at: at, partial(_entry(e, value).place, e))
-    if value in (STATELESS_SURFACE, 0xFD):
+    if value in STATELESS_INDEXES:
         return flat(e)
     if value == SCRATCH_SURFACE and not e.mode.watched:
         return Found(lambda at: at, partial(_scratch(e).place, e))
@@ -172,27 +183,11 @@ def flat(e: Emitter) -> Found:
     return Found(lambda at: at, place)
 
 
-def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
-    """Return the space of a message of the load/store controller, and a base to add to its addresses.
-
-    Raises Uncompiled if there is no compiled form.
-    """
-    kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
-    operand = site.inst.get("surface")
-    if site.integer("sfid") == codes.SFID_SLM:
-        return find_shared(e), None
-    if kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
-        if not isinstance(operand, General):
-            return flat(e), None
-        return flat(e), scalar(e, site, "surface")
-    if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
-        return by_value(e, operand.bits & 0xFFFFFFFF), None
-    if isinstance(operand, General) and kind in (codes.ADDRTYPE_BSS, codes.ADDRTYPE_SURF, codes.ADDRTYPE_SS):
-        # A handle of other memory, such as scratch space, matches no surface, so that the interpreter handles it.
-        handle = e.builder.and_(scalar(e, site, "surface"), ir.Constant(I64, 0xFFFFFFFF))
-        scratch: list[Node] = [ir.Constant(I64, SCRATCH_HANDLE)]
-        if kind == codes.ADDRTYPE_SS:
-            header = e.word(e.registers, site.code.layout.offset(SCRATCH_HEADER[0]) + SCRATCH_HEADER[1], I32)
-            scratch.append(e.builder.zext(e.builder.lshr(header, ir.Constant(I32, 4)), I64))
-        return _compare_surfaces(e, handle, FIRST_HANDLE, () if e.mode.watched else scratch), None
-    raise Uncompiled
+def _handle(e: Emitter, site: Site, memory: MessageMemory) -> Found:
+    """Return the space of a handle; one of other memory, such as scratch space, matches no surface, so that the interpreter handles it."""
+    handle = e.builder.and_(scalar(e, site, memory.operand), ir.Constant(I64, 0xFFFFFFFF))
+    scratch: list[Node] = [ir.Constant(I64, SCRATCH_HANDLE)]
+    if memory.may_be_scratch:
+        header = e.word(e.registers, site.code.layout.offset(SCRATCH_HEADER[0]) + SCRATCH_HEADER[1], I32)
+        scratch.append(e.builder.zext(e.builder.lshr(header, ir.Constant(I32, 4)), I64))
+    return _compare_surfaces(e, handle, FIRST_HANDLE, () if e.mode.watched else scratch)

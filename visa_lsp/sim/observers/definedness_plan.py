@@ -16,11 +16,11 @@ from visa_lsp.flow.bit_accesses import accesses_of
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import REPLACING
+from visa_lsp.isa.message_forms import BlockForm, ElementForm, FenceForm, TexelForm, data_fields
 from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
 from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.program.message import is_message, update_of
 from visa_lsp.program.model import Address, General, Immediate, Indirect, Inst, Predicate, PredicateOperand, State
-from visa_lsp.sim.effects import blocks, images, lsc, sampling, scattered
-from visa_lsp.sim.messages import update_of
 from visa_lsp.sim.operands import Enable, Site, Touch, predicate_bits
 from visa_lsp.sim.values import immediate
 
@@ -50,17 +50,11 @@ class Travel(Enum):
     WHOLE = "the whole result"
 
 
-_MESSAGES: Final = frozenset(blocks.EFFECTS) | frozenset(scattered.EFFECTS) | frozenset(lsc.EFFECTS) | frozenset(
-    images.EFFECTS
-) | frozenset(sampling.EFFECTS)  # fmt: skip
 _GOES_ON: Final = frozenset({
     FlowClass.NEXT, FlowClass.NOTE, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.DO, FlowClass.ENDIF,
 })  # fmt: skip
 _NAMED_BARRIERS: Final = frozenset({"nbarrier_signal", "nbarrier_wait"})
 _BYTEWISE: Final = frozenset({"and", "or", "xor", "not"})
-# Operands of messages that are data; all others are addresses.
-_DATA_LSC: Final = frozenset({"src1", "src2", "data"})
-_DATA: Final = frozenset({"src", "src0", "src1", "data"})
 
 
 @dataclass(slots=True)
@@ -156,7 +150,7 @@ def kind_of(inst: Inst) -> InstructionKind:
     meaning = inst.row.meaning
     if isinstance(meaning, Unmodelled):
         return InstructionKind.RECORDED
-    if isinstance(meaning, Effect) and meaning.name in _MESSAGES:
+    if is_message(meaning) and not isinstance(meaning, FenceForm):
         return InstructionKind.MESSAGE
     if isinstance(meaning, Effect) and meaning.name in _NAMED_BARRIERS:
         return InstructionKind.BARRIER
@@ -164,7 +158,9 @@ def kind_of(inst: Inst) -> InstructionKind:
 
 
 def _is_address(inst: Inst, name: str) -> bool:
-    return name not in (_DATA_LSC if inst.row.family == "lsc" else () if inst.row.family == "sampler" else _DATA)
+    """Return whether an operand of a message is no data."""
+    form = inst.row.meaning
+    return not isinstance(form, ElementForm | TexelForm | BlockForm) or name not in data_fields(form)
 
 
 def _operands(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
@@ -205,7 +201,7 @@ def _travel(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
     row, meaning = inst.row, inst.row.meaning
     word = meaning.expr.word if isinstance(meaning, Lane) else ""
     plan.logic = word if word in ("and", "or") else ""
-    plan.together = isinstance(meaning, Effect) and meaning.name in images.EFFECTS
+    plan.together = isinstance(meaning, TexelForm) or (isinstance(meaning, BlockForm) and bool(meaning.corner))
     plan.replaces = update_of(inst) == REPLACING
     modelled = isinstance(meaning, Effect)
     if modelled and row.has(Trait.FOURS):

@@ -21,10 +21,10 @@ import numpy as np
 
 from visa_lsp.isa.lsc_codes import COMPARING
 from visa_lsp.isa.types import ExecControl
+from visa_lsp.program.message import update_of
 from visa_lsp.sim.faults import Fault, FaultKind, WorkItem, thread_fault
 from visa_lsp.sim.group import GLOBAL, SHARED, Barrier
 from visa_lsp.sim.memory import Buffer, Memory
-from visa_lsp.sim.messages import update_of
 from visa_lsp.sim.observers.happens_before import Clocks
 from visa_lsp.sim.observers.hooks import Checker, MemoryAccess
 

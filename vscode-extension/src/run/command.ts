@@ -157,5 +157,6 @@ export async function sourceOf(uri: vscode.Uri): Promise<vscode.Uri> {
   }
   const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
   const stem = path.basename(uri.path).slice(0, -LAUNCH_SUFFIX.length);
-  return vscode.Uri.joinPath(uri, '..', outline(text).file ?? `${stem}.visaasm`);
+  const file = outline(text).file ?? `${stem}.visaasm`;
+  return path.isAbsolute(file) ? vscode.Uri.file(file) : vscode.Uri.joinPath(uri, '..', file);
 }

@@ -54,7 +54,7 @@ export class FaultMarks implements vscode.Disposable {
 }
 
 /** The line that `path:line` names, of a path beside the text; undefined for none. */
-function locate(text: vscode.Uri, where: string): vscode.Location | undefined {
+export function locate(text: vscode.Uri, where: string): vscode.Location | undefined {
   const place = placeOf(where);
   if (place === undefined) {
     return undefined;

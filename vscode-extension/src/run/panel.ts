@@ -1,10 +1,8 @@
 // The Run results panel: one panel for the window; it shows the last run and keeps it while it is hidden.
 
-import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { isThere } from '../views/origins.ts';
-import { openAt, panelOf } from '../views/webview.ts';
-import type { WhyQuestion } from '../views/why.ts';
+import { openAt, openPlace, panelOf } from '../views/webview.ts';
+import type { WhyQuestion } from '../views/whytree.ts';
 import type { Place, Report } from './report.ts';
 import { buffersOf, withoutData, type ShownBuffer } from './shown.ts';
 
@@ -38,6 +36,11 @@ export class ResultsPanel implements vscode.Disposable {
     return this.shown;
   }
 
+  /** The last run, if it was one of a text. */
+  reportOf(source: vscode.Uri): Report | undefined {
+    return this.source?.toString() === source.toString() ? this.shown?.report : undefined;
+  }
+
   show(title: string, report: Report, source: vscode.Uri | undefined, again: () => void): void {
     this.shown = { title, report: withoutData(report), buffers: buffersOf(report) };
     this.source = source;
@@ -60,12 +63,6 @@ export class ResultsPanel implements vscode.Disposable {
     void this.panel.webview.postMessage(this.shown);
   }
 
-  private async open(place: Place): Promise<void> {
-    const beside = this.source?.scheme === 'file' ? path.dirname(this.source.fsPath) : '';
-    const file = vscode.Uri.file(path.resolve(beside, place.file));
-    await openAt(this.source === undefined || (await isThere(file)) ? file : this.source, place.line, place.column);
-  }
-
   private async answer(message: FromView): Promise<void> {
     switch (message.kind) {
       case 'ready':
@@ -86,7 +83,7 @@ export class ResultsPanel implements vscode.Disposable {
         }
         break;
       case 'place':
-        await this.open(message.place);
+        await openPlace(this.source, message.place);
         break;
     }
   }

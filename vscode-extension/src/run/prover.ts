@@ -1,5 +1,6 @@
-// The command "Prove": lines that a launch refutes are warnings with that launch, lines without an answer are hints. They hold until
-// the next proof or edit of the text. The launches are files in the extension's storage, which can be run and debugged.
+// The command "Prove": its answers in a panel, lines that a launch refutes as warnings, lines without an answer as hints, and
+// lenses that run and debug the launches. All but the panel hold until the next proof or edit of the text. The launches are files
+// in the extension's storage.
 
 import { createHash } from 'node:crypto';
 import * as path from 'node:path';
@@ -7,37 +8,58 @@ import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
 import { isTrustedFor } from '../trusted.ts';
 import { messageOf as wordsOf, type Server } from '../server/client.ts';
-import type { Pages } from '../views/pages.ts';
-import { lineOf } from './marks.ts';
-import { launchName, messageOf, summaryOf, withProgram, type Proof, type ProofAnswer } from './proof.ts';
+import { openAt, openPlace, panelOf } from '../views/webview.ts';
+import { lineOf, locate } from './marks.ts';
+import { kernelsOf, launchName, messageOf, summaryOf, withProgram, type Proof, type ProofAnswer, type ShownProof } from './proof.ts';
+import type { Place } from './report.ts';
 
-const KIND = 'proof';
+type FromView =
+  | { kind: 'ready' | 'again' | 'assume' }
+  | { kind: 'line'; line: number }
+  | { kind: 'place'; place: Place }
+  | { kind: 'launch'; file: string; how: 'run' | 'debug' | 'open' };
 
-export class Prover implements vscode.Disposable {
+/** A launch that refutes: where, what it shows, its file. */
+interface Refutation {
+  place: vscode.Location;
+  property: string;
+  file: string;
+}
+
+export class Prover implements vscode.CodeLensProvider, vscode.Disposable {
   private readonly context: vscode.ExtensionContext;
   private readonly server: Server;
-  private readonly pages: Pages;
   private readonly marks = vscode.languages.createDiagnosticCollection('visa-prove');
-  private readonly reports = new Map<string, string>(); // by the URI of the text
-  private readonly assumed = new Map<string, string[]>();
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeCodeLenses = this.changed.event;
+  private readonly assumed = new Map<string, string[]>(); // by the URI of the text
+  private refutations: Refutation[] = [];
+  private panel: vscode.WebviewPanel | undefined;
+  private shown: { uri: vscode.Uri; page: ShownProof } | undefined;
   private readonly listeners: vscode.Disposable[];
 
-  constructor(context: vscode.ExtensionContext, server: Server, pages: Pages) {
+  constructor(context: vscode.ExtensionContext, server: Server) {
     this.context = context;
     this.server = server;
-    this.pages = pages;
-    pages.register(KIND, async (uri) => this.reports.get(uri) ?? '');
     this.listeners = [
       this.marks,
-      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => contentChanges.length > 0 && this.marks.delete(document.uri)),
+      this.changed,
+      vscode.languages.registerCodeLensProvider([{ scheme: 'file', language: 'visa' }, { scheme: 'file', language: 'opencl' }], this),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => contentChanges.length > 0 && this.forget(document.uri)),
     ];
   }
 
   dispose(): void {
     this.listeners.forEach((one) => one.dispose());
+    this.panel?.dispose();
   }
 
-  /** Proves a text or an object under the assumptions that were given for it, and shows what is not proved. */
+  /** What the panel shows; tests look at it. */
+  get content(): ShownProof | undefined {
+    return this.shown?.page;
+  }
+
+  /** Proves a text or an object under the assumptions that were given for it, and shows the answers. */
   async prove(uri: vscode.Uri): Promise<ProofAnswer | undefined> {
     if (!isTrustedFor('run')) {
       return undefined;
@@ -53,12 +75,24 @@ export class Prover implements vscode.Disposable {
       void this.complain(uri, answer.error ?? '');
       return answer;
     }
-    this.reports.set(key, answer.text ?? '');
+    const results = answer.results ?? [];
+    const files = await this.write(uri, results);
     if (open?.version === version) {
-      await this.mark(uri, answer.results ?? []);
+      this.mark(uri, results, files);
     }
-    void this.sum(uri, answer.results ?? []);
+    const page = { title: path.basename(uri.path), assumed: this.assumed.get(key) ?? [], summary: summaryOf(results), kernels: kernelsOf(results, (one) => files.get(one) ?? '') };
+    this.shown = { uri, page };
+    this.reveal();
     return answer;
+  }
+
+  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    return this.refutations
+      .filter(({ place }) => place.uri.toString() === document.uri.toString())
+      .flatMap(({ place, property, file }) => {
+        const lens = (title: string, command: string): vscode.CodeLens => new vscode.CodeLens(place.range, { title, command, arguments: [vscode.Uri.file(file)] });
+        return [lens(`${property}: Run`, 'visa.runKernel'), lens('Debug', 'visa.debugKernel')];
+      });
   }
 
   /** The answer; undefined where the proof was cancelled. */
@@ -87,18 +121,6 @@ export class Prover implements vscode.Disposable {
     }
   }
 
-  private async sum(uri: vscode.Uri, results: Proof[]): Promise<void> {
-    const [show, assume] = ['Show Answers', 'Assume...'] as const;
-    const words = plain(`vISA: ${path.basename(uri.path)}: ${summaryOf(results)}.`);
-    const tell = results.some((one) => one.answer === 'refuted') ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
-    const chosen = await tell<string>(words, show, assume);
-    if (chosen === show) {
-      await this.guarded(() => this.show(uri));
-    } else if (chosen === assume) {
-      await this.guarded(() => this.assume(uri));
-    }
-  }
-
   private async guarded(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
@@ -109,11 +131,32 @@ export class Prover implements vscode.Disposable {
     }
   }
 
-  /** Opens the report with the assumptions of the last proof. */
-  async show(uri: vscode.Uri): Promise<vscode.TextDocument> {
-    const document = await this.pages.open(KIND, `${path.basename(uri.path)}.proof.txt`, uri.toString());
-    await vscode.window.showTextDocument(document, vscode.ViewColumn.Beside, true);
-    return document;
+  private reveal(): void {
+    if (this.panel !== undefined) {
+      this.panel.reveal(undefined, true);
+      void this.panel.webview.postMessage(this.shown?.page);
+      return;
+    }
+    this.panel = panelOf<FromView>(this.context, 'proof', 'vISA Proof', (message) => this.guarded(() => this.answer(message)));
+    this.panel.onDidDispose(() => (this.panel = undefined));
+  }
+
+  private async answer(message: FromView): Promise<unknown> {
+    const { uri, page } = this.shown!;
+    switch (message.kind) {
+      case 'ready':
+        return this.panel?.webview.postMessage(page);
+      case 'again':
+        return this.prove(uri);
+      case 'assume':
+        return this.assume(uri);
+      case 'line':
+        return openAt(uri, message.line);
+      case 'place':
+        return openPlace(uri, message.place);
+      case 'launch':
+        return vscode.commands.executeCommand({ run: 'visa.runKernel', debug: 'visa.debugKernel', open: 'vscode.open' }[message.how], vscode.Uri.file(message.file));
+    }
   }
 
   /** Takes other assumptions, and proves again. */
@@ -129,31 +172,62 @@ export class Prover implements vscode.Disposable {
     }
   }
 
-  private async mark(uri: vscode.Uri, results: Proof[]): Promise<void> {
-    const folder = await this.folderOf(uri);
-    const marks: vscode.Diagnostic[] = [];
-    for (const one of results.filter(({ answer }) => answer !== 'proved')) {
-      const severity = one.answer === 'refuted' ? vscode.DiagnosticSeverity.Warning : vscode.DiagnosticSeverity.Hint;
-      const mark = new vscode.Diagnostic(lineOf(uri, one.line).range, messageOf(one), severity);
-      mark.source = 'prove';
-      mark.code = one.property;
-      if (one.launch !== undefined && uri.scheme === 'file') {
-        const target = vscode.Uri.joinPath(folder, launchName(one));
-        await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(withProgram(one.launch, uri.fsPath)));
-        mark.code = { value: one.property, target };
-        mark.relatedInformation = [new vscode.DiagnosticRelatedInformation(new vscode.Location(target, new vscode.Position(0, 0)), 'the launch that shows it')];
-      }
-      marks.push(mark);
+  private forget(changed: vscode.Uri): void {
+    if (this.marks.has(changed)) {
+      this.marks.clear();
+      this.refutations = [];
+      this.changed.fire();
     }
-    this.marks.set(uri, marks);
   }
 
-  /** The empty folder for the launches of a text. */
-  private async folderOf(uri: vscode.Uri): Promise<vscode.Uri> {
+  /** Writes the launches that refute, each once, into an empty folder for the text. */
+  private async write(uri: vscode.Uri, results: Proof[]): Promise<Map<Proof, string>> {
     const name = createHash('sha256').update(uri.toString()).digest('hex').slice(0, 16);
     const folder = vscode.Uri.joinPath(this.context.storageUri ?? this.context.globalStorageUri, 'proofs', name);
     await vscode.workspace.fs.delete(folder, { recursive: true }).then(undefined, () => undefined); // there may be none
-    await vscode.workspace.fs.createDirectory(folder);
-    return folder;
+    const [texts, files] = [new Map<string, string>(), new Map<Proof, string>()];
+    for (const one of uri.scheme === 'file' ? results : []) {
+      if (one.launch !== undefined) {
+        const target = vscode.Uri.joinPath(folder, launchName(one));
+        const file = texts.get(`${one.property} ${one.launch}`) ?? target.fsPath;
+        if (file === target.fsPath) {
+          await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(withProgram(one.launch, uri.fsPath)));
+        }
+        texts.set(`${one.property} ${one.launch}`, file);
+        files.set(one, file);
+      }
+    }
+    return files;
+  }
+
+  /** Marks the lines that are not proved, in the text and in its source. */
+  private mark(uri: vscode.Uri, results: Proof[], files: Map<Proof, string>): void {
+    const marks = new Map<string, vscode.Diagnostic[]>();
+    this.refutations = [];
+    for (const one of results.filter(({ answer }) => answer !== 'proved')) {
+      const severity = one.answer === 'refuted' ? vscode.DiagnosticSeverity.Warning : vscode.DiagnosticSeverity.Hint;
+      const file = files.get(one);
+      const source = one.answer === 'refuted' && one.source !== undefined ? locate(uri, one.source) : undefined;
+      for (const place of [lineOf(uri, one.line), ...(source === undefined ? [] : [source])]) {
+        const mark = new vscode.Diagnostic(place.range, messageOf(one), severity);
+        mark.source = 'prove';
+        mark.code = one.property;
+        if (file !== undefined) {
+          const target = vscode.Uri.file(file);
+          mark.code = { value: one.property, target };
+          mark.relatedInformation = [new vscode.DiagnosticRelatedInformation(new vscode.Location(target, new vscode.Position(0, 0)), 'the launch that shows it')];
+        }
+        const key = place.uri.toString();
+        const [known, line] = [marks.get(key) ?? [], place.range.start.line];
+        if (!known.some((other) => other.range.start.line === line && other.message === mark.message)) {
+          marks.set(key, [...known, mark]);
+        }
+        if (file !== undefined && !this.refutations.some((other) => other.place.uri.toString() === key && other.place.range.start.line === line && other.property === one.property)) {
+          this.refutations.push({ place, property: one.property, file });
+        }
+      }
+    }
+    this.marks.set([...marks].map(([key, found]) => [vscode.Uri.parse(key), found]));
+    this.changed.fire();
   }
 }

@@ -17,6 +17,7 @@ export interface Buffer extends Values {
   written: boolean; // the kernel has stored into it
   changed: boolean; // it holds other bytes than before
   image: ImageArgument | null;
+  row?: number; // the length of a row, as the kernel indexes it
 }
 
 export interface ImageArgument {
@@ -54,13 +55,13 @@ export interface Fault {
   line: number | null;
   place: string; // `path:line`; empty where there is no text
   excerpt: string; // that line
-  work_items: string; // in words; empty where none are known
+  work_items?: string; // in words; empty where none are known
   source: string; // `path:line` of the source that the text was compiled from, and that line; empty where unknown
   source_excerpt: string;
   other: string | null; // the other party: a declaration, or another access
   other_place: string;
   other_excerpt: string;
-  other_work_items: string;
+  other_work_items?: string;
   other_source: string;
   other_source_excerpt: string;
 }

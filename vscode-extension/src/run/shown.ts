@@ -1,7 +1,7 @@
 // Buffers as they are shown: what is not as expected first, then what the kernel wrote, then what it left as it was.
 
 import { ArrayError, arrayOf, type ShownArray } from './array.ts';
-import type { Expectation, ImageArgument, Report, Values } from './report.ts';
+import type { Differences, Expectation, ImageArgument, Report, Values } from './report.ts';
 
 export type Group = 'wrong' | 'output' | 'input';
 
@@ -24,6 +24,7 @@ export interface ShownBuffer {
   group: Group;
   changed: boolean;
   image: ImageArgument | null;
+  row: number | undefined; // the length of a row, as the kernel indexes it
   array: ShownArray | undefined;
   problem: string; // why there is no array
   wrong: Mismatch[];
@@ -33,9 +34,9 @@ export function buffersOf(report: Report): ShownBuffer[] {
   const failed = (report.expectations ?? []).filter((expectation) => !expectation.ok);
   const shown = (report.buffers ?? []).map((buffer): ShownBuffer => {
     const wrong = failed.filter((expectation) => expectation.arg === buffer.arg).map(mismatchOf);
-    const { arg, name, title, changed, image } = buffer;
+    const { arg, name, title, changed, image, row } = buffer;
     const group = wrong.length > 0 ? 'wrong' : buffer.written ? 'output' : 'input';
-    return { arg, name, title, typeName: buffer.dtype, group, changed, image, wrong, ...held(buffer) };
+    return { arg, name, title, typeName: buffer.dtype, group, changed, image, row, wrong, ...held(buffer) };
   });
   return ORDER.flatMap((group) => shown.filter((buffer) => buffer.group === group));
 }
@@ -65,6 +66,9 @@ export function held(values: Values): { array: ShownArray | undefined; problem: 
 /** The report without what its buffers hold: that needs not go to the page twice. */
 export function withoutData(report: Report): Report {
   const buffers = report.buffers?.map(({ data: _, ...buffer }) => buffer);
-  const expectations = report.expectations?.map(({ expected: _, differences: __, ...expectation }) => expectation);
+  const expectations = report.expectations?.map(({ expected: _, differences, ...expectation }): Expectation => {
+    const { elements: __, ...said } = differences ?? {};
+    return differences ? { ...expectation, differences: said as Differences } : expectation;
+  });
   return { ...report, ...(buffers && { buffers }), ...(expectations && { expectations }) };
 }

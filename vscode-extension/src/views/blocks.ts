@@ -26,3 +26,26 @@ export function labelOf(kind: string, condition: string): string {
   };
   return [words[kind] ?? kind, predicate].filter((part) => part !== '').join(': ');
 }
+
+const MOST_LINES = 400; // more make the drawing slow
+const MOST_CHARACTERS = 76; // three operands with regions
+
+/** A line of code as lines of a box: a long one goes on below, further in. */
+export function wrapped(line: string): string[] {
+  const lines: string[] = [];
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= MOST_CHARACTERS) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else {
+      lines.push(last === undefined ? word : `    ${word}`);
+    }
+  }
+  return lines;
+}
+
+/** The head and the tail of a block that is too long to draw. */
+export function shortened(code: string[]): string[] {
+  const half = MOST_LINES / 2;
+  return code.length <= MOST_LINES ? code : [...code.slice(0, half), `… ${code.length - 2 * half} more`, ...code.slice(-half)];
+}

@@ -6,7 +6,7 @@ import type { HeatLines } from '../performance/heat.ts';
 import type { Heat } from '../performance/profile.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import type { Graph } from './graph.ts';
-import { blockAt, labelOf } from './blocks.ts';
+import { blockAt, labelOf, shortened, wrapped } from './blocks.ts';
 import { coloursFor } from './colours.ts';
 import { lineInFront } from './texts.ts';
 import { openAt, panelOf } from './webview.ts';
@@ -155,14 +155,11 @@ export class FlowView implements vscode.Disposable {
   }
 }
 
-const MOST_LINES = 12;
-const MOST_CHARACTERS = 46;
-
 function graphOf(answer: FlowAnswer, heatOf: (first: number, last: number) => Heat | undefined): Graph {
   const nodes = (answer.blocks ?? []).map((block) => {
     const heat = heatOf(block.firstLine, block.lastLine);
-    const code = shortened(block.code).map((line) => (line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS - 1)}…` : line));
-    const lines = heat === undefined ? code : [`// ${heat.words}`, ...code];
+    const code = shortened(block.code).flatMap(wrapped);
+    const lines = [...(heat === undefined ? [] : [`// ${heat.words}`]), ...(code.length > 0 ? code : ['//'])];
     return { id: String(block.id), lines, line: block.firstLine, faint: !block.reachable, heat: heat?.level };
   });
   const edges = (answer.edges ?? []).map((edge) => ({
@@ -172,14 +169,4 @@ function graphOf(answer: FlowAnswer, heatOf: (first: number, last: number) => He
     kind: edge.kind,
   }));
   return { name: answer.name ?? '', nodes, edges };
-}
-
-/** The head and the tail of a long block. */
-function shortened(code: string[]): string[] {
-  if (code.length <= MOST_LINES) {
-    return code;
-  }
-  const head = MOST_LINES / 2;
-  const tail = MOST_LINES - head - 1;
-  return [...code.slice(0, head), `… ${code.length - head - tail} more`, ...code.slice(-tail)];
 }

@@ -1,9 +1,12 @@
 // The page around a webview's script: one script and one style sheet of ours, and nothing else may load.
 
 import { randomBytes } from 'node:crypto';
+import * as path from 'node:path';
 import * as vscode from 'vscode';
+import type { Place } from '../run/report.ts';
+import { isThere } from './origins.ts';
 
-export type View = 'results' | 'flow' | 'isa' | 'form' | 'zebin' | 'lanes' | 'machine' | 'pressure';
+export type View = 'results' | 'flow' | 'isa' | 'form' | 'zebin' | 'lanes' | 'machine' | 'pressure' | 'proof';
 
 export function optionsFor(context: vscode.ExtensionContext): vscode.WebviewOptions {
   return { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(context.extensionUri, 'dist'), media(context)] };
@@ -56,4 +59,11 @@ export async function openAt(uri: vscode.Uri, line: number, column = 1): Promise
     selection: new vscode.Range(start, start),
     viewColumn: open?.viewColumn ?? vscode.ViewColumn.One,
   });
+}
+
+/** Opens a place that a run of a text names, by a path that may count from the text's folder. */
+export async function openPlace(text: vscode.Uri | undefined, place: Place): Promise<void> {
+  const beside = text?.scheme === 'file' ? path.dirname(text.fsPath) : '';
+  const file = vscode.Uri.file(path.resolve(beside, place.file));
+  await openAt(text === undefined || (await isThere(file)) ? file : text, place.line, place.column);
 }

@@ -6,28 +6,23 @@ import { plain } from '../plain.ts';
 import { isTrustedFor } from '../trusted.ts';
 import type { Server } from '../server/client.ts';
 import { openAt } from './webview.ts';
-import { below, detailOf, rootsOf, titleOf, tooltipOf, type Entry, type WhyAnswer } from './whytree.ts';
+import type { Report } from '../run/report.ts';
+import { below, detailOf, questionsOf, rootsOf, titleOf, tooltipOf, type Entry, type NamedBuffer, type Offer, type WhyAnswer, type WhyQuestion } from './whytree.ts';
 
-const ICONS: Record<string, string> = { input: 'symbol-parameter', memory: 'database', undefined: 'question', earlier: 'history', missing: 'circle-slash' };
-
-/** An element of a buffer, or the number of a fault; without both the first failure of the run. */
-export interface WhyQuestion {
-  value?: string;
-  fault?: number;
-  launch?: string | undefined;
-  launchText?: string | undefined;
-}
+const ICONS: Record<string, string> = { input: 'symbol-parameter', memory: 'database', undefined: 'question', earlier: 'history', missing: 'circle-slash', note: 'info' };
 
 export class WhyView implements vscode.TreeDataProvider<Entry>, vscode.Disposable {
   private readonly server: Server;
+  private readonly lastRun: (source: vscode.Uri) => Report | undefined;
   private readonly view: vscode.TreeView<Entry>;
   private readonly changed = new vscode.EventEmitter<void>();
   private answer: WhyAnswer | undefined;
   private source: vscode.Uri | undefined;
   readonly onDidChangeTreeData = this.changed.event;
 
-  constructor(server: Server) {
+  constructor(server: Server, lastRun: (source: vscode.Uri) => Report | undefined) {
     this.server = server;
+    this.lastRun = lastRun;
     this.view = vscode.window.createTreeView('visa.causes', { treeDataProvider: this });
   }
 
@@ -41,13 +36,19 @@ export class WhyView implements vscode.TreeDataProvider<Entry>, vscode.Disposabl
     return this.answer;
   }
 
-  /** Ask for the value, then show what made it. */
+  /** Ask for the value, then show what made it. What differs or is a fault in the last run is offered, and elements of each buffer. */
   async ask(uri: vscode.Uri): Promise<WhyAnswer | undefined> {
-    const value = await vscode.window.showInputBox({
-      title: 'Explain a value',
-      prompt: 'An element of a buffer, such as y[37]; leave it empty for the first failed expectation or fault',
-    });
-    return value === undefined ? undefined : this.show(uri, value === '' ? {} : { value });
+    const report = this.lastRun(uri);
+    const buffers = report?.buffers ?? (await this.buffersOf(uri));
+    const question = await pick(questionsOf(report, buffers));
+    const { launch, launchText } = report ?? {};
+    return question && this.show(uri, { ...question, ...(launchText === undefined ? { launch } : { launchText }) });
+  }
+
+  /** The buffers of a kernel that has not been run. */
+  private async buffersOf(uri: vscode.Uri): Promise<NamedBuffer[]> {
+    const { arguments: told = [] } = await this.server.call<{ arguments?: (NamedBuffer & { kind: string })[] }>('visa.launchTemplate', { uri: uri.toString() });
+    return told.filter(({ kind }) => kind === 'buffer' || kind === 'image');
   }
 
   /** Show what made a value. */
@@ -64,7 +65,7 @@ export class WhyView implements vscode.TreeDataProvider<Entry>, vscode.Disposabl
     this.answer = answer;
     this.source = uri;
     await vscode.commands.executeCommand('setContext', 'visa.hasCauses', true);
-    this.view.message = [titleOf(answer), ...(answer.notes ?? [])].join('\n');
+    this.view.message = titleOf(answer);
     this.changed.fire();
     await vscode.commands.executeCommand('visa.causes.focus');
     return answer;
@@ -80,7 +81,8 @@ export class WhyView implements vscode.TreeDataProvider<Entry>, vscode.Disposabl
   getTreeItem(entry: Entry): vscode.TreeItem {
     const { node } = entry;
     const hasMore = this.answer !== undefined && below(this.answer, entry).length > 0;
-    const item = new vscode.TreeItem(node.text, hasMore ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None);
+    const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+    const item = new vscode.TreeItem(node.text, !hasMore ? None : entry.above.length === 0 ? Expanded : Collapsed);
     item.description = detailOf(entry);
     item.tooltip = tooltipOf(node);
     const icon = node.first_difference === true ? 'error' : entry.races ? 'warning' : (ICONS[node.kind] ?? 'symbol-event');
@@ -102,4 +104,26 @@ export class WhyView implements vscode.TreeDataProvider<Entry>, vscode.Disposabl
       void vscode.window.setStatusBarMessage(`vISA: lane ${node.lane}: ${detailOf({ node, above: [], races: false })}`, 10_000);
     }
   }
+}
+
+/** Lets the user choose; an element that is typed is offered first. */
+function pick(offers: Offer[]): Promise<WhyQuestion | undefined> {
+  const box = vscode.window.createQuickPick<Offer>();
+  Object.assign(box, { title: 'Explain a value', placeholder: 'Choose, or type an element such as y[37]', items: offers });
+  box.onDidChangeValue((typed) => {
+    const value = typed.trim();
+    const isNew = /\S\[[\d, \]\[]+\]$/.test(value) && !offers.some(({ label }) => label === value);
+    box.items = isNew ? [{ label: value, description: 'this element', question: { value } }, ...offers] : offers;
+  });
+  return new Promise((resolve) => {
+    box.onDidAccept(() => {
+      resolve(box.selectedItems[0]?.question);
+      box.hide();
+    });
+    box.onDidHide(() => {
+      resolve(undefined);
+      box.dispose();
+    });
+    box.show();
+  });
 }

@@ -1,8 +1,32 @@
 // The answer of the server's command `visa.why` as a tree: what its entries say, and which ones are below which.
 
+import type { Report } from '../run/report.ts';
+
+/** An element of a buffer, or the number of a fault; without both the first failure of the run. */
+export interface WhyQuestion {
+  value?: string;
+  fault?: number;
+  launch?: string | undefined;
+  launchText?: string | undefined;
+}
+
+export interface NamedBuffer {
+  name: string;
+  arg?: number | string;
+  index?: number;
+  shape?: number[];
+}
+
+/** What can be asked, as a list has it. */
+export interface Offer {
+  label: string;
+  description: string;
+  question: WhyQuestion;
+}
+
 export interface WhyNode {
   id: number;
-  kind: string; // instruction, missing, input, memory, undefined, earlier
+  kind: string; // instruction, missing, input, memory, undefined, earlier; note of ours
   path: string | null;
   line: number | null; // from 1
   lane: number | null;
@@ -37,12 +61,15 @@ export interface Entry {
   races: boolean; // with the entry above
 }
 
-/** The entries at the top: the first differences from a reference, else the writes of the value. */
+const NOTE = { kind: 'note', path: null, line: null, lane: null, thread: null, group: null, values: {}, causes: [], distance: 0, times: 1 };
+
+/** The entries at the top: the first differences from a reference, the writes of the value, what is to be said of all. */
 export function rootsOf(answer: WhyAnswer): Entry[] {
   const firsts = answer.nodes.filter((node) => node.first_difference === true);
   const starts = answer.nodes.filter((node) => node.distance === 0 && node.first_difference !== true);
   const roots = [...firsts, ...starts];
-  return (roots.length > 0 ? roots : answer.nodes.slice(0, 1)).map((node) => ({ node, above: [], races: false }));
+  const notes = (answer.notes ?? []).map((text, n): WhyNode => ({ ...NOTE, id: -1 - n, text }));
+  return [...(roots.length > 0 ? roots : answer.nodes.slice(0, 1)), ...notes].map((node) => ({ node, above: [], races: false }));
 }
 
 /** The entries below one: its causes, then the other parties of its races. */
@@ -81,9 +108,32 @@ export function tooltipOf(node: WhyNode): string {
   return [node.text, ...line('wrote', node.values), ...line('read', node.reads), ...line('reference', node.reference)].join('\n');
 }
 
-/** The value in question in words. */
+/** The value in question in words; of a fault without its place, which its entry tells. */
 export function titleOf(answer: WhyAnswer): string {
   const now = answer.now === undefined || answer.now === null ? '' : ` = ${String(answer.now)}`;
   const expected = answer.expected === undefined ? '' : `, expected ${String(answer.expected)}`;
-  return `${answer.value}${now}${expected}`;
+  return `${answer.value.replace(/ \([^()]*: group .*\)$/s, '')}${now}${expected}`;
+}
+
+/** What can be asked of a run: elements that differ, faults, then an element of each buffer. */
+export function questionsOf(report: Report | undefined, buffers: NamedBuffer[]): Offer[] {
+  const nameOf = (buffer: NamedBuffer): string => buffer.name || String(buffer.arg ?? buffer.index);
+  const offers: Offer[] = [];
+  const add = (name: string, at: number[], description: string): void => {
+    const value = `${name}[${at.join(', ')}]`;
+    offers.push({ label: value, description, question: { value } });
+  };
+  for (const { arg, differences } of report?.expectations ?? []) {
+    const buffer = buffers.find((one) => one.arg === arg);
+    for (const { at, got, expected } of differences?.first ?? []) {
+      add(buffer === undefined ? String(arg) : nameOf(buffer), at, `got ${got}, expected ${expected}`);
+    }
+  }
+  const faults = [...(report?.faults ?? []), ...(report?.findings ?? [])];
+  faults.forEach(({ kind, message }, n) => offers.push({ label: `${kind} ${n + 1}`, description: message, question: { fault: n + 1 } }));
+  for (const buffer of buffers) {
+    const shape = buffer.shape ?? [];
+    add(nameOf(buffer), shape.length === 0 ? [0] : shape.map(() => 0), shape.length === 0 ? 'any index' : `any of ${shape.join(' × ')}`);
+  }
+  return offers;
 }

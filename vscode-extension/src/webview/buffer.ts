@@ -29,7 +29,7 @@ function bufferView(buffer: ShownBuffer, wrong?: Mismatch): HTMLElement {
   let format: Format = 'decimal';
   let view: (typeof VIEWS)[number] = usual !== undefined && wrong === undefined ? 'image' : 'table';
   let only = false;
-  let columns = columnsOf(array);
+  let columns = buffer.row ?? columnsOf(array);
   const differences = wrong?.expected && wrong.differs ? { expected: wrong.expected, differs: wrong.differs } : undefined;
   const indexes = differences === undefined ? [] : indexesOf(differences.differs, MOST_LISTED);
   const first = differences && indexes.slice(0, FIRST_DIFFERENCES).map((index) => {
@@ -86,7 +86,7 @@ function bufferView(buffer: ShownBuffer, wrong?: Mismatch): HTMLElement {
 
 function facts(buffer: ShownBuffer, array: ShownArray): string {
   const what = buffer.group === 'output' && !buffer.changed ? ', written without a change' : '';
-  return `${buffer.typeName} ${array.shape.join('×') || 'scalar'}${what}`;
+  return `${buffer.typeName} ${array.shape.join('×') || 'scalar'}${buffer.row === undefined ? '' : `, rows of ${buffer.row} by its index`}${what}`;
 }
 
 function unlisted(wrong: Mismatch | undefined, listed: number | undefined): HTMLElement | undefined {

@@ -97,7 +97,12 @@ module.exports = {
     assert.equal(found.range.start.line, results.find((one) => one.answer === 'refuted').line - 1);
     const report = await run('visa.runKernel', found.relatedInformation[0].location.uri); // of the text as it is open
     assert.ok(report.faults.some((fault) => fault.kind === 'out-of-bounds' && fault.line === found.range.start.line + 1), report.error);
-    assert.match((await api.prover.show(document.uri)).getText(), /proved for launches in which\n/);
+    const [shown] = api.prover.content.kernels;
+    const bounds = shown.properties.find(({ name }) => name === 'bounds');
+    assert.deepEqual([shown.name, bounds.refuted[0].launch], ['saxpy', found.relatedInformation[0].location.uri.fsPath]);
+    assert.ok(shown.assumptions.length > 0);
+    const titles = (await run('vscode.executeCodeLensProvider', document.uri, 50)).filter(({ range }) => range.start.line === found.range.start.line).map(({ command }) => command.title);
+    assert.deepEqual(titles, ['bounds: Run', 'Debug']);
     await run('workbench.action.closeEditorsInOtherGroups');
     await vscode.window.showTextDocument(document);
     await run('undo');

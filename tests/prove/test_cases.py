@@ -1,0 +1,104 @@
+"""Texts in ``cases/`` with the answers that they get, and small kernels about what a lane has written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from each_case import check_each
+from planted_faults import HEAD, INDEX, STORE
+
+from visa_lsp.app.assemble import program_of_text
+from visa_lsp.app.prove.document import ProofOptions, prove_kernel
+
+pytest.importorskip("z3")
+
+CASES = Path(__file__).parent / "cases"
+ANSWERS = {
+    # A shift of words exceeds their 16 bits in a dword.
+    ("shl_word", "bounds"): {"refuted"},
+    ("uninit_broadcast", "uninitialised"): {"proved", "refuted"},
+    ("shuffle_uninit", "uninitialised"): {"proved", "refuted", "unknown"},
+    # The id along y is stored, though no address depends on it.
+    ("y_only_in_value", "race"): {"refuted"},
+    # Accesses that only rounds beyond 2^31 reach.
+    ("trip_over_2_31", "bounds"): None,
+    ("private_array", "bounds"): {"proved"},
+    ("private_array", "uninitialised"): {"proved"},
+    ("private_array_left", "bounds"): {"proved", "refuted"},
+    # Rows of a buffer overlap where the matrix is higher than wide.
+    ("transpose_bmg", "race"): {"proved", "refuted"},
+    ("transpose_bmg", "race", "w == h"): {"proved"},
+    ("transpose_bmg", "bounds", "w == h"): {"proved"},
+}
+
+
+def prove(path, text, property_, *assume):
+    program = program_of_text(text)
+    assert program.module is not None, program.diagnostics
+    given = ProofOptions(seconds=20, properties=(property_,), assume=assume)
+    return prove_kernel(program.module, program.module.kernels[-1], path.name, path, text.encode(), given)
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=" ".join)
+def test_a_text_gets_its_answers(case):
+    name, property_, *assume = case
+    path, expected = CASES / f"{name}.visaasm", ANSWERS[case]
+    found = {one.answer for one in prove(path, path.read_text(), property_, *assume)}
+    assert found == expected if expected else found
+
+
+UNWRITTEN = HEAD.removesuffix("    mov (M1, 16) value(0,0)<1> gid(0,0)<1;1,0>\n")
+WRITTEN = {
+    "under opposite predicates": (
+        ("    cmp.lt (M1, 16) P1 lid(0,0)<1;1,0> n(0,0)<0;1,0>\n"
+        "    (P1) mov (M1, 16) value(0,0)<1> lid(0,0)<1;1,0>\n    (!P1) mov (M1, 16) value(0,0)<1> gid(0,0)<1;1,0>\n"),
+        {"proved"},
+    ),
+    "under a predicate that changes": (
+        ("    cmp.lt (M1, 16) P1 lid(0,0)<1;1,0> n(0,0)<0;1,0>\n"
+        "    (P1) mov (M1, 16) value(0,0)<1> lid(0,0)<1;1,0>\n"
+        "    cmp.lt (M1, 16) P1 gid(0,0)<1;1,0> n(0,0)<0;1,0>\n"
+        "    (!P1) mov (M1, 16) value(0,0)<1> gid(0,0)<1;1,0>\n"),
+        {"proved", "unknown"},
+    ),
+    "under one predicate": (
+        "    cmp.lt (M1, 16) P1 lid(0,0)<1;1,0> n(0,0)<0;1,0>\n    (P1) mov (M1, 16) value(0,0)<1> lid(0,0)<1;1,0>\n",
+        {"proved", "refuted"},
+    ),
+    "by its own lane": ("    mov (M1, 16) value(0,0)<1> lid(0,0)<1;1,0>\n", {"proved"}),
+    "by another lane": (
+        ("    mov (M1, 16) at(0,0)<1> lid(0,0)<1;1,0>\n    mov (M1_NM, 1) step(0,0)<1> at(1,7)<0;1,0>\n"
+        "    mov (M1, 16) value(0,0)<1> step(0,0)<0;1,0>\n"),
+        {"proved", "refuted"},
+    ),
+    "by another lane, through a copy of all": (
+        ("    mov (M1, 16) at(0,0)<1> lid(0,0)<1;1,0>\n    mov (M1_NM, 16) value(0,0)<1> at(0,0)<1;1,0>\n"
+        "    mov (M1_NM, 1) step(0,0)<1> value(1,7)<0;1,0>\n    mov (M1, 16) value(0,0)<1> step(0,0)<0;1,0>\n"),
+        {"proved", "refuted", "unknown"},
+    ),
+    "by all lanes": (
+        ("    mov (M1_NM, 16) at(0,0)<1> 0x1:d\n    mov (M1_NM, 1) step(0,0)<1> at(1,7)<0;1,0>\n"
+        "    mov (M1, 16) value(0,0)<1> step(0,0)<0;1,0>\n"),
+        {"proved"},
+    ),
+}  # fmt: skip
+
+
+def test_each_lane_reads_what_was_written():
+    def check(name):
+        code, expected = WRITTEN[name]
+        text = UNWRITTEN + code + INDEX.format("gid") + STORE.format("y", "at") + "    ret (M1, 1)\n"
+        found = {one.answer for one in prove(Path("k.visaasm"), text, "uninitialised")}
+        assert found == expected, found
+
+    check_each(WRITTEN, check)
+
+
+def test_a_full_thread_reads_elements_of_other_lanes():
+    code = WRITTEN["by another lane"][0] + INDEX.format("gid") + STORE.format("y", "at") + "    ret (M1, 1)\n"
+    found = prove(
+        Path("k.visaasm"), HEAD + code, "uninitialised", "local_size == 32", "local_size_y == 1", "local_size_z == 1"
+    )
+    assert {one.answer for one in found} == {"proved"}
+    assert {one.assumptions[0] for one in found} == {"local_size == 32"}
