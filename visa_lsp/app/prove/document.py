@@ -218,6 +218,7 @@ def prove_kernel(
     """
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
+    from visa_lsp.app.launch.report import source_of
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption, find_fixed_values
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
@@ -287,7 +288,13 @@ def prove_kernel(
 
     results, walker = answers(walk_loop, options.properties)
     buffers = {one.line: _memory_name(info, *one.space) for one in walker.accesses}
-    journal.finish(_with_faults(one, runs, buffers) for one in results)
+    sources = {inst.line + 1: source_of(kernel, at) for at, inst in enumerate(kernel.instructions)}
+
+    def complete(one: ProofResult) -> ProofResult:
+        place = sources.get(one.line)
+        return structs.replace(_with_faults(one, runs, buffers), source=f"{place[0]}:{place[1]}" if place else None)
+
+    journal.finish(map(complete, results))
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if open_ and any(has_loop(routine.body) for routine in walker.reading.routines):
         # A launch that the simulator confirms refutes, however it was found.
@@ -299,7 +306,7 @@ def prove_kernel(
                 why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
                 is_bounded = walker.is_cut and other.answer == "proved"
                 results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
-    return [_with_faults(one, runs, buffers) for one in results]
+    return list(map(complete, results))
 
 
 def _without_contradicted(results: list[ProofResult], prover: Prover, runs: LaunchRuns) -> list[ProofResult]:

@@ -80,7 +80,9 @@ def _kernel_lines(
         why = f"{': ' if reason.startswith('time') else ', because '}{printable(reason)}" if reason else ""
         many = f" for {len(ones)} accesses" if len(ones) > 1 and buffer else ""
         of = f"{many or ' for the access'} of `{buffer}`" if buffer else ""
-        at = f" (lines {_list_lines(ones)})" if len(ones) > 1 else ""
+        places = [f"lines {_list_lines(ones)}"] if len(ones) > 1 else []
+        places += dict.fromkeys(printable(one.source) for one in ones if one.source)
+        at = f" ({', '.join(places[: 1 + MAX_LINES])})" if places else ""
         lines.append(f"{name}:{ones[0].line}: {property_} {answer}{of}{why}{at}")
     for property_ in dict.fromkeys(one.property for one in results):
         counts = Counter(one.answer for one in results if one.property == property_)
