@@ -232,6 +232,8 @@ class _Evaluation:
         parts = [self.term(part, free) for part in atom.parts]
         if atom.test is not None:
             return np.where(self.holds(atom.test, free), parts[0], parts[1])
+        if atom.is_bits:
+            return parts[0] & parts[1]
         return parts[0] // atom.divisor if atom.divisor else parts[0] * parts[1]
 
     def holds(self, claim, free):

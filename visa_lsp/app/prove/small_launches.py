@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
     from visa_lsp.app.prove.payload import LaunchSymbols
-    from visa_lsp.app.prove.terms import Claim, Sum
+    from visa_lsp.app.prove.terms import Atom, Claim, Sum
     from visa_lsp.program.payload import KernelInfo
 
 MAX_ITEMS: Final = 256  # work items of a small launch
@@ -59,11 +59,17 @@ def evaluate(term: Sum, values: Mapping[str, int]) -> int | None:
         elif atom.parts:
             parts = [evaluate(part, values) for part in atom.parts]
             known = [part for part in parts if part is not None]
-            value = None if len(known) < len(parts) else known[0] // atom.divisor if atom.divisor else prod(known)
+            value = _combine(atom, known) if len(known) == len(parts) else None
         if value is None:
             return None
         total += factor * value
     return total
+
+
+def _combine(atom: Atom, parts: Sequence[int]) -> int:
+    if atom.divisor:
+        return parts[0] // atom.divisor
+    return parts[0] & parts[1] if atom.is_bits else prod(parts)
 
 
 def holds(claim: Claim, values: Mapping[str, int]) -> bool | None:
