@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import to_builtins
@@ -81,7 +82,8 @@ def _kernel_lines(
         many = f" for {len(ones)} accesses" if len(ones) > 1 and buffer else ""
         of = f"{many or ' for the access'} of `{buffer}`" if buffer else ""
         places = [f"lines {_list_lines(ones)}"] if len(ones) > 1 else []
-        places += dict.fromkeys(printable(one.source) for one in ones if one.source)
+        here = f"{Path.cwd()}/"
+        places += dict.fromkeys(printable(one.source.removeprefix(here)) for one in ones if one.source)
         at = f" ({', '.join(places[: 1 + MAX_LINES])})" if places else ""
         lines.append(f"{name}:{ones[0].line}: {property_} {answer}{of}{why}{at}")
     for property_ in dict.fromkeys(one.property for one in results):
