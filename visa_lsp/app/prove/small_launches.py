@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.file import parse_launch
@@ -113,14 +113,16 @@ def values_of(config: LaunchConfig, symbols: LaunchSymbols, info: KernelInfo) ->
     return None if others else values
 
 
-def fixed_sizes(symbols: LaunchSymbols) -> dict[str, list[int]]:
-    """Return the sizes that assumptions fix, as keys of a launch file."""
+def fixed_keys(symbols: LaunchSymbols) -> dict[str, list[Any]]:
+    """Return what assumptions fix, as keys of a launch file."""
     sizes = {"local_size": symbols.local, "groups": symbols.counts}
-    return {
+    found: dict[str, list[Any]] = {
         key: [term.constant if term.is_constant else 1 for term in terms]
         for key, terms in sizes.items()
         if terms[0].is_constant
     }
+    values = {index: term.constant for index, term in symbols.values.items() if term.is_constant}
+    return found | ({"args": [values.get(index) for index in range(max(values) + 1)]} if values else {})
 
 
 def run_first_launches(
