@@ -168,8 +168,11 @@ class NeedFinder:
         """The values of the symbols of each sample launch."""
         found: list[Mapping[Atom, int]] = []
         for at in range(len(_VALUES)):
-            made = self._make_sample(at)
-            found.append({**made, **self._choose_given(made, found)} if self.fixed else made)
+            made = self._make_sample(at, {})
+            if self.fixed:
+                given = self._choose_given(made, found)
+                made = self._make_sample(at, given) | given  # with as many work items as the values need
+            found.append(made)
         return found
 
     def _choose_given(self, made: Mapping[Atom, int], others: Sequence[Mapping[Atom, int]]) -> dict[Atom, int]:
@@ -186,10 +189,10 @@ class NeedFinder:
         values = self.solver.greatest(question, hard, "sum", MAX_CHOSEN * len(chosen)) or {}
         return {atom: values[atom.name] for atom in chosen if atom.name in values}
 
-    def _make_sample(self, at: int) -> dict[Atom, int]:
+    def _make_sample(self, at: int, given: Mapping[Atom, int]) -> dict[Atom, int]:
         symbols, made = self.symbols, dict[Atom, int]()
         for atom, value in zip(self._values, _VALUES[at], strict=False):
-            made[atom] = value
+            made[atom] = given.get(atom, value)
         sizes = _LOCAL[at][len(self.axes) - 1 if self.axes else 0]
         place = {axis: number_ for number_, axis in enumerate(self.axes)}
         local = [1, 1, 1]
@@ -231,13 +234,13 @@ class NeedFinder:
         for part in {part: None for one in self.accesses for part in parts_of(one.path)}:
             scales = [factor for atom, factor in part.term.factors for ids in self._ids if atom in ids]
             axes = [axis for axis, ids in enumerate(self._ids) if ids & set(atoms_of(part))]
-            if part.word != "le" or len(axes) != 1 or not scales or scales[0] <= 0:
+            if part.word != "le" or len(axes) != 1 or not scales or min(scales) <= 0:
                 continue
             rest = Sum(
                 tuple([pair for pair in part.term.factors if self._is_of_arguments(pair[0])]), part.term.constant
             )
             if rest.factors:
-                bound = -self._evaluate(rest, made) // scales[0] + 1
+                bound = -self._evaluate(rest, made) // min(scales) + 1  # a fixed group size scales the group
                 if 0 < bound < 1 << 20:
                     found.setdefault(axes[0], []).append(bound)
         return found

@@ -73,7 +73,7 @@ from visa_lsp.app.read.model import (
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
-from visa_lsp.isa.message_forms import FenceForm, MemoryUse
+from visa_lsp.isa.message_forms import FenceForm, MemoryUse, SampleForm
 from visa_lsp.isa.model import FlowClass, PredicateUse, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
@@ -82,6 +82,7 @@ from visa_lsp.program.message import (
     OFFSETS,
     ElementMessage,
     FenceMessage,
+    Message,
     MessageMemory,
     SampleMessage,
     TexelMessage,
@@ -668,7 +669,9 @@ class Walker:
             return way
         if name == "barrier":
             return self._barrier(place, way)
-        message = understood_message_of(inst) or sample_message_of(inst, self.kernel.variable_type)
+        message: Message | SampleMessage | None = understood_message_of(inst)
+        if isinstance(inst.row.meaning, SampleForm):
+            message = sample_message_of(inst, self.kernel.variable_type)
         if isinstance(message, FenceMessage):
             order = way.order.add_fence(SHARED_MEMORY if message.shared else GLOBAL_MEMORY, self.new_interval())
             return replace(way, order=order)

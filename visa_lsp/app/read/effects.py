@@ -13,6 +13,7 @@ from visa_lsp.flow.masks import address_taken, reads_of
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import Space, Step, variable_key
 from visa_lsp.flow.storage import storage_of
+from visa_lsp.isa.message_forms import SampleForm
 from visa_lsp.isa.model import FlowClass, Role
 from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.program import regions
@@ -47,8 +48,10 @@ class Effects:
 
     def _sampled_rows(self, inst: Inst) -> Iterator[tuple[RawOperand, int, bool]]:
         """Yield the rows of a message of the sampler: the operand, the bytes of a lane, whether it is written."""
+        if not isinstance(inst.row.meaning, SampleForm):
+            return
         message = sample_message_of(inst, self.kernel.variable_type)
-        if message is None or message.control.no_mask:
+        if message.control.no_mask:
             return
         for _, operand, type_ in message.parameters:
             yield operand, int(type_[-1]), False
