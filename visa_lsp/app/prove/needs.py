@@ -180,8 +180,11 @@ class NeedFinder:
         """The values of the symbols of each sample launch."""
         found: list[Mapping[Atom, int]] = []
         for at in range(len(_VALUES)):
-            made = self._make_sample(at)
-            found.append({**made, **self._choose_given(made, found)} if self.fixed else made)
+            made = self._make_sample(at, {})
+            if self.fixed:
+                given = self._choose_given(made, found)
+                made = self._make_sample(at, given) | given  # with as many work items as the values need
+            found.append(made)
         return found
 
     def _choose_given(self, made: Mapping[Atom, int], others: Sequence[Mapping[Atom, int]]) -> dict[Atom, int]:
@@ -198,10 +201,10 @@ class NeedFinder:
         values = self.solver.greatest(question, hard, "sum", MAX_CHOSEN * len(chosen)) or {}
         return {atom: values[atom.name] for atom in chosen if atom.name in values}
 
-    def _make_sample(self, at: int) -> dict[Atom, int]:
+    def _make_sample(self, at: int, given: Mapping[Atom, int]) -> dict[Atom, int]:
         symbols, made = self.symbols, dict[Atom, int]()
         for atom, value in zip(self._values, _VALUES[at], strict=False):
-            made[atom] = value
+            made[atom] = given.get(atom, value)
         sizes = _LOCAL[at][len(self.axes) - 1 if self.axes else 0]
         place = {axis: number_ for number_, axis in enumerate(self.axes)}
         local = [1, 1, 1]
