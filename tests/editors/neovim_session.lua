@@ -93,6 +93,26 @@ local ok, err = pcall(function()
     table.insert(seen.gen, { line = item.lnum, text = item.text })
   end
   seen.gen_title = vim.fn.getloclist(0, { title = 0 }).title
+  local text = vim.api.nvim_get_current_win()
+  local function answer_of(name, argument)
+    local told
+    visa[name](argument, function(result)
+      told = result
+    end)
+    assert(vim.wait(120000, function()
+      return told ~= nil
+    end, 20), 'no answer of ' .. name)
+    return { ok = told.ok, error = told.error, list = vim.fn.getloclist(text), title = vim.fn.getloclist(text, { title = 0 }).title }
+  end
+  seen.why = answer_of('why', 'y[1]')
+  seen.prove = answer_of('prove', { properties = 'divergence' })
+  seen.read = answer_of('read', 'saxpy')
+  seen.read.lines = vim.api.nvim_buf_get_lines(0, 0, 1, false)
+  vim.cmd('close')
+  seen.completed = {}
+  for _, typed in ipairs({ 'VisaProve b', 'VisaRead s', 'VisaWhy y' }) do
+    table.insert(seen.completed, vim.fn.getcompletion(typed, 'cmdline'))
+  end
   if vim.fn.has('nvim-0.11') == 1 then
     -- Two lines out of shape, and another one that is not asked for: ranges of lines, as of a diff.
     seen.shape = { before = vim.api.nvim_buf_get_lines(0, 0, -1, false) }

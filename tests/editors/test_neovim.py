@@ -46,6 +46,11 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     assert gen["line"] == line_of(kernel.text, "_main_0:") + 1
     assert gen["text"].strip().startswith("mov (8|M0)")
     assert seen["gen_title"] == "saxpy: 1 Gen instruction, no spill"
+    assert seen["why"]["title"] == "y[1]"
+    assert seen["why"]["list"][0]["lnum"] == line_of(kernel.text, "scatter4_scaled") + 1
+    assert seen["prove"]["ok"] or "prove" in seen["prove"]["error"]  # Z3 may be missing
+    assert seen["read"]["lines"][0].startswith("kernel saxpy(")
+    assert seen["completed"] == [["bounds"], ["saxpy"], ["y[0]"]]
     if editor.version >= (0, 11):  # earlier ones know no ranges
         shape = seen["shape"]
         changed = [line for line, old in zip(shape["after"], shape["before"], strict=True) if line != old]

@@ -4,7 +4,7 @@
 --     pattern = { ['.*%.launch%.ya?ml'] = 'yaml.visa-launch' },
 --   })
 --   vim.lsp.enable('visa')
--- in init.lua. The commands :VisaRun, :VisaAssemble and :VisaGen are in visa.lua, which works here too.
+-- in init.lua. The commands :VisaRun, :VisaProve and the others are in visa.lua, which works here too.
 return {
   cmd = { 'visa-lsp' },
   filetypes = { 'visa', 'yaml.visa-launch' },

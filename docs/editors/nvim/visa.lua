@@ -3,8 +3,14 @@
 -- in init.lua. Options: cmd (list of strings), settings ({ platform = 'TGLLP' }), on_attach (function), embedded (true: also for
 -- vISA in the strings of OpenCL, C, C++ and Python, beside the servers of those languages; :VisaBlock then opens the block under
 -- the cursor as a text of its own, and :w writes it back into the string).
--- It gives the file type, the language server, which knows launch files (*.launch.yaml) too, and the commands :VisaAssemble,
--- :VisaRun [LAUNCH FILE] and :VisaGen, which puts the machine code into the location list (with Intel's finalizer).
+-- It gives the file type, the language server, which knows launch files (*.launch.yaml) too, and the commands
+--   :VisaAssemble
+--   :VisaRun [LAUNCH FILE]
+--   :VisaGen                                 the machine code (with Intel's finalizer)
+--   :VisaProve [PROPERTY...] [; CONDITION]...  what is not proved of every launch; a launch that refutes is a file for :VisaRun
+--   :VisaWhy [ELEMENT]                       what made an element such as y[37]; else the first failure
+--   :VisaRead [KERNEL]                       pseudo-code, in a window of its own
+-- All complete their arguments. Gen, Prove and Why fill the location list.
 
 local M = {}
 
@@ -74,6 +80,119 @@ function M.run(launch, done)
   end)
 end
 
+-- Puts items into the location list of a window and opens it, unless a function is to be called.
+local function list(window, title, items, result, done, none)
+  vim.fn.setloclist(window, {}, ' ', { title = title, items = items })
+  if done then
+    done(result)
+  elseif not result.ok or #items == 0 then
+    say({ result.error or none }, result.ok)
+  else
+    vim.cmd('lopen')
+  end
+end
+
+-- What is not proved: an entry for each line, with the launch that refutes it as a file.
+function M.prove(options, done)
+  local buffer, window = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
+  local argument = { properties = options.properties, assume = options.assume }
+  return call('visa.prove', argument, function(result)
+    local items, counts, folder = {}, {}, vim.fn.tempname()
+    for _, one in ipairs(result.results or {}) do
+      counts[one.answer] = (counts[one.answer] or 0) + 1
+      if one.answer ~= 'proved' then
+        local fault = one.faults and one.faults[1]
+        local text = table.concat({ one.property, one.answer .. ':', fault and fault.message or one.reason or '' }, ' ')
+        if one.launch then
+          local file = ('%s/%s.%s.%d.launch.yaml'):format(folder, one.kernel:gsub('[^%w_.-]', '_'), one.property, one.line)
+          vim.fn.mkdir(folder, 'p')
+          vim.fn.writefile(vim.split(one.launch, '\n', { plain = true }), file)
+          text = text .. ' (:VisaRun ' .. file .. ')'
+        end
+        local kind = one.answer == 'refuted' and 'W' or 'I'
+        table.insert(items, { bufnr = buffer, lnum = one.line, type = kind, text = text })
+      end
+    end
+    local title = {}
+    for _, answer in ipairs({ 'proved', 'bounded', 'refuted', 'unknown' }) do
+      if counts[answer] then
+        table.insert(title, counts[answer] .. ' ' .. answer)
+      end
+    end
+    title = table.concat(title, ', ')
+    list(window, title, items, result, done, title ~= '' and title or 'nothing to prove')
+  end)
+end
+
+-- What made an element of a buffer: an entry for each instruction, the nearest first.
+function M.why(value, done)
+  local buffer, window = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
+  return call('visa.why', { value = value }, function(result)
+    local items = {}
+    for _, node in ipairs(result.nodes or {}) do
+      local words = { node.text }
+      for name, held in pairs(node.values) do
+        table.insert(words, name .. ' = ' .. (type(held) == 'table' and vim.inspect(held):gsub('%s+', ' ') or tostring(held)))
+      end
+      local line = node.line ~= vim.NIL and node.line or 0
+      table.insert(items, { bufnr = buffer, lnum = line, text = table.concat(words, '  ') })
+    end
+    list(window, result.value or '', items, result, done, 'no cause')
+  end)
+end
+
+-- The pseudo-code of a kernel, else of all, in a window of its own.
+function M.read(kernel, done)
+  return call('visa.read', {}, function(result)
+    local lines = {}
+    for _, one in ipairs(result.kernels or {}) do
+      if not kernel or one.name == kernel then
+        for _, line in ipairs(one.lines) do
+          table.insert(lines, line.text)
+        end
+      end
+    end
+    if #lines > 0 then
+      vim.cmd('vnew')
+      vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = 'nofile', 'wipe', false
+      vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+      vim.bo.filetype, vim.bo.modifiable = 'c', false
+    end
+    if done then
+      done(result)
+    elseif #lines == 0 then
+      say({ result.error or 'there is no such kernel' }, false)
+    end
+  end)
+end
+
+-- The candidates that begin with what is typed.
+local function beginning(lead, words)
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, words)
+end
+
+local function complete_elements(lead)
+  local client, words = own(0), {}
+  local params = { command = 'visa.launchTemplate', arguments = { { uri = vim.uri_from_bufnr(0) } } }
+  local answer = client and client.request_sync('workspace/executeCommand', params, 5000, 0)
+  for _, argument in ipairs(answer and answer.result and answer.result.arguments or {}) do
+    if argument.kind == 'buffer' or argument.kind == 'image' then
+      table.insert(words, (argument.name ~= '' and argument.name or argument.index) .. '[0]')
+    end
+  end
+  return beginning(lead, words)
+end
+
+local function complete_kernels(lead)
+  local words = {}
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
+    table.insert(words, line:match('^%s*%.kernel%s+"?([^"%s]+)'))
+  end
+  return beginning(lead, words)
+end
+
 -- The machine code of the text as a location list: a finding or a Gen instruction for each entry, at the line that it is of.
 function M.gen(done)
   local buffer, window = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
@@ -91,14 +210,7 @@ function M.gen(done)
         end
       end
     end
-    vim.fn.setloclist(window, {}, ' ', { title = table.concat(titles, '; '), items = items })
-    if done then
-      done(result)
-    elseif #items == 0 then
-      say({ result.error or 'no machine code' }, false)
-    else
-      vim.cmd('lopen')
-    end
+    list(window, table.concat(titles, '; '), items, result, done, 'no machine code')
   end)
 end
 
@@ -199,6 +311,22 @@ function M.setup(options)
   vim.api.nvim_create_user_command('VisaRun', function(command)
     M.run(command.args ~= '' and command.args or nil)
   end, { nargs = '?', complete = 'file' })
+  vim.api.nvim_create_user_command('VisaProve', function(command)
+    local parts = vim.split(command.args, '%s*;%s*')
+    local properties = table.concat(vim.split(vim.trim(parts[1]), '%s+'), ',')
+    M.prove({ properties = properties ~= '' and properties or nil, assume = vim.list_slice(parts, 2) })
+  end, {
+    nargs = '*',
+    complete = function(lead)
+      return beginning(lead, { 'race', 'bounds', 'divergence', 'uninitialised' })
+    end,
+  })
+  vim.api.nvim_create_user_command('VisaWhy', function(command)
+    M.why(command.args ~= '' and command.args or nil)
+  end, { nargs = '?', complete = complete_elements })
+  vim.api.nvim_create_user_command('VisaRead', function(command)
+    M.read(command.args ~= '' and command.args or nil)
+  end, { nargs = '?', complete = complete_kernels })
 end
 
 return M
