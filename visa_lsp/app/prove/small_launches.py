@@ -59,7 +59,9 @@ def evaluate(term: Sum, values: Mapping[str, int]) -> int | None:
         elif atom.parts:
             parts = [evaluate(part, values) for part in atom.parts]
             known = [part for part in parts if part is not None]
-            value = None if len(known) < len(parts) else known[0] // atom.divisor if atom.divisor else prod(known)
+            if len(known) == len(parts):
+                value = known[0] // atom.divisor if atom.divisor else prod(known)
+                value = known[0] & known[1] if atom.is_bits else value
         if value is None:
             return None
         total += factor * value
