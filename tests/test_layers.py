@@ -136,7 +136,7 @@ LATE = {
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
-        "app.prove.operand_terms", "app.prove.payload", "app.prove.small_launches", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
+        "app.prove.needs", "app.prove.operand_terms", "app.prove.payload", "app.prove.small_launches", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
         "app.read.expressions", "app.read.fold",
         "app.read.lines", "app.read.names", "app.why.answer", "app.why.dependences", "app.why.group_replay", "app.why.page",
         "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
@@ -152,7 +152,7 @@ LATE = {
         "app.captures.importing", "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
         "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.confirm", "app.prove.small_launches", "app.read.pseudo_code",
-        "app.stats.dump_folder", "app.why.answer", "app.why.stopped_run", "cli.read", "cli.zeinfo",
+        "app.stats.dump_folder", "app.why.answer", "app.why.stopped_run", "cli.read", "cli.run", "cli.zeinfo",
     },
     "visa_lsp.lsp": {
         "cli.serve",

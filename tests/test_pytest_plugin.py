@@ -59,7 +59,7 @@ def test_launch_files_are_tests_whose_failure_is_the_report(folder, asked):
     words, status = ran(folder, *(["--visa"] if asked == "option" else []), rewritten=asked == "setting")
     assert "1 failed, 2 passed" in words
     assert status == 1
-    assert "FAILED average.launch.yaml::average" in words
+    assert "FAILED average.launch.yaml::average - " in words
     assert "average.launch.yaml: kernel average on TGLLP, interp: 2 groups" in words
     assert "  fault: out-of-bounds: reads bytes 128-131, element 32 of `x`, which has 128 bytes (32 elements)" in words
     assert re.search(r"^    \S*average\.visaasm:39: gather4_scaled", words, re.MULTILINE)

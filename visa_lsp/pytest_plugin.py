@@ -7,6 +7,8 @@ because pytest loads this module at every start.
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+_CACHES = pytest.StashKey[ExitStack]()
 _ENDINGS = (".launch.yaml", ".launch.yml")
 
 
@@ -56,6 +59,10 @@ class LaunchTest(pytest.Item):
 
     def runtest(self) -> None:
         """Run the launch. Raises LaunchFailure with the output of ``visa-lsp run``."""
+        with _without_rewriting():
+            self._run()
+
+    def _run(self) -> None:
         try:
             from visa_lsp.app.launch import runner
             from visa_lsp.app.launch.file import read_launch_file
@@ -65,26 +72,34 @@ class LaunchTest(pytest.Item):
             from visa_lsp.app.errors import NEEDS_NUMPY
 
             raise LaunchFailure(NEEDS_NUMPY) from None
-        from visa_lsp.app.launch.printing import Outcome, text_lines
+        from visa_lsp.app.caches import open_caches
+        from visa_lsp.app.launch.printing import Outcome, failure_line, text_lines
         from visa_lsp.launchfile.values import point_words
 
         engine, checks = self.config.getoption("visa_engine"), self.config.getoption("visa_checks")
         options = runner.RunOptions(engine=engine, checks=checks)
+        if _CACHES not in self.config.stash:
+            self.config.stash[_CACHES] = caches = ExitStack()
+            caches.enter_context(open_caches("run"))
+            self.config.add_cleanup(caches.close)
         try:
             first = read_launch_file(self.path)
             for point in first.sweep.points() if first.sweep is not None else [()]:
                 report = runner.run_launch(read_launch_file(self.path, point=point), options)
                 if not report.ok:
                     name = " at ".join(word for word in (_format_path(self.path), point_words(point)) if word)
-                    raise LaunchFailure("\n".join(text_lines(Outcome(name, report))))
+                    raise LaunchFailure("\n".join(text_lines(Outcome(name, report))), failure_line(report))
         except (runner.LaunchError, runner.TextProblems) as error:
             raise LaunchFailure(str(error)) from None
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **more: Any) -> Any:
-        """Return only the report; for an internal error, the traceback."""
-        if isinstance(excinfo.value, LaunchFailure):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, *args, **more)
+        """Return only the report, whose line in the summary names the failure; for an internal error, the traceback."""
+        if not isinstance(excinfo.value, LaunchFailure):
+            return super().repr_failure(excinfo, *args, **more)
+        shown = excinfo.getrepr(style="value")
+        if shown.reprcrash is not None:
+            shown.reprcrash.message = excinfo.value.line
+        return shown
 
     def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
         """Return the file and the name of the test."""
@@ -92,7 +107,22 @@ class LaunchTest(pytest.Item):
 
 
 class LaunchFailure(Exception):  # noqa: N818 - a failed test, in the words of its report
-    """A launch that fails its test."""
+    """A launch that fails its test: the report, and the line for the summary."""
+
+    def __init__(self, report: str, line: str = "") -> None:
+        super().__init__(report)
+        self.line = line or report.partition("\n")[0]
+
+
+@contextmanager
+def _without_rewriting() -> Iterator[None]:
+    """Import without pytest's rewriting of assertions, which compiles every module of a plugin's package at its first import."""
+    before = sys.meta_path[:]
+    sys.meta_path[:] = [finder for finder in before if type(finder).__module__ != "_pytest.assertion.rewrite"]
+    try:
+        yield
+    finally:
+        sys.meta_path[:] = before
 
 
 def _format_path(path: Path) -> str:

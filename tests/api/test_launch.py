@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from corpus import place
 
 import visa_lsp
 
@@ -104,6 +105,15 @@ def test_an_array_that_is_given_twice_is_one_buffer(saxpy, x):
     strided = np.repeat(np.arange(COUNT, dtype=np.float32), 2)[::2]
     saxpy.launch(7, 16, by_name(strided, strided))
     assert (strided == 3.5 * np.arange(COUNT)).all()
+
+
+def test_arrays_that_share_elements_are_refused(saxpy):
+    v = np.ones(150, np.float32)
+    with pytest.raises(visa_lsp.LaunchError, match="arguments x and y: the arrays overlap in memory"):
+        saxpy.launch(groups=7, local_size=16, args=by_name(v[50:], v[:100]))
+    v = np.ones(200, np.float32)
+    assert saxpy.launch(groups=7, local_size=16, args=by_name(v[::2], v[1::2])).ok
+    assert v[:4].tolist() == [1, 3.5, 1, 3.5]
 
 
 def test_each_of_several_runs_starts_from_the_same_memory(saxpy, x, y):
@@ -295,6 +305,17 @@ def test_arguments_go_by_the_names_of_the_ze_info():
     result = visa_lsp.load(EXAMPLES / "mandelbrot.visaasm").launch(groups=(3, 5), local_size=(16, 4), args=args)
     assert result["img"] is image
     assert (image == np.load(EXAMPLES / "mandelbrot.npy")).all()
+
+
+def test_an_array_of_another_type_than_the_kernels_is_refused():
+    folder = place("run/TGLLP/axpy")
+    kernel = visa_lsp.load(folder / "saxpy.visaasm", ze_info=folder / "axpy.zeinfo.yaml").kernels["saxpy"]
+    x, y = np.ones(32, np.float32), np.zeros(32, np.float64)
+    with pytest.raises(
+        visa_lsp.LaunchError, match=r"argument 0: the array has float64, but the kernel's type is float\* \(float32\)"
+    ):
+        kernel.launch(groups=1, local_size=32, args=[y, x, 2.0, 32])
+    assert "<td>1</td><td>x</td><td>buffer</td><td>float*</td>" in kernel._repr_html_()
 
 
 def test_the_arguments_of_a_kernel_are_told_without_a_ze_info(saxpy):

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from visa_lsp.app.check.fixes import apply, mend
+from visa_lsp.cli.main import main
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
 from visa_lsp.text import Span
 
@@ -80,3 +81,31 @@ def test_fix_says_how_many_findings_have_a_fix_that_it_leaves(run, tmp_path):
     status, _, err = run("check", "--fix", "--unsafe-fixes", path)
     assert (status, path.read_text()) == (0, text.replace("MOV", "mov").replace("mvo", "mov"))
     assert "left" not in err
+
+
+ONE_ANSWER = {
+    "mov (M1, 8) V40(0,0)<1> r0(0,1)<0;1,0>": "mov (M1, 8) V40(0,0)<1> %r0(0,1)<0;1,0>",
+    "mov (M1, 8) V40(0,0)<1> %R0(0,1)<0;1,0>": "mov (M1, 8) V40(0,0)<1> %r0(0,1)<0;1,0>",
+    "add (M1, 8) V40(0,0)<1> V40(0,0)<1;1,0> 0x2": "add (M1, 8) V40(0,0)<1> V40(0,0)<1;1,0> 0x2:ud",
+    "add (M1, 8) V40(0,0)<1> V40(0,0)<1;1,0> 2": "add (M1, 8) V40(0,0)<1> V40(0,0)<1;1,0> 2:d",
+    "mul (M1, 8) V41(0,0)<1> V41(0,0)<1;1,0> 1.5": "mul (M1, 8) V41(0,0)<1> V41(0,0)<1;1,0> 1.5:f",
+    "cmp.eq (M1, 8) P1 V40(0,0)<1;1,0> 0": "cmp.eq (M1, 8) P1 V40(0,0)<1;1,0> 0:d",
+    "mov (M1, 8) V40(0,0)<1> 0x1:uh": "mov (M1, 8) V40(0,0)<1> 0x1:uw",
+    "mov (M1, 8) V40(0,0)<1> 0x1:int32_t": "mov (M1, 8) V40(0,0)<1> 0x1:d",
+    "mov (M1, 8) V40(0,0) V40(0,0)<1;1,0>": "mov (M1, 8) V40(0,0)<1> V40(0,0)<1;1,0>",
+    "mov (M1, 8) V40(0,0)<1> (-)0x2": "mov (M1, 8) V40(0,0)<1> -0x2:d",
+    # Several answers: the sign of a word, the type of a number among floats.
+    "mov (M1, 8) V40(0,0)<1> 0x1:dword": "mov (M1, 8) V40(0,0)<1> 0x1:dword",
+    "mul (M1, 8) V41(0,0)<1> V41(0,0)<1;1,0> 2": "mul (M1, 8) V41(0,0)<1> V41(0,0)<1;1,0> 2",
+}
+
+
+def test_what_has_one_right_answer_is_mended(tmp_path):
+    head = (
+        '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8 align=GRF\n'
+        ".decl V41 v_type=G type=f num_elts=8 align=GRF\n.decl P1 v_type=P num_elts=8\n"
+    )
+    path = tmp_path / "k.visaasm"
+    path.write_text(head + "".join(f"    {line}\n" for line in ONE_ANSWER) + "    ret (M1, 1)\n")
+    main(["check", "--fix", str(path)])
+    assert path.read_text().splitlines()[5:-1] == [f"    {line}" for line in ONE_ANSWER.values()]

@@ -164,6 +164,7 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
 @pytest.mark.full  # to build the site takes ten times what its pages take
 @NEEDS_MKDOCS
 def test_every_document_is_a_page(site):
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 15_000_000
     fragments = set((ROOT / "docs" / "changes").glob("*.*.md"))
     for path in {*(ROOT / "docs").rglob("*.md")} - fragments:
         name = path.relative_to(ROOT / "docs").with_suffix(".html").as_posix().replace("README.html", "index.html")

@@ -9,7 +9,7 @@ import pytest
 from corpus import place
 from each_case import each_of
 
-from visa_lsp.app.launch.count_values import Counts
+from visa_lsp.app.launch.count_values import CountArguments
 from visa_lsp.app.launch.defaults import DefaultSizes, fit_count
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run
@@ -31,6 +31,12 @@ FLAT, ODD, PLANE, SIDES = (128,), (111, 128), (27, 32, 1024), (29, 43, 32, 48, 1
 def test_a_buffer_ends_before_one_element_too_many(case):
     reached, extents, expected = case
     assert fit_count(reached, extents) == expected
+
+
+@each_of([(1280, 1280), (1281, 1280), (1300, 1280), (1600, 1280), (3 * 320 + 19 * 20 + 16, 1280), (1263, 1263)])
+def test_a_volume_ends_before_one_row_or_plane_too_many(case):
+    reached, expected = case
+    assert fit_count(reached, (16, 20, 4, 1280), (4,)) == expected
 
 
 @pytest.fixture
@@ -98,22 +104,25 @@ def test_a_launch_file_needs_no_launch_file(folder, capsys):
     assert "--kernel takes OpenCL C only" in capsys.readouterr().err
 
 
-PLANES = DefaultSizes((16, 16, 1), (3, 2, 1))
+LINE = DefaultSizes((32, 1, 1), (3, 1, 1))
+TALL, WIDE = DefaultSizes((16, 16, 1), (2, 3, 1)), DefaultSizes((16, 16, 1), (3, 4, 1))
+VOLUME = DefaultSizes((8, 4, 2), (3, 7, 3))
 
 
 @each_of(
     [
-        ({1: "n"}, [{1}], DefaultSizes((32, 1, 1), (3, 1, 1)), {1: 96}, {1: 79}),
-        ({1: "rows", 2: "cols"}, [{1}], DefaultSizes((32, 1, 1), (3, 1, 1)), {1: 80, 2: 96}, {1: 89, 2: 96}),
-        ({1: "w", 2: "h"}, [{1, 2}], DefaultSizes((32, 1, 1), (3, 1, 1)), {1: 12, 2: 8}, {1: 7, 2: 13}),
-        ({1: "w", 2: "h"}, [{1}, {2}], PLANES, {1: 48, 2: 32}, {1: 43, 2: 23}),
-        ({1: "h", 2: "w", 3: "pitch"}, [{1}, {2}], PLANES, {1: 32, 2: 48, 3: 56}, {1: 23, 2: 43, 3: 47}),
-        ({1: "a", 2: "b"}, [], PLANES, {1: 48, 2: 32}, {1: 48, 2: 32}),  # exactly covered
-        ({1: "n"}, [{1}], PLANES, {1: 48}, {1: 23}),
-        ({1: "nx", 2: "ny", 3: "nz"}, [{1}, {2}, {3}], DefaultSizes((8, 4, 2), (3, 4, 2)), {1: 24, 2: 16, 3: 4}, {1: 19, 2: 13, 3: 2}),
+        ({1: "n"}, [{1}], LINE, {1: 96}, {1: 79}),
+        ({1: "rows", 2: "cols"}, [{1}], LINE, {1: 96, 2: 80}, {1: 79, 2: 89}),
+        ({1: "w", 2: "h"}, [{1, 2}], LINE, {1: 12, 2: 8}, {1: 7, 2: 13}),
+        ({1: "w", 2: "h"}, [{1}, {2}], TALL, {1: 32, 2: 48}, {1: 29, 2: 19}),
+        ({1: "w", 2: "h"}, [{1}, {2}], WIDE, {1: 48, 2: 64}, {1: 43, 2: 23}),
+        ({1: "h", 2: "w", 3: "pitch"}, [{1}, {2}], WIDE, {1: 64, 2: 48, 3: 56}, {1: 23, 2: 43, 3: 47}),
+        ({1: "a", 2: "b"}, [], TALL, {1: 32, 2: 48}, {1: 32, 2: 48}),  # exactly covered
+        ({1: "n"}, [{1}], WIDE, {1: 64}, {1: 43}),
+        ({1: "nx", 2: "ny", 3: "nz"}, [{1}, {2}, {3}], VOLUME, {1: 24, 2: 28, 3: 6}, {1: 19, 2: 11, 3: 3}),
     ]
-)  # fmt: skip
+)
 def test_the_counts_of_a_launch_differ_and_vary_as_primes_where_the_kernel_compares_them(case):
     names, guards, sizes, even, uneven = case
-    counts = Counts(names, tuple(map(frozenset, guards)))
+    counts = CountArguments(names, tuple(map(frozenset, guards)))
     assert (counts.even(sizes).counts, counts.uneven(sizes).counts) == (even, uneven)

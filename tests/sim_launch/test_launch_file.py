@@ -7,6 +7,7 @@ import pytest
 
 from visa_lsp.app.launch.file import parse_launch, read_launch_file
 from visa_lsp.sim.launch.config import ImageArg, LaunchError, LocalArg, SamplerArg
+from visa_lsp.sim.launch.layout import Geometry
 
 FULL = """\
 kernel: k
@@ -74,3 +75,14 @@ def test_not_all_of_very_many_arguments_are_listed():
         parse("groups: [1]\nargs: [" + ", ".join(["{value: 1}"] * 300) + "]\nexpect: [{arg: y z, values: [1]}]")
     assert "known arguments: 0, 1, 2, " in error.value.message
     assert error.value.message.endswith(", 39 and 260 more")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dimensions"),
+    [("groups: [4, 1]", 2), ("groups: 4", 1), ("groups: [4, 1, 1]", 1), ("global_size: [4, 1]", 2), ("groups: [2, 1, 3]", 3),
+     ("groups: [4]\nwork_dim: 3", 3)],
+)  # fmt: skip
+def test_the_number_of_dimensions_follows_the_numbers_given(sizes, dimensions):
+    config = parse_launch(f"{sizes}\nlocal_size: [1, 1]\n", Path("k.launch.yaml")).config
+    groups = config.global_size or config.groups
+    assert Geometry(16, 32, groups, (1, 1, 1), given_dimensions=config.dimensions).dimensions == dimensions

@@ -23,7 +23,7 @@ LATE: Final = "\x06"
 LABEL: Final = "\x08"
 # The class of a declaration is this and its token.
 DECLARATION: Final = "\x10"
-_MAX_TOKENS: Final = 200_000
+_MAX_TOKENS: Final = 10_000
 _ids = count()
 _tokens: dict[str, str] = {}
 _definitions: dict[str, str] = {}
@@ -46,7 +46,7 @@ def definition_of(token: str) -> str:
     return _definitions[token]
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=4096)
 def _value_class(text: str) -> str:
     if text[:2] not in ("0x", "0X"):
         return "\x04"

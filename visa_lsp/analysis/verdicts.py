@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from visa_lsp.analysis.tokens import LABEL, UNKNOWN
 
 # Classes of a kind of body; a compiler's text of 200,000 lines has some thousands.
-_MAX_CLASSES: Final = 50_000
+_MAX_CLASSES: Final = 10_000
 # The missing names of a line: for each, twice its index among the undeclared names, plus one for a label. None: no
 # verdict.
 Verdict = tuple[int, ...] | None

@@ -128,8 +128,20 @@ class PassedArguments:
             raise LaunchError(f"argument {key}: expected a NumPy array, got {type(array).__name__}", key)
         self.arrays[key] = array
         if id(array) not in self._work:
+            self._refuse_overlap(key, array)
             self._work[id(array)] = _plain(key, self._own(key, array))
         return self._work[id(array)]
+
+    def _refuse_overlap(self, key: int | str, array: Array) -> None:
+        """Raise LaunchError if an array shares memory with another one, because the results of one would replace the other's."""
+        for other_key, other in self.arrays.items():
+            if (
+                other is not array
+                and (array.flags.writeable or other.flags.writeable)
+                and np.shares_memory(array, other)
+            ):
+                words = "overlap in memory; pass a copy of one, or one array for both"
+                raise LaunchError(f"arguments {other_key} and {key}: the arrays {words}", key)
 
     def _own(self, key: int | str, array: Array) -> Array:
         if array.dtype.hasobject or not array.dtype.itemsize:

@@ -18,6 +18,7 @@ from visa_lsp.api.result import LaunchResult
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.launch.runner import ready, run_ready
 from visa_lsp.app.ze_info import infer_ze_info
+from visa_lsp.program.elements import cl_element, element_bytes, is_float
 from visa_lsp.sim.launch.config import Array, BufferArg, LaunchConfig, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.zeinfo.emit.slots import EmitError
@@ -197,6 +198,7 @@ class LoadedKernel:
             said["symbols"] = {**config.symbols, **arrays}
         if args is not None:
             said["args"] = in_place_of(config.args, passed.args)
+            _refuse_other_types(passed.arrays, self.arguments)
         if said:
             said["expect"] = ()
         config = replace(config, **said, kernel=self.name)
@@ -221,6 +223,14 @@ class LoadedKernel:
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}({self.describe_arguments()})>"
+
+    def _repr_html_(self) -> str:
+        try:
+            rows = [(one.index, one.name, one.kind, one.type) for one in self.arguments]
+        except LaunchError as error:
+            return html.paragraph(f"kernel {self.name}: {error}")
+        title = f"kernel {self.name}" + (f", SIMD{self.simd_size}" if self.simd_size else "")
+        return html.paragraph(title) + html.table(("argument", "name", "kind", "type"), rows)
 
     def describe_arguments(self) -> str:
         """Return the arguments in words, or why they are unknown."""
@@ -257,3 +267,16 @@ def _pair(threads: Sequence[int]) -> tuple[int, int]:
 
 def _is_whole(number: object) -> bool:
     return isinstance(number, SupportsIndex) and not isinstance(number, bool)
+
+
+def _refuse_other_types(arrays: Mapping[int | str, Array], arguments: Sequence[KernelArgument]) -> None:
+    """Raise LaunchError for an array whose elements have another size than those of the kernel's pointer, or another kind."""
+    for argument in arguments:
+        array = arrays.get(argument.index, arrays.get(argument.name))
+        element = cl_element(argument.type.rstrip("* ")) if argument.type.endswith("*") else ""
+        if array is None or not element or array.dtype.kind not in "biuf":  # records stand for any type
+            continue
+        if array.dtype.itemsize != element_bytes(element) or (array.dtype.kind == "f") != is_float(element):
+            words = f"the array has {array.dtype.name}, but the kernel's type is {argument.type} ({element})"
+            key = argument.index if argument.index in arrays else argument.name
+            raise LaunchError(f"argument {key}: {words}; convert it with .astype, or .view its bytes", key)

@@ -38,7 +38,8 @@ def write_items(path: str, key: str, items: list[dict[str, Any]], inputs: Iterab
 
     items.sort(key=lambda item: tuple(map(str, item.values())))
     text = json.dumps({"version": _VERSION, "tool": "visa-lsp", key: items}, indent=1) + "\n"
-    write_file(path, text.encode(), inputs)
+    # A name without a folder is the default one, or as good as that.
+    write_file(path, text.encode(), inputs, is_default=not os.path.dirname(path))  # noqa: PTH120
 
 
 def relative(path: str, baseline: str) -> str:

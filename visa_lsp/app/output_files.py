@@ -1,7 +1,8 @@
 """Writes output files atomically and never over an input.
 
 A regular file is replaced by a temporary one, which is nameless until the replacement if the system supports that, so that
-no unfinished file remains. A symbolic link is kept and its target replaced. Other files (a FIFO, a device) are written to.
+no unfinished file remains. A symbolic link is kept and its target replaced, but an output that the user has not named follows
+no link out of its folder. Other files (a FIFO, a device) are written to.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ _PAUSE: Final = 0.05
 
 
 @contextlib.contextmanager
-def replace_file(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
+def replace_file(target: Path, inputs: Iterable[str | Path] = (), *, is_default: bool = False) -> Iterator[IO[bytes]]:
     """Yield a stream whose bytes replace ``target`` when the block succeeds; else nothing changes.
 
-    Raises OSError if ``target`` is one of ``inputs`` by any name or cannot be written, and its subclass IsADirectoryError if
-    it is a folder.
+    ``is_default``: the user has not named the file. Raises OSError if ``target`` is one of ``inputs`` by any name, leads out
+    of its folder by default or cannot be written, and its subclass IsADirectoryError if it is a folder.
     """
     refuse_input(target, inputs)
+    if is_default:
+        refuse_link_out(target)
     about = _about(target)
     if about is not None and stat.S_ISDIR(about.st_mode):
         raise IsADirectoryError(21, "is a directory")
@@ -67,10 +70,10 @@ def replace_file(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO
     _put_in_place(temporary, real)
 
 
-def write_file(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> None:
-    """Write a file. Raises UserError if it cannot be written or is an input."""
+def write_file(path: str, data: bytes, inputs: Iterable[str | Path] = (), *, is_default: bool = False) -> None:
+    """Write a file. Raises UserError if it cannot be written or is an input; ``is_default`` as in ``replace_file``."""
     try:
-        with replace_file(Path(path), inputs) as stream:
+        with replace_file(Path(path), inputs, is_default=is_default) as stream:
             stream.write(data)
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: {reason(error)}") from None
@@ -106,6 +109,13 @@ def _without_signals() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def refuse_link_out(target: str | Path) -> None:
+    """Raise OSError if a file is a symbolic link that leads out of its folder."""
+    real, folder = Path(os.path.realpath(target)), Path(os.path.realpath(os.path.dirname(target) or "."))  # noqa: PTH120
+    if not real.is_relative_to(folder):
+        raise OSError(f"is a symbolic link out of its folder, to {real}; name that file to write it")
 
 
 def refuse_input(target: str | Path, inputs: Iterable[str | Path]) -> None:

@@ -64,7 +64,7 @@ def extract_zebin(name: str, zebin: Zebin, folder: str, platform: Platform | Non
     for file in files:
         check_output(str(target / file), [name])
     for file, data in files.items():
-        write_file(str(target / file), data)
+        write_file(str(target / file), data, is_default=True)
     return [str(target / file) for file in files]
 
 

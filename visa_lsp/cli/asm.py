@@ -99,7 +99,7 @@ def _assemble(args: argparse.Namespace, path: str, written: dict[str, str], abou
         if zebin is None:
             return EXIT_FINDINGS
         data = zebin
-    write_output(output, data, inputs)
+    write_output(output, data, inputs, is_default=not args.output)
     written[output] = source.name
     about["output"] = output
     return EXIT_OK

@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def write_output(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> None:
-    """Write a file, or standard output for ``-``. Raises UserError if it cannot be written or is an input."""
+def write_output(path: str, data: bytes, inputs: Iterable[str | Path] = (), *, is_default: bool = False) -> None:
+    """Write a file, or standard output for ``-``; ``is_default``: the user has not named it.
+
+    Raises UserError if it cannot be written or is an input.
+    """
     if path == STDIN:
         write_data(data)
     else:
-        write_file(path, data, inputs)
+        write_file(path, data, inputs, is_default=is_default)
 
 
 def write_report(path: str, text: str, inputs: Iterable[str | Path] = ()) -> None:

@@ -169,7 +169,7 @@ def _write_launches(
         text = launch.replace(f"\n{program_line(program.name)}", there, 1)
         if source is not None:  # a launch file does not name a source, because that has to be compiled
             text = f"# visa-lsp run {shlex.quote(source)} --launch {shlex.quote(str(path))}\n{text}"
-        write_output(str(path), text.encode(), inputs)
+        write_output(str(path), text.encode(), inputs, is_default=True)
         written[key] = str(path)
     return written
 

@@ -33,7 +33,6 @@ from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.outputs import write_output
 from visa_lsp.cli.progress_line import Progress
-from visa_lsp.companions import launches_beside
 from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, is_regular, open_file
 
@@ -219,6 +218,8 @@ def run_command(args: Namespace) -> int:
 
 def _each_launch(task: Input) -> list[Input]:
     """Return an input once for each launch file beside it; unchanged if it has none but its own."""
+    from visa_lsp.companions import launches_beside
+
     name, more, _ = task
     if name == STDIN or Path(name).suffix in LAUNCHES or is_opencl(name) or not Path(name).is_file():
         return [task]
@@ -341,10 +342,10 @@ def _with_launch_file(programs: list[str]) -> str | None:
     """
     if len(programs) < 2 or not all(Path(p).is_file() for p in programs):
         return None
+    from visa_lsp.companions import kernels_in, launches_beside
+
     found = [p for p in programs if launches_beside(Path(p))]
     if not found and all(p.endswith(TEXTS) for p in programs):
-        from visa_lsp.companions import kernels_in
-
         found = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
     return found[0] if len(found) == 1 else None
 

@@ -84,26 +84,34 @@ def stats_command(args: argparse.Namespace) -> int:
     """Report the figures of each input."""
     if args.compare:
         return _compare(args)
+    status = EXIT_OK
+    paths: list[str] = []
+    errors: list[dict[str, str]] = []
     with TextInputs(args) as inputs:
-        try:
-            named = [path for one in args.inputs for _, path in inputs.texts_of(one)]
-        except SourceError as problems:
-            for line in problems.lines:
-                say(line)
-            _print([], [], [{"input": "", "error": printable(str(problems))}], (), args)
-            return EXIT_FINDINGS
-        args.inputs = [path for one in named for path in inputs_of(one)]
-        return _report(args, inputs)
+        for named in args.inputs:
+            try:
+                paths += [path for _, text in inputs.texts_of(named) for path in inputs_of(text)]
+            except SourceError as problems:
+                status = max(status, EXIT_FINDINGS)
+                errors.append({"input": printable(named), "error": printable(str(problems))})
+                for line in problems.lines:
+                    say(line)
+            except UserError as error:
+                complain(str(error))
+                errors.append({"input": printable(named), "error": printable(str(error))})
+                status = EXIT_USAGE
+        args.inputs = paths
+        return max(status, _report_figures(args, inputs, errors))
 
 
-def _report(args: argparse.Namespace, inputs: TextInputs) -> int:
+def _report_figures(args: argparse.Namespace, inputs: TextInputs, errors: list[dict[str, str]]) -> int:
+    """Report the figures of texts, objects and dumps; return the exit status."""
     baseline = _baseline_to_write(args)
     known = read_known(args.baseline) if args.baseline and baseline is None else None
     platform = args.platform or (platform_of_launch(args.launch) if args.launch else None)
     status = EXIT_OK
     kernels: list[KernelFigures] = []
     dumps: list[DumpFigures] = []
-    errors: list[dict[str, str]] = []
     with Progress(wanted=len(args.inputs) > 1) as line, cluster_of(args) as cluster:
         for number, one in enumerate(_count_inputs(args, platform, cluster)):
             sys.stderr.write(one.said)

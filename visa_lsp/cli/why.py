@@ -18,7 +18,6 @@ from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say, whole_number
 from visa_lsp.cli.outputs import write_report
-from visa_lsp.cli.run import compile_kernel
 from visa_lsp.cli.text_inputs import add_compiler
 
 if TYPE_CHECKING:
@@ -75,6 +74,8 @@ def why_command(args: argparse.Namespace) -> int:
         with ExitStack() as folder:
             program, launch = args.input, args.launch
             if is_opencl((args.stdin_filename or "") if program == STDIN else program):
+                from visa_lsp.cli.run import compile_kernel
+
                 path, beside = launch_paths(program, launch, args.stdin_filename)
                 assert path is not None
                 build, launched = compile_kernel(program, path, beside, args, folder, None, None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.lane import Effect, Meaning
 
 
 class MemoryUse(Enum):
@@ -93,6 +93,11 @@ class FenceForm(Effect, frozen=True):
 MessageForm = ElementForm | TexelForm | BlockForm | SampleForm | FenceForm
 
 
-def data_fields(form: ElementForm | TexelForm | BlockForm) -> tuple[str, ...]:
-    """Return the fields of a message that are data, not addresses."""
-    return (form.data,) if isinstance(form, BlockForm) else (form.data, *form.sources)
+def data_fields(meaning: Meaning | None) -> tuple[str, ...]:
+    """Return the fields of a message that are data, not addresses; none for other instructions."""
+    match meaning:
+        case ElementForm(data=data, sources=sources) | TexelForm(data=data, sources=sources):
+            return (data, *sources)
+        case BlockForm(data=data):
+            return (data,)
+    return ()

@@ -187,8 +187,6 @@ class Slot(Struct, frozen=True, eq=False):
     limits: tuple[int, int | None] | None = None
     most: int | None = None  # INTEGER: maximum of a number that the finalizer reads in any form
     choices: Mapping[str, tuple[int, ...]] | None = None  # GROUP: the legal numbers of each of its fields
-    lane_bytes: int = 0  # RAW: bytes that a lane moves, if certain; for each letter if ``per_channel``
-    per_channel: bool = False
     hexadecimal: bool = False  # INTEGER: hexadecimal only in text 4.2
     length: bool = False  # INTEGER: a number after a slash, the length of the register before it
     # SURFACE: numbers of predefined surfaces that are refused here, with the platforms on which the finalizer refuses them.
@@ -226,6 +224,7 @@ class Modifier(Struct, frozen=True, eq=False):
     # For a field that is not stored: the field and the bit in which other writers of objects store the word.
     heard: tuple[str, int] | None = None
     unread: frozenset[str] = frozenset()  # words that the finalizer of 2026 misreads
+    any_number: bool = False  # WORD: the finalizer of 2026 reads any number
     newest: int | None = None  # a word of text 4.2 only: the value if such a text omits it
     doc: str = ""
 
@@ -268,13 +267,11 @@ class Modifier(Struct, frozen=True, eq=False):
 
     def _letters(self, text: str) -> int | None:
         value = 0
-        while text:
-            hit = next((w for w in sorted(self.words, key=len, reverse=True) if text.startswith(w)), None)
-            if hit is None:
-                return None
-            value |= self.words[hit]
-            text = text[len(hit) :]
-        return value
+        for word, bit in self.words.items():
+            if text.startswith(word):
+                value |= bit
+                text = text[len(word) :]
+        return None if text else value
 
     def _angles(self, text: str) -> int | None:
         value = 0

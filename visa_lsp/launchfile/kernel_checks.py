@@ -101,9 +101,18 @@ class _Arguments:
         known = [name for index in range(self.info.argument_count) if (name := self.info.argument_name(index))]
         for entry in expect.value if expect is not None and isinstance(expect.value, list) else ():
             named = entry.value.get("arg") if isinstance(entry.value, dict) else None
-            if named is not None and isinstance(named.value, str) and named.value.isidentifier() and named.value not in known:
+            if (
+                named is not None
+                and isinstance(named.value, str)
+                and named.value.isidentifier()
+                and named.value not in known
+            ):
                 near = nearest(named.value, known) or ""
-                hint = f"did you mean '{near}'?" if near else f"known arguments: {', '.join(known[:40]) or 'without names'}"
+                hint = (
+                    f"did you mean '{near}'?"
+                    if near
+                    else f"known arguments: {', '.join(known[:40]) or 'without names'}"
+                )
                 words = f"kernel '{self.info.name}' has no argument '{named.value:.100}'; {hint}"
                 self.checks.add(rules.NO_SUCH_ARGUMENT, named, words, change_to(self.checks.source.span(named), near))
 

@@ -380,10 +380,10 @@ def channels_of(mask: int) -> tuple[int, ...]:
     return tuple([channel for channel in range(4) if mask >> channel & 1])
 
 
-def memory_of(inst: Inst, *, flat: bool = False) -> MessageMemory:
-    """Return the memory of a message."""
-    surface = inst.get("surface")
-    if flat:
+def memory_of(inst: Inst) -> MessageMemory:
+    """Return the memory of a message; the flat address space for rows without a surface."""
+    surface, form = inst.get("surface"), inst.row.meaning
+    if not inst.row.has_field("surface") or (isinstance(form, ElementForm) and form.flat):
         return FLAT
     if not inst.row.has_field("addrtype"):
         if not isinstance(surface, General | RawOperand):
@@ -460,7 +460,7 @@ def _elements(inst: Inst, form: ElementForm) -> ElementMessage:
                 alignment = min(4, size) if len(elements) > 1 or single else 1
     data_operand = raw_operand(inst, form.data)
     return ElementMessage(
-        form.use, memory_of(inst, flat=form.flat), _addresses(inst, form, size), form.data, data_operand, size, cell,
+        form.use, memory_of(inst), _addresses(inst, form, size), form.data, data_operand, size, cell,
         first, elements, single, alignment or size, control_of(inst), guard_of(inst), inst.row.has(Trait.RESIDENCY),
         update_of(inst), form.sources, form.fetches and form.use is MemoryUse.READ and data_operand.var == 0,
     )  # fmt: skip
@@ -518,7 +518,7 @@ def _block(inst: Inst, form: BlockForm) -> BlockMessage:
     if not 0 < width * height <= MAX_BLOCK_BYTES:
         raise MessageError(f"a block of {width} bytes by {height} rows is too large")
     return BlockMessage(
-        form.use, memory_of(inst, flat=is_matrix), form.corner, (number(inst, "immx"), number(inst, "immy")), size,
+        form.use, memory_of(inst), form.corner, (number(inst, "immx"), number(inst, "immy")), size,
         width, height, blocks, number(inst, "order") == codes.ORDER_TRANSPOSED, bool(number(inst, "vnni")), form.edge,
         form.data, raw_operand(inst, form.data), guard_of(inst), control_of(inst), bool(number(inst, "payload")),
     )  # fmt: skip

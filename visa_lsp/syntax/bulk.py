@@ -216,7 +216,7 @@ def label_offsets(code: str) -> list[tuple[int, str]]:
     return found
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def statement_of(code: str) -> Statement | None:
     """Return ``parse_line`` of a line, cached for lines that are parsed often; statements do not contain their place."""
     return parse_line(code)

@@ -29,7 +29,8 @@ MAX_LINE: Final = 20_000
 # A number of a text is in one line, so that the length of the line bounds the cost of its conversion.
 if 0 < sys.get_int_max_str_digits() < MAX_LINE:
     sys.set_int_max_str_digits(MAX_LINE)
-MAX_SHAPES: Final = 20_000
+# Shapes and declarations that are kept: a text of 16,000 lines has some 420 shapes.
+MAX_SHAPES: Final = 2_048
 _MAX_NESTING: Final = 60
 _OPENING: Final = "([-~!+?"
 # Lines without expressions in the grammar; the name of a declaration, which may contain signs; strings.

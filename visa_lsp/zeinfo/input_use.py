@@ -18,6 +18,7 @@ from visa_lsp.flow.bit_accesses import accesses_of
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.flow.storage import storage_of
 from visa_lsp.flow.value_flow import ValueFlow
+from visa_lsp.program.message import MemoryKind, memory_of
 from visa_lsp.program.model import General, Immediate, Inst, Kernel, RawOperand, State, Value
 from visa_lsp.program.traits import Trait
 
@@ -26,9 +27,7 @@ THREAD_NUMBERS: Final = (12, 13)  # %hw_id, %sr0
 PREDEFINED: Final = (R0, *THREAD_NUMBERS)
 FIRST_DECLARED: Final = 32
 _SOME_GRF: Final = 32  # any size, because the variable of an operand does not depend on it
-_SLM_SFID: Final = 3
 _POINTER_BYTES: Final = 8
-_FLAT, _BTI = 1, 4
 _SOURCES: Final = ("src0", "src1", "src2")
 _ADDRESSES: Final = ("address", "off", "offset", "goff", "src0")
 
@@ -190,13 +189,11 @@ class InputUse:
 
     def _surface(self, inst: Inst) -> int | None:
         """Return the binding table index of a message, if it is in the text."""
-        surface = inst.get("surface")
-        if inst.get("addrtype") == _BTI and isinstance(surface, Immediate):
-            return surface.bits if surface.bits < 240 else None
-        if isinstance(surface, int) and not isinstance(surface, bool) and "addrtype" not in inst.row.index:
-            number = self._state.get((False, surface))
-            return number if number is not None and number < 240 else None
-        return None
+        memory = memory_of(inst)
+        number = memory.number if memory.kind is MemoryKind.BINDING else None
+        if memory.kind is MemoryKind.VARIABLE:
+            number = self._state.get((False, memory.number))
+        return number if number is not None and number < 240 else None
 
 
 def _compares_with_zero(inst: Inst) -> bool:
@@ -209,9 +206,7 @@ def _variable(value: Value) -> int | None:
 
 
 def _is_slm(inst: Inst) -> bool:
-    if inst.row.has(Trait.FENCE):
-        return False
-    return inst.get("sfid") == _SLM_SFID if "sfid" in inst.row.index else inst.get("surface") == 0
+    return memory_of(inst).is_shared
 
 
 def _coordinates(inst: Inst) -> int:

@@ -103,7 +103,7 @@ def result_of(task: Task, verdict: Verdict) -> FileResult:
     before, after = verdict.before, verdict.after
     if task.write and before is not None and after is not None and after != before.text:
         try:
-            write_file(task.path, before.to_bytes(after))
+            write_file(task.path, before.to_bytes(after), is_default=not task.named)
         except UserError as error:
             return FileResult(task.name, error=str(error))
     shown = number_findings([f for f in verdict.findings if task.selection.shows(f.rule, task.name)])

@@ -85,7 +85,7 @@ def write_program(build: Build, folder: Path, *, ir: bool = False) -> list[str]:
     for name in files:
         check_output(str(folder / name), source)
     for name, data in files.items():
-        write_file(str(folder / name), data, source)
+        write_file(str(folder / name), data, source, is_default=True)
     return [str(folder / name) for name in files]
 
 

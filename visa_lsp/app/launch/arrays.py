@@ -51,7 +51,7 @@ def create_array(given: GivenArray) -> Array:
 
 def write_array(path: Path, array: Array) -> None:
     """Write a ``.npy`` file as a whole. Raises OSError or ValueError if it cannot be written."""
-    with replace_file(path) as stream:
+    with replace_file(path, is_default=True) as stream:
         np.save(stream, array, allow_pickle=False)
 
 

@@ -37,7 +37,7 @@ _IDLE: Final = (3, 5, 5)  # work items beyond a count along the axes of a plane:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class CountArguments:
     """The counts of a kernel: names by argument, and for each comparison with an id the arguments that it depends on."""
 
     names: Mapping[int, str]
@@ -54,8 +54,8 @@ class Counts:
             values |= zip(sides, (total // short, short), strict=True)
         for index, name in self.names.items():
             if _PITCH.fullmatch(name):
-                values.setdefault(index, _unused(range(total + _PITCH_STEP, 2 * total + 256, _PITCH_STEP), values))
-            values.setdefault(index, _unused((total * part // of for part, of in _TILES), values))
+                values.setdefault(index, _pick_other(range(total + _PITCH_STEP, 2 * total + 256, _PITCH_STEP), values))
+            values.setdefault(index, _pick_other((total * part // of for part, of in _TILES), values))
         return replace(sizes, counts=values)
 
     def uneven(self, sizes: DefaultSizes) -> DefaultSizes:
@@ -66,12 +66,16 @@ class Counts:
         if len(axes) == 1:
             idle = [sizes.local[0] // 2 + 1]  # a whole thread of a group
         ends = [max(2, sizes.totals[axis] - more) for axis, more in zip(axes, idle, strict=True)]
+        is_single = len(self.names) == 1
         values: dict[int, int] = {}
-        for index, axis in self._axes(sizes).items():
+        for index, axis in sorted(self._axes(sizes).items(), key=lambda placed: placed[1]):
             if index in guards:
-                values[index] = _prime(min(ends) if len(self.names) == 1 else ends[axes.index(axis)], values.values())
+                end = min(ends) if is_single else ends[axes.index(axis)]
+                if axis == 1 and values:  # wider than high
+                    end = min(end, max(values.values()) * 2 // 3)
+                values[index] = _prime(end, values.values())
             else:
-                values[index] = max(sizes.totals) if len(self.names) == 1 else sizes.totals[axis]
+                values[index] = max(sizes.totals) if is_single else sizes.totals[axis]
         if sides := self._sides(sizes):
             values |= zip(sides, _prime_sides(sizes.across - min(_IDLE)), strict=True)
         for index, name in self.names.items():
@@ -85,8 +89,16 @@ class Counts:
         return replace(sizes, counts=values)
 
     def _axes(self, sizes: DefaultSizes) -> dict[int, int]:
-        """Return the axis of work items for as many counts as there are axes, by name, else in order."""
+        """Return the axis of work items for as many counts as there are axes: by name, else in order.
+
+        Along a line it belongs to the first count that the kernel compares with ids.
+        """
         free = [axis for axis, total in enumerate(sizes.totals) if total > 1 or not axis]
+        if (
+            len(free) == 1
+            and (first := next((index for guard in self.guards for index in sorted(guard)), None)) is not None
+        ):
+            return {first: 0}
         placed: dict[int, int] = {}
         for use_names in (True, False):
             for index, name in self.names.items():
@@ -105,14 +117,16 @@ class Counts:
         return sides if all(index in self.names for index in sides) else []
 
 
-def counts_of(kernel: Kernel, names: Mapping[int, str], places: Mapping[int, int], ids: Iterable[int]) -> Counts:
+def counts_of(
+    kernel: Kernel, names: Mapping[int, str], places: Mapping[int, int], ids: Iterable[int]
+) -> CountArguments:
     """Return the counts of a kernel with their guards.
 
     ``places`` has the variable of each count, ``ids`` those with ids of work items and groups. If the kernel loads a count,
     every count is a guard.
     """
     if not names.keys() <= places.keys():
-        return Counts(names, (frozenset(names),) if len(names) == 1 else tuple(frozenset((n,)) for n in names))
+        return CountArguments(names, (frozenset(names),) if len(names) == 1 else tuple(frozenset((n,)) for n in names))
     use = InputUse(kernel)
     given = use.find_reached(map(use.root, ids))
     counted = {index: use.find_reached((use.root(place),)) for index, place in places.items() if index in names}
@@ -125,11 +139,11 @@ def counts_of(kernel: Kernel, names: Mapping[int, str], places: Mapping[int, int
             continue
         others = [source for source in sources if source not in given] or sources
         guards[frozenset(n for n, of in counted.items() if not of.isdisjoint(others))] = None
-    return Counts(names, tuple(guard for guard in guards if guard))
+    return CountArguments(names, tuple(guard for guard in guards if guard))
 
 
-def _unused(numbers: Iterable[int], values: Mapping[int, int]) -> int:
-    """Return the first number that is no value; the last one if there is none."""
+def _pick_other(numbers: Iterable[int], values: Mapping[int, int]) -> int:
+    """Return the first number that differs from all values, else the last number."""
     number = 1
     for number in numbers:
         if number > 1 and number not in values.values():

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.app.launch.defaults import DefaultSizes, default_argument, is_count
+from visa_lsp.app.launch.defaults import DefaultSizes, default_argument
 from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.elements import element_of
 from visa_lsp.program.model import Immediate, Kernel, RawOperand, State
@@ -132,7 +132,7 @@ def _argument(info: KernelInfo, index: int, sizes: DefaultSizes, types: Mapping[
         "default": flow(made.launch),
         "launch": made.launch,
         "words": made.words,
-        "counts": is_count(info, index) or (sizes.nameless and is_count(info, index, nameless=True)),
+        "counts": sizes.has_count(info, index),
         "overrun": made.overrun,
     }
 

@@ -73,7 +73,7 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
         refuse_existing(target)
     for target, array in arrays.items():
         write_array(target, array)
-    with replace_file(path) as stream:
+    with replace_file(path, is_default=True) as stream:
         stream.write(encode_text(text))
     return [path, *arrays]
 

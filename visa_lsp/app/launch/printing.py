@@ -14,7 +14,7 @@ are others), ``faults`` (``kind``, ``message``, ``text`` with all in one
 line, ``kernel``, ``group``,
 ``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
-``other_place``, ``other_excerpt``, ``count``, the number of faults at the same lines of the source of which this is the first; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
+``other_place``, ``other_excerpt``, ``count`` (the number of faults at the same lines of the source; this is the first); ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
 of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it),
 ``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for findings that are not faults),
 ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``, ``count``, ``kernel``, ``group``, ``thread``,
@@ -154,6 +154,24 @@ def verdict(report: RunReport) -> str:
         return "ok"
     watched = "no fault found" if report.is_watched else "nothing was checked"
     return f"ran, {watched}; nothing was expected"
+
+
+def failure_line(report: RunReport) -> str:
+    """Return the first failure of a report in a line: a fault with its place, else an expectation."""
+    if report.faults:
+        fault = report.faults[0]
+        place = f"line {fault.line + 1}: " if fault.line >= 0 else ""
+        more = (
+            f" (and {_count(len(report.faults) + report.more_faults - 1, 'more fault')})"
+            if len(report.faults) > 1
+            else ""
+        )
+        return f"{fault.kind.value}: {place}{fault.message}{more}"
+    failed = next((e for e in report.expectations if not e.ok), None)
+    if failed is not None:
+        return f"arg {_name_argument(report, failed.arg)}: {failed.message}"
+    missing = next((kind for kind, is_found in report.expected_faults.items() if not is_found), "")
+    return f"the expected fault {missing} was not found" if missing else verdict(report)
 
 
 def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.inputs import is_object
 from visa_lsp.app.launch import forms
-from visa_lsp.app.launch.count_values import Counts, counts_of
-from visa_lsp.app.launch.defaults import DefaultSizes, Triple, is_count
+from visa_lsp.app.launch.count_values import CountArguments, counts_of
+from visa_lsp.app.launch.defaults import NAMELESS, DefaultSizes, Triple, is_count
 from visa_lsp.app.launch.file import LaunchFile, parse_launch
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.program import (
@@ -60,7 +60,7 @@ _SYMBOL_BYTES: Final = 65536
 _MIN_ITEMS: Final = 80  # of a line of groups, at least three and an odd number
 _MIN_ROWS: Final = 16
 _MAX_ROWS_OF_GROUPS: Final = 80
-_VOLUME_GROUPS: Final = (3, 4, 2)
+_VOLUME_GROUPS: Final = (2, 5, 2)
 _LOCAL_SIZES: Final = ((128, 1, 1), (64, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 1))
 _MAX_LOCAL_SIZE: Final = (256, 1, 1)
 _LOCAL_SQUARES: Final = ((8, 8, 1), (16, 16, 1), (32, 32, 1))
@@ -202,7 +202,7 @@ class _Proposer:
         self.symbols = _symbols(module, self.info, sections, options, given)
         self.sizes = _sizes(kernel, self.info, given, told)
         self.given_counts = self.sizes[0].counts
-        self.counts: dict[bool, Counts] = {}
+        self.counts: dict[tuple[bool, bool], CountArguments] = {}
         self.left = steps
         self.platform: tuple[Platform, str] | None = None
 
@@ -262,15 +262,11 @@ class _Proposer:
         shown = uneven if _is_wrong(rest, uneven) and not _is_wrong(trial, proposal) else proposal
         return replace(shown, uneven=uneven, even=proposal)
 
-    def _counts(self, sizes: DefaultSizes) -> Counts:
+    def _counts(self, sizes: DefaultSizes) -> CountArguments:
         """Return the counts of the kernel; ``sizes`` say whether nameless integers are among them."""
-        key = sizes.nameless
+        key = (sizes.nameless, sizes.totals[2] > 1)
         if key not in self.counts:
-            indexes = [
-                n
-                for n in range(self.info.argument_count)
-                if is_count(self.info, n) or (key and is_count(self.info, n, nameless=True))
-            ]
+            indexes = [n for n in range(self.info.argument_count) if sizes.has_count(self.info, n)]
             names = {index: self.info.argument_name(index) for index in indexes}
             ids = set[int]().union({*_GROUP_IDS, _R0}, *(_local_ids(self.kernel, self.info, axis) for axis in range(3)))
             self.counts[key] = counts_of(self.kernel, names, self._places(indexes), ids)
@@ -309,7 +305,7 @@ class _Proposer:
 
         trials: list[_Trial] = []
         # Nameless integers are treated as counts only if that causes no fault.
-        is_nameless = any(is_count(self.info, a["index"], nameless=True) for a in first.told["arguments"])
+        is_nameless = any(is_count(self.info, a["index"], NAMELESS) for a in first.told["arguments"])
         for sizes in [*(replace(sizes, nameless=True) for sizes in self.sizes if is_nameless), *self.sizes]:
             trials.append(self._try(self._counts(sizes).even(sizes)))
             if not any(rank(trials[-1])):
@@ -534,35 +530,45 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
         if z > 1 or is_volume:
             several = _VOLUME_GROUPS
         elif y > 1 or (is_plane and told["required"]):
-            several = _plane_groups((x, y, z), is_wide=True)
+            several = _tall_groups((x, y, z))
         reads_group = not variables.isdisjoint((*_GROUP_IDS, _R0))
         found.append(
-            DefaultSizes((x, y, z), groups or (several if reads_group else (1, 1, 1)), _given_counts(given, told))
+            DefaultSizes((x, y, z), groups or (several if reads_group else (1, 1, 1)), _read_counts(given, told))
         )
     return found
 
 
-def _plane_groups(local: Triple, *, is_wide: bool) -> Triple:
-    """Return several groups along x and y whose work items form a plane that is wider than high, or the reverse."""
+def _tall_groups(local: Triple) -> Triple:
+    """Return several groups along x and y whose work items form a plane that is higher than wide."""
     x, y, _ = local
-    if is_wide:
-        rows = max(2, _MIN_ROWS // y)
-        return max(2, rows * y // x + 1), rows, 1
     columns = 1 if x > _MIN_ROWS * y else max(2, _MIN_ROWS // x)
     return columns, min(columns * x // y + 1, _MAX_ROWS_OF_GROUPS), 1
 
 
+def _wide_groups(local: Triple) -> Triple:
+    """Return several groups along x and y whose work items form a plane that is wider than high."""
+    x, y, _ = local
+    rows = max(2, _MIN_ROWS // y)
+    return max(2, rows * y // x + 1), rows, 1
+
+
 def _other_groups(sizes: DefaultSizes, *, is_guarded: bool) -> Triple:
-    """Return other numbers of groups along each axis that has several; along x alone only if no count leaves some idle."""
+    """Return the numbers of groups for sides whose order is the other one.
+
+    If the kernel compares counts with ids, there are more work items along each axis than the longer side has, because
+    only these show that a guard takes the wrong side.
+    """
     x, y, z = sizes.groups
     if sizes.totals[2] > 1:
-        return max(1, y // 2), x + 2, z + 1
+        return x + 1, (x + 1) * sizes.local[0] // sizes.local[1] + 1 if is_guarded else max(1, y // 2), z + 1
     if sizes.totals[1] > 1:
-        return _plane_groups(sizes.local, is_wide=False)
+        columns, rows, _ = _wide_groups(sizes.local)
+        width = columns * sizes.local[0]
+        return columns, min(width // sizes.local[1] + 1, _MAX_ROWS_OF_GROUPS) if is_guarded else rows, 1
     return (x, y, z) if is_guarded or x == 1 else (x + 2, y, z)
 
 
-def _given_counts(given: Spec, told: Spec) -> dict[int, int]:
+def _read_counts(given: Spec, told: Spec) -> dict[int, int]:
     """Return the given values of counts by argument, and the first large one for the others."""
     args = given.get("args")
     found: dict[int, int] = {}

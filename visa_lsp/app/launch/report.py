@@ -192,10 +192,10 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
         at = next((n for n, inst in enumerate(other.instructions) if inst.line == fault.other_line), -1)
     elif fault.other and (found := _INSTRUCTION.search(fault.other)):
         at = int(found[1])
-    return replace(fault, source=_source_of(body, fault.instruction), other_source=_source_of(other, at))
+    return replace(fault, source=source_of(body, fault.instruction), other_source=source_of(other, at))
 
 
-def _source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
+def source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
     """Return the file and line of the marks above an instruction; None without them."""
     if body is None or not 0 <= at < len(body.instructions):
         return None

@@ -5,7 +5,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
-BY_CONTENTS: Final = "its address depends on the value that"  # a reason: contents of a buffer lead the access anywhere
+BY_CONTENTS: Final = "its address depends on"  # a reason: contents of a buffer lead the access anywhere
 
 
 class BufferNeed(Struct, frozen=True):
@@ -20,7 +20,7 @@ class ProofResult(Struct, frozen=True):
 
     ``answer`` is proved, refuted, unknown, or bounded (proved for the first rounds of loops only). ``launch`` is the
     text of a launch file that shows the fault, ``faults`` are those of its run at this line, as ``run`` has them in JSON.
-    ``buffer`` is the memory accessed there, ``needs`` are the sizes of buffers that the answer presumes.
+    ``source`` is the place in the source that the text was compiled from, ``path:line``; ``buffer`` is the memory accessed there, ``needs`` are the sizes of buffers that the answer presumes.
     """
 
     property: str
@@ -30,6 +30,7 @@ class ProofResult(Struct, frozen=True):
     assumptions: tuple[str, ...] = ()
     launch: str | None = None
     reason: str | None = None
+    source: str | None = None
     buffer: str | None = None
     needs: tuple[BufferNeed, ...] = ()
     faults: tuple[dict[str, Any], ...] = ()

@@ -37,7 +37,6 @@ from visa_lsp.app.prove.spaces import (
     memory_of,
 )
 from visa_lsp.app.prove.terms import (
-    LOADED,
     TRUE,
     Atom,
     Claim,
@@ -67,7 +66,7 @@ PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0
 ASSUMPTION_SECONDS: Final = 0.2
-MAX_NAMES: Final = 3  # arguments in the assumptions that are offered
+MAX_NAMES: Final = 2  # arguments in the assumptions that are offered
 MAX_MISSES: Final = 3  # unanswered questions about one counterexample
 MAX_OVERHANG: Final = 8  # work items by whose accesses a group may leave shared local memory that others fill
 LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
@@ -478,8 +477,9 @@ class Prover:
             why = "neither a proof nor a counterexample was found"
         elif build is builds[0]:
             why = "the simulator did not confirm the launch that was found"
-            if (text := self._find_assumption(items, build)) is not None:
-                why += f"; with --assume {text!r} there is no such launch"
+            with suppress(OutOfTime):
+                if (text := self._find_assumption(items, build)) is not None:
+                    why += f"; with --assume {text!r} there is no such launch"
         else:
             why = _EQUAL
         return self._report_unknown(property_, lines[0], why)
@@ -487,11 +487,10 @@ class Prover:
     def _find_assumption(self, items: Sequence[SymbolicItem], build: _Conditions) -> str | None:
         """Return an assumption of the user's language that excludes some conditions, but not all launches."""
         names = [self._name(at) for at in self.symbols.values][:MAX_NAMES]
-        sizes = [f"{word}_{AXES[axis]}" for axis in self.axes for word in ("global_size", "local_size", "groups")]
-        texts = [f"{name} {sign} {size}" for name in names for size in sizes[::3] for sign in ("<=", ">=", "==")]
+        axes = [AXES[axis] for axis in self.axes]
+        texts = [f"{name} {sign} global_size_{axis}" for name in names for axis in axes for sign in ("<=", "==")]
         texts += [f"{a} {sign} {b}" for a, b in combinations(names, 2) for sign in ("<=", ">=")]
-        texts += [f"{name} >= 0" for name in names]
-        texts += [f"{size} == 1" for size in sizes] + [f"local_size_x <= {self.walker.simd}"]
+        texts += [f"{size}_{axis} == 1" for size in ("groups", "global_size") for axis in axes]
         for text in texts:
             claim = assumption(text, self.walker.info, self.symbols)
             question = self.solver.question()
@@ -628,8 +627,7 @@ class Prover:
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
         if need is not None and self._need_finder.is_by_contents(access):
             cause = loads_of(access.offset)[0]
-            words = f"line {cause.line} loads" if cause.why == LOADED else f"the atomic of line {cause.line} returns"
-            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {words}")
+            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {cause.why} of line {cause.line}")
         excuse = None
         if need is not None and need.nearest is not None and need.formula is not None:
             words = need.formula.words

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -217,12 +218,13 @@ def prove_kernel(
     """
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
+    from visa_lsp.app.launch.report import source_of
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption, find_fixed_values
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
     from visa_lsp.app.prove.loaded_parts import has_unread_parts
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
-    from visa_lsp.app.prove.small_launches import fixed_sizes, run_first_launches
+    from visa_lsp.app.prove.small_launches import fixed_keys, run_first_launches
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
     from visa_lsp.app.read.effects import Effects
@@ -259,9 +261,10 @@ def prove_kernel(
         given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
         confirmer = Confirmer(walker, runs, named=found.path is None)
         if loops is walk_loop and monotonic() < end:
-            quick = {"kernel": kernel.name, **fixed_sizes(walker.symbols)}
-            proposal = propose(module, run, place, quick, steps=TRIAL_STEPS)
-            run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
+            quick = {"kernel": kernel.name, **fixed_keys(walker.symbols)}
+            with suppress(LaunchError):  # no launch keeps the assumptions
+                proposal = propose(module, run, place, quick, steps=TRIAL_STEPS)
+                run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
             refuted = with_shown_lines([], runs.lines, kernel.name)
             journal.refute(_with_faults(one, runs, {}) for one in refuted)
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
@@ -285,7 +288,13 @@ def prove_kernel(
 
     results, walker = answers(walk_loop, options.properties)
     buffers = {one.line: _memory_name(info, *one.space) for one in walker.accesses}
-    journal.finish(_with_faults(one, runs, buffers) for one in results)
+    sources = {inst.line + 1: source_of(kernel, at) for at, inst in enumerate(kernel.instructions)}
+
+    def complete(one: ProofResult) -> ProofResult:
+        place = sources.get(one.line)
+        return structs.replace(_with_faults(one, runs, buffers), source=f"{place[0]}:{place[1]}" if place else None)
+
+    journal.finish(map(complete, results))
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if open_ and any(has_loop(routine.body) for routine in walker.reading.routines):
         # A launch that the simulator confirms refutes, however it was found.
@@ -297,7 +306,7 @@ def prove_kernel(
                 why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
                 is_bounded = walker.is_cut and other.answer == "proved"
                 results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
-    return [_with_faults(one, runs, buffers) for one in results]
+    return list(map(complete, results))
 
 
 def _without_contradicted(results: list[ProofResult], prover: Prover, runs: LaunchRuns) -> list[ProofResult]:

@@ -20,7 +20,19 @@ from visa_lsp.app.prove.assume import element_size
 from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.solve import SymbolicItem
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
-from visa_lsp.app.prove.terms import LOADED, RETURNED, Atom, Claim, Level, Sum, at_most, atoms_of, equal, number
+from visa_lsp.app.prove.terms import (
+    LOADED,
+    RETURNED,
+    UNFOLLOWED,
+    Atom,
+    Claim,
+    Level,
+    Sum,
+    at_most,
+    atoms_of,
+    equal,
+    number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +45,7 @@ MAX_FACTORS: Final = 3
 MAX_SYMBOLS: Final = 6  # of a formula's candidates
 MAX_ACCESSES: Final = 64  # of a question
 MAX_END: Final = 1 << 31  # of an access, in bytes
-MAX_CONSTANT_BYTES: Final = 1 << 20  # of a buffer whose size no argument gives
+MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size no argument gives
 MAX_MULTIPLE: Final = 64
 DIVISORS: Final = (2, 4, 8, 16, 32, 64)
 SLACK: Final = Fraction(1, 8)  # of a size that accesses may leave unused or exceed, relative to it
@@ -205,7 +217,7 @@ class NeedFinder:
             # The width of rows that no condition names is the number of work items along the axis below.
             if atom in made and atom not in {one for found in guards.values() for one in found} and min(axes):
                 made[atom] = totals[min(axes) - 1]
-        for axis, bounds in self._bounds_of_axes(made).items():
+        for axis, bounds in self._bounds_of_axes(made, local).items():
             totals[axis] = max(-(-one // local[axis]) * local[axis] for one in bounds)
         for axis in range(3):
             for own, value in (
@@ -228,21 +240,29 @@ class NeedFinder:
                     found.setdefault(axis, set()).update(values)
         return found
 
-    def _bounds_of_axes(self, made: Mapping[Atom, int]) -> dict[int, list[int]]:
+    def _bounds_of_axes(self, made: Mapping[Atom, int], local: Sequence[int]) -> dict[int, list[int]]:
         """Return for each axis the numbers of work items that reach the bounds of its ids in a sample."""
         found: dict[int, list[int]] = {}
-        for part in {part: None for one in self.accesses for part in parts_of(one.path)}:
-            scales = [factor for atom, factor in part.term.factors for ids in self._ids if atom in ids]
-            axes = [axis for axis, ids in enumerate(self._ids) if ids & set(atoms_of(part))]
-            if part.word != "le" or len(axes) != 1 or not scales or min(scales) <= 0:
+        for part in {part: None for one in self.accesses for part in _comparisons(one.path)}:
+            terms = [
+                (atom, factor, axis)
+                for atom, factor in part.term.factors
+                for axis, ids in enumerate(self._ids)
+                if not atom.divisor and ids & {atom, *atoms_of(*atom.parts)}
+            ]
+            if min((factor for _, factor, _ in terms), default=0) <= 0:
                 continue
             rest = Sum(
                 tuple([pair for pair in part.term.factors if self._is_of_arguments(pair[0])]), part.term.constant
             )
             if rest.factors:
-                bound = -self._evaluate(rest, made) // min(scales) + 1  # a fixed group size scales the group
+                # The size of a group is a factor where it is fixed. A transposed index has the groups of another axis.
+                axis = next((axis for atom, _, axis in terms if atom.level is Level.GROUP), terms[0][2])
+                has_local = any(atom.level is Level.ITEM for atom, _, _ in terms)
+                scale = min(factor for _, factor, _ in terms)
+                bound = (-self._evaluate(rest, made) // scale + 1) * (1 if has_local else local[axis])
                 if 0 < bound < 1 << 20:
-                    found.setdefault(axes[0], []).append(bound)
+                    found.setdefault(axis, []).append(bound)
         return found
 
     def _is_of_arguments(self, atom: Atom) -> bool:
@@ -322,14 +342,17 @@ class NeedFinder:
         if not fits:
             return nothing
         is_far, _, _, formula, rests = min(fits, key=lambda fit: fit[:3])
-        if is_far:
-            return Need(nothing.name, nothing.bytes_each, None, formula if self._guards([last]) else None)
+        if is_far or (len(set(rests)) > 1 and max(rests) > 0):
+            plain = [fit for fit in fits if fit[3].factor == 1] if self._guards([last]) else []
+            compared = {atom for atoms in self._guards([last]).values() for atom in atoms}
+            nearest = (
+                min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[2]))[3] if plain else None
+            )
+            return Need(nothing.name, nothing.bytes_each, None, nearest)
         if all(rest <= 0 for rest in rests):
             return Need(nothing.name, nothing.bytes_each, formula)
-        if len(set(rests)) == 1:
-            whole = Formula(formula.factor, formula.symbols, formula.value + rests[0], f" + {rests[0]}")
-            return Need(nothing.name, nothing.bytes_each, whole, formula)
-        return Need(nothing.name, nothing.bytes_each, None, formula)
+        whole = Formula(formula.factor, formula.symbols, formula.value + rests[0], f" + {rests[0]}")
+        return Need(nothing.name, nothing.bytes_each, whole, formula)
 
     def _constant(self, nothing: Need, end: int) -> Need:
         if end * nothing.bytes_each > MAX_CONSTANT_BYTES:
@@ -418,6 +441,16 @@ def parts_of(path: Claim) -> tuple[Claim, ...]:
     return path.parts if path.word == "and" else (path,)
 
 
+def _comparisons(path: Claim) -> Iterator[Claim]:
+    """Yield the comparisons in a condition, at any depth."""
+    work = [path]
+    while work:
+        one = work.pop()
+        if one.word == "le":
+            yield one
+        work += one.parts
+
+
 def loads_of(*things: Sum | Claim) -> list[Atom]:
     """Return the values from memory that terms and conditions depend on."""
-    return [atom for atom in atoms_of(*things) if atom.why in (LOADED, RETURNED)]
+    return [atom for atom in atoms_of(*things) if atom.why in (LOADED, RETURNED, UNFOLLOWED)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic, NotModelled
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
-from visa_lsp.app.prove.terms import TRUE, Claim, Level, Sum, SumPool, at_most, either, negation, number
+from visa_lsp.app.prove.terms import TRUE, UNFOLLOWED, Claim, Level, Sum, SumPool, at_most, either, negation, number
 from visa_lsp.app.read.model import Calc, Choose, Compare, Expr, Lanes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
@@ -152,7 +152,7 @@ class LaneOperands:
             place = self.place(operand, site.control)
         if place is not None:
             return site.registers.read(place, signed=signed, line=site.line)
-        return self.pool.fresh("a register", Level.ITEM, *limits(type_.size, signed=signed), site.line)
+        return self.pool.fresh(UNFOLLOWED, Level.ITEM, *limits(type_.size, signed=signed), site.line)
 
     def _immediate(self, operand: Immediate, site: InstructionSite, *, signed: bool) -> Sum:
         type_ = unpack_type(operand.type)

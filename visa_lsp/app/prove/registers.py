@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from visa_lsp.app.prove.terms import (
     FALSE,
     TRUE,
+    UNFOLLOWED,
     ZERO,
     Claim,
     Level,
@@ -102,7 +103,7 @@ class ItemRegisters:
         if found is not None:
             return found
         low, high = limits(place.size, signed=signed)
-        return self.pool.fresh("a register", Level.ITEM if place.stride else Level.THREAD, low, high, line)
+        return self.pool.fresh(UNFOLLOWED, Level.ITEM if place.stride else Level.THREAD, low, high, line)
 
     def find(self, place: LanePlace, *, signed: bool) -> Sum | None:
         """Return the value of the item's lane; None if it is unknown."""

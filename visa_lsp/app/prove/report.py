@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import to_builtins
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_LINES: Final = 8  # of one answer, listed by their numbers
 MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
+_BUFFER: Final = re.compile(r"`[^`]*`")
 _ELSEWHERE: Final = "--launches DIR writes the launch files; visa-lsp run DIR/*.launch.yaml shows the faults again"
 
 
@@ -78,7 +81,10 @@ def _kernel_lines(
         why = f"{': ' if reason.startswith('time') else ', because '}{printable(reason)}" if reason else ""
         many = f" for {len(ones)} accesses" if len(ones) > 1 and buffer else ""
         of = f"{many or ' for the access'} of `{buffer}`" if buffer else ""
-        at = f" (lines {_list_lines(ones)})" if len(ones) > 1 else ""
+        places = [f"lines {_list_lines(ones)}"] if len(ones) > 1 else []
+        here = f"{Path.cwd()}/"
+        places += dict.fromkeys(printable(one.source.removeprefix(here)) for one in ones if one.source)
+        at = f" ({', '.join(places[: 1 + MAX_LINES])})" if places else ""
         lines.append(f"{name}:{ones[0].line}: {property_} {answer}{of}{why}{at}")
     for property_ in dict.fromkeys(one.property for one in results):
         counts = Counter(one.answer for one in results if one.property == property_)
@@ -108,10 +114,22 @@ def _refutation_lines(
     _, property_, launch = key
     lines = [f"{name}:{_list_lines(refuted)}: {property_} refuted"]
     faults = {fault["text"]: fault for one in refuted for fault in one.faults}
-    lines += [f"  {line}" for fault in faults.values() for line in fault_lines("fault", fault)]
+    lines += [f"  {line}" for fault in _group_faults(faults.values()) for line in fault_lines("fault", fault)]
     if key in written:
         return [*lines, f"    launch file: {written[key]}"]
     return [*lines, "    launch:", *(f"      {_cut(line)}" for line in launch.splitlines())]
+
+
+def _group_faults(faults: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the first fault of each pair of source lines and buffer with the count of its likes, as ``run`` does."""
+    groups: dict[object, dict[str, Any]] = {}
+    for fault in faults:
+        buffer = found[0] if (found := _BUFFER.search(fault["message"])) else ""
+        key = (frozenset((fault["source"], fault["other_source"])), buffer) if fault["source"] else len(groups)
+        known = groups.setdefault(key, fault)
+        if known is not fault:
+            groups[key] = {**known, "count": known["count"] + fault["count"]}
+    return list(groups.values())
 
 
 def _cut(line: str) -> str:

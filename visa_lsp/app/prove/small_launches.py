@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.file import parse_launch
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
     from visa_lsp.app.prove.payload import LaunchSymbols
-    from visa_lsp.app.prove.terms import Claim, Sum
+    from visa_lsp.app.prove.terms import Atom, Claim, Sum
     from visa_lsp.program.payload import KernelInfo
 
 MAX_ITEMS: Final = 256  # work items of a small launch
@@ -59,13 +59,17 @@ def evaluate(term: Sum, values: Mapping[str, int]) -> int | None:
         elif atom.parts:
             parts = [evaluate(part, values) for part in atom.parts]
             known = [part for part in parts if part is not None]
-            if len(known) == len(parts):
-                value = known[0] // atom.divisor if atom.divisor else prod(known)
-                value = known[0] & known[1] if atom.is_bits else value
+            value = _combine(atom, known) if len(known) == len(parts) else None
         if value is None:
             return None
         total += factor * value
     return total
+
+
+def _combine(atom: Atom, parts: Sequence[int]) -> int:
+    if atom.divisor:
+        return parts[0] // atom.divisor
+    return parts[0] & parts[1] if atom.is_bits else prod(parts)
 
 
 def holds(claim: Claim, values: Mapping[str, int]) -> bool | None:
@@ -109,14 +113,16 @@ def values_of(config: LaunchConfig, symbols: LaunchSymbols, info: KernelInfo) ->
     return None if others else values
 
 
-def fixed_sizes(symbols: LaunchSymbols) -> dict[str, list[int]]:
-    """Return the sizes that assumptions fix, as keys of a launch file."""
+def fixed_keys(symbols: LaunchSymbols) -> dict[str, list[Any]]:
+    """Return what assumptions fix, as keys of a launch file."""
     sizes = {"local_size": symbols.local, "groups": symbols.counts}
-    return {
+    found: dict[str, list[Any]] = {
         key: [term.constant if term.is_constant else 1 for term in terms]
         for key, terms in sizes.items()
         if terms[0].is_constant
     }
+    values = {index: term.constant for index, term in symbols.values.items() if term.is_constant}
+    return found | ({"args": [values.get(index) for index in range(max(values) + 1)]} if values else {})
 
 
 def run_first_launches(

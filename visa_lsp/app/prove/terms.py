@@ -16,9 +16,10 @@ from math import gcd
 from typing import Final
 
 MAX_MASK_RUNS: Final = 3  # of ones in the constant of an ``and``
-# Why a value is not modelled: it comes from memory.
+# Why a value is not modelled.
 LOADED: Final = "a loaded value"
 RETURNED: Final = "the result of an atomic"
+UNFOLLOWED: Final = "a register"  # written in a way that is not followed
 
 
 class Level(IntEnum):

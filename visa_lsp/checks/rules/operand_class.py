@@ -19,6 +19,7 @@ Images and blocks of media are not read from `%slm`, nor blocks of owords before
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.sema.model import BoundOperand
 
+_NUMBER = re.compile(r"-?(?:(?P<hex>0[xX][0-9a-fA-F]{1,16})|(?:0|[1-9]\d{0,18})(?P<fraction>\.\d+(?:[eE][-+]?\d+)?)?)")
 RULE = rule("V205", "operand-class", ERROR, __doc__)
 _EXPECTED = {
     Shape.RAW: "a raw operand such as `V1.0`",
@@ -89,6 +91,10 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     else:
         wanted = _EXPECTED.get(slot.shape) or _article(describe_classes(slot.classes))
     message = f"{article}{is_what} cannot be {where}; expected {wanted}"
+    if typed := _add_type(ctx, slot, problem):
+        number, is_safe = typed
+        fix = ctx.fix(f"write `{number}`", problem.place, number, safe=is_safe)
+        return ctx.report(RULE, problem.place, f"the number `{text}` lacks its type; write `{number}`", fixes=(fix,))
     if got.startswith(_OVERLOOKED.get(slot.shape, ("\n",))) and _readable(ctx, slot, problem):
         return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
     overlooks = (
@@ -97,6 +103,23 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         and bool(lower_severity(ctx, rows_at(ctx, problem.place.line)))
     )
     return ctx.report(RULE, problem.place, message, severity=WARNING if overlooks else None)
+
+
+def _add_type(ctx: CheckContext, slot: Slot, problem: Problem) -> tuple[str, bool] | None:
+    """Return an immediate with the type that it lacks, and whether no other type is meant; None for other operands."""
+    text = ctx.text(problem.place)
+    number = _NUMBER.fullmatch(text)
+    if number is None or slot.shape is not Shape.VECTOR or not slot.classes & IM:
+        return None
+    body = ctx.bound.body_at(problem.place.line)
+    bound = ctx.facts(body).by_line.get(problem.place.line) if body is not None else None
+    types = [t for o in bound.operands if (t := ctx.facts(body).type_of(o.value)) is not None] if bound and body else []
+    fractions = [t.name for t in types if t.is_float]
+    if number["fraction"]:
+        return f"{text}:{fractions[0] if fractions else 'f'}", bool(fractions)
+    is_long = not -(1 << 31) <= int(text, 0) < 1 << 32
+    name = ("uq" if is_long else "ud") if number["hex"] and not text.startswith("-") else "q" if is_long else "d"
+    return f"{text}:{name}", bool(types) and not fractions
 
 
 def _readable(ctx: CheckContext, slot: Slot, problem: Problem) -> bool:

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place, slot_words, words
+from visa_lsp.isa.message_forms import data_fields
 from visa_lsp.isa.model import Instruction, Operation, Shape, Trait
 from visa_lsp.isa.types import TYPES
 from visa_lsp.program.model import General, RawOperand
@@ -57,7 +58,8 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
                     f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{symbol.type.name}`; it must be {names}"
                 )
                 yield ctx.report(RULE, place, message)
-            if operand.slot.lane_bytes and name != "off" and not symbol.predefined and symbol.type.size != 4:
+            carries_dwords = row.has(Trait.DWORD_DATA) and name in data_fields(row.meaning)
+            if carries_dwords and not symbol.predefined and symbol.type.size != 4:
                 message = f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{symbol.type.name}`; its elements must have four bytes"
                 yield ctx.report(RULE, place, message)
             continue

@@ -53,7 +53,8 @@ def _report_missing(ctx: CheckContext, problem: Problem) -> Diagnostic:
     text = ctx.text(problem.place)
     region = form[form.index("<") :]
     new = text + region if text.endswith(")") else form
-    fix = ctx.fix(f"write `{new}`", problem.place, new)
+    # A destination that takes its elements in a row has one region only.
+    fix = ctx.fix(f"write `{new}`", problem.place, new, safe=region == "<1>")
     return ctx.report(RULE, problem.place, f"`{name}` lacks its region; write `{new}`", fixes=(fix,))
 
 

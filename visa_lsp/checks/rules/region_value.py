@@ -1,7 +1,8 @@
 """The hardware does not support a number of a region.
 
 Widths are 1, 2, 4, 8, 16; vertical strides 0, 1, 2, 4, 8, 16, 32; horizontal strides 0, 1, 2, 4. The newest lane instructions
-(`shfl_idx4`, `lfsr`) have one or two regions for each operand, and a table or its indices begin at a register.
+(`shfl_idx4`, `lfsr`) have one or two regions for each operand, and a table or its indices begin at a register. The addresses of
+a call lie in two registers at most.
 
 Why: a region is stored in three small codes; other numbers have no code.
 
@@ -20,15 +21,19 @@ warning. For the newest instructions the public verifier of 2026.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, words
 from visa_lsp.checks.support.verifier import lower_severity, rows_at
+from visa_lsp.isa.model import FlowClass
 from visa_lsp.program.model import General
+from visa_lsp.program.regions import byte_range, origin, source_elements
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 
 RULE = rule("V301", "region-value", ERROR, __doc__)
+MAX_REGISTERS: Final = 2  # that an operand of an instruction reads
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -47,6 +52,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     """Yield findings about operands that the hardware supports in few layouts only."""
     control = exec_control(bound)
+    if bound.row is not None and bound.row.flow is FlowClass.FUNCTION_CALL:
+        yield from _check_call(ctx, body, bound)
     for operand in bound.operands:
         value, node = operand.value, operand.node
         if not operand.slot.layouts or not isinstance(value, General) or not isinstance(node, tree.Ref):
@@ -74,9 +81,30 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             yield ctx.report(RULE, operand_place(bound, operand), message)
 
 
+def _check_call(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """Yield a finding if the addresses of a call, one for each lane, are in more than two registers."""
+    control = exec_control(bound)
+    for operand in bound.operands if control is not None else ():
+        value, node = operand.value, operand.node
+        type_ = ctx.facts(body).type_of(value)
+        if type_ is None or not isinstance(value, General) or not isinstance(node, tree.Ref) or node.region is None:
+            continue
+        assert control is not None
+        elements = source_elements(value.region, control.exec_size)
+        spans = []
+        for grf in ctx.grf_sizes:
+            first, end = byte_range(origin(value.row, value.col, type_.size, grf), elements, type_.size)
+            spans.append((end - 1) // grf - first // grf + 1)
+        if min(spans) > MAX_REGISTERS:
+            place = Place(bound.line, node.region.span)
+            fix = ctx.fix("change to `<0;1,0>`", place, "<0;1,0>")
+            message = f"the addresses are in {min(spans)} registers; they can be in {MAX_REGISTERS}, as with `<0;1,0>`"
+            yield ctx.report(RULE, place, message, fixes=(fix,))
+
+
 CHECK = Check(
     RULE,
     {"region-value": _report},
     instruction=_instruction,
-    wants=lambda row: any(slot.layouts for slot in row.slots),
+    wants=lambda row: row.flow is FlowClass.FUNCTION_CALL or any(slot.layouts for slot in row.slots),
 )

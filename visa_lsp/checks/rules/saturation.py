@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.rules.operand_type import type_words
+from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.operands import A
-from visa_lsp.isa.platforms import ALL, PLATFORMS, Platform
+from visa_lsp.isa.platforms import ALL, PLATFORMS
 from visa_lsp.isa.types import BF, DataType
 from visa_lsp.program.model import Address
 from visa_lsp.sema.model import Place
@@ -50,20 +51,21 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     if isinstance(operand.value, Address):
         found: tuple[str, Severity] | None = (f"`{row.mnemonic}` cannot saturate an address; leave out `.sat`", ERROR)
     else:
-        found = _judge(row, ctx.facts(body).type_of(operand.value), ctx.platform)
+        found = _judge(row, ctx.facts(body).type_of(operand.value), ctx)
     if found is not None:
         place = Place(bound.line, word.span)
         remove = ctx.fix("leave out `.sat`", Place(bound.line, Span(word.span.start - 1, word.span.end)), "")
         yield ctx.report(RULE, place, found[0], severity=found[1], fixes=(remove,))
 
 
-def _judge(row: Instruction, type_: DataType | None, platform: Platform | None) -> tuple[str, Severity] | None:
+def _judge(row: Instruction, type_: DataType | None, ctx: CheckContext) -> tuple[str, Severity] | None:
     """Return the message and severity of a wrong saturation of a result; None if it is legal."""
-    saturation = row.saturation
+    saturation, platform = row.saturation, ctx.platform
+    newest = ctx.dialect is Dialect.V42  # whose finalizer refuses each of them
     if saturation is None:
         return None
     if saturation.types is not None and not saturation.types:
-        if not saturation.verified:
+        if not saturation.verified and not newest:
             return f"`{row.mnemonic}` has no saturation; leave out `.sat` (the finalizer does not check)", WARNING
         return f"`{row.mnemonic}` has no saturation; leave out `.sat`", ERROR
     if platform is not None and platform.name not in saturation.platforms:
@@ -71,7 +73,7 @@ def _judge(row: Instruction, type_: DataType | None, platform: Platform | None) 
         return f"`{row.mnemonic}` can saturate from {first} on, not on {platform.name}", ERROR
     if type_ is None or saturation.types is None or type_ in saturation.types:
         return None
-    checked = saturation.verified >= ALL or (platform is not None and platform.name in saturation.verified)
+    checked = newest or saturation.verified >= ALL or (platform is not None and platform.name in saturation.verified)
     tail = "" if checked else " (the finalizer does not check)"
     names = type_words(saturation.types - {BF})
     message = f"`{row.mnemonic}` cannot saturate a result of type `{type_.name}`; expected {names}{tail}"

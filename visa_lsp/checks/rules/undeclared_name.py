@@ -29,6 +29,7 @@ from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, index_of
 from visa_lsp.diagnostics import Fix
 from visa_lsp.isa.model import Shape
 from visa_lsp.isa.operands import AO, A, G, P
+from visa_lsp.isa.predefined import SURFACE_BY_NAME, VARIABLE_BY_NAME
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.sema.model import VARIABLE_LETTER, SymbolKind
@@ -53,7 +54,12 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     related = [(place, f"`{name}` is also used here") for place in uses[1:MAX_RELATED_USES]]
     fixes = []
     message = f"`{name}` is not declared"
-    if is_taken(name):
+    known = _find_predefined(name)
+    if known:
+        message += f"; the predefined variable is `{known}`"
+        edits = tuple(ctx.edit(place, known) for place in (uses or [problem.place])[:MAX_RENAMED_USES])
+        fixes.append(Fix(f"change to `{known}`", edits, safe=True))
+    elif is_taken(name):
         message = f"`{name}` is not predefined, and no declaration may have such a name"
     elif body is not None:
         names = index_of(ctx, body)
@@ -86,9 +92,16 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
                     tuple(ctx.edit(place, found) for place in (uses if len(uses) <= MAX_RENAMED_USES else uses[:1])),
                 )
             )
-        if later is None and ended is None and len(kinds) == 1:
+        if later is None and ended is None and len(kinds) == 1 and not known:
             fixes += _declare(ctx, body, problems or [problem], kind, name)
     return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
+
+
+def _find_predefined(name: str) -> str:
+    """Return the predefined variable or state that a name without its sign, or in other letters, means; empty if none."""
+    word = f"%{name.removeprefix('%')}"
+    known = (word, word.lower()) if word != _NULL else ()
+    return next((one for one in known if one != name and (one in VARIABLE_BY_NAME or one in SURFACE_BY_NAME)), "")
 
 
 class _Missing:

@@ -36,6 +36,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(row, Instruction)
     if word == "sat":
         tail, severity = (" (the finalizer does not check)", WARNING) if row.saturation_dropped else ("", ERROR)
+        if ctx.dialect is Dialect.V42:  # whose finalizer refuses it
+            tail, severity = "", ERROR
         message = f"`{row.mnemonic}` has no saturation; leave out `.sat`{tail}"
         return ctx.report(RULE, problem.place, message, severity=severity)
     known = [w for m in row.modifiers if m.kind is Modifier.Kind.WORD for w in m.words]
@@ -45,6 +47,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     message = f"`.{word}` is not a modifier of `{row.mnemonic}`"
     if ctx.dialect is Dialect.V42 and any(m.kind is Modifier.Kind.ANGLE for m in row.modifiers):
         message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any word in angle brackets)"
+        return ctx.report(RULE, problem.place, message, severity=WARNING)
+    if ctx.dialect is Dialect.V42 and word.isdecimal() and any(m.any_number for m in row.modifiers):
+        message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any number)"
         return ctx.report(RULE, problem.place, message, severity=WARNING)
     if found:
         fix = ctx.fix(f"change to `.{found}`", problem.place, found)
@@ -67,7 +72,7 @@ def modifier_words(modifier: Modifier) -> str:
         case Modifier.Kind.NUMBER:
             return "a number"
         case Modifier.Kind.LETTERS:
-            return "letters of " + " ".join(modifier.words)
+            return "letters of " + " ".join(modifier.words) + ", in this order"
         case Modifier.Kind.ANGLE:
             return "flags of " + " ".join(f"<{w}>" for w in modifier.words)
         case _:

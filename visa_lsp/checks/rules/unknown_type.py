@@ -26,23 +26,27 @@ from visa_lsp.sema.model import Place, SymbolKind
 from visa_lsp.suggest import nearest
 
 RULE = rule("V112", "unknown-type", ERROR, __doc__)
-# Names of types in other languages.
+# Names of types in other languages; words of a size do not say whether the type has a sign.
 _OTHER = {
     "int": "d", "uint": "ud", "i32": "d", "u32": "ud", "s32": "d", "dword": "ud", "float": "f", "f32": "f", "double": "df",
     "f64": "df", "half": "hf", "f16": "hf", "short": "w", "ushort": "uw", "i16": "w", "u16": "uw", "word": "uw", "char": "b",
     "uchar": "ub", "i8": "b", "u8": "ub", "byte": "ub", "long": "q", "ulong": "uq", "i64": "q", "u64": "uq", "qword": "uq",
-    "bf16": "bf", "fd": "df",
+    "bf16": "bf", "fd": "df", "uh": "uw", "sb": "b", "sw": "w", "sd": "d", "sq": "q", "s8": "b", "s16": "w", "s64": "q", "dw": "d", "udw": "ud",
+    "int8": "b", "int16": "w", "int32": "d", "int64": "q", "uint8": "ub", "uint16": "uw", "uint32": "ud", "uint64": "uq",
+    "float16": "hf", "float32": "f", "float64": "df",
 }  # fmt: skip
+_OF_SIZE = ("dword", "word", "byte", "qword", "char", "dw")
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = str(problem.args["name"])
     names = [t.name for t in TYPES]
-    found = _OTHER.get(name.lower()) or nearest(name, names)
+    same = _OTHER.get(name.lower().removesuffix("_t")) or (name.lower() if name.lower() in names else "")
+    found = same or nearest(name, names)
     message = f"unknown data type `{name}`"
     if not found:
         return ctx.report(RULE, problem.place, f"{message}; known types: {', '.join(names)}")
-    fix = ctx.fix(f"change to `{found}`", problem.place, found)
+    fix = ctx.fix(f"change to `{found}`", problem.place, found, safe=bool(same) and name.lower() not in _OF_SIZE)
     return ctx.report(RULE, problem.place, f"{message}; did you mean `{found}`?", fixes=(fix,))
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import words
 from visa_lsp.checks.support.verifier import find_lacks
-from visa_lsp.isa.model import Dialect, Instruction
+from visa_lsp.isa.model import Dialect, Instruction, Trait
 from visa_lsp.isa.platforms import ALL, PLATFORMS, since
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -40,8 +40,9 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     ):
         return
     place = Place(bound.line, statement.words[0].span)
-    # The finalizer of 2026 checks only whether there is a load/store controller.
-    passes = ctx.dialect is Dialect.V42 and row.family == "lsc" and ctx.platform.name in since("DG2")
+    # For these messages the finalizer of 2026 checks only whether there is a load/store controller.
+    unchecked = row.family == "lsc" and (row.atomic is not None or row.has(Trait.MULTISAMPLED))
+    passes = ctx.dialect is Dialect.V42 and unchecked and ctx.platform.name in since("DG2")
     tail = " (the finalizer of 2026 does not check)" if passes else ""
     message = f"{ctx.platform.name} has no `{row.mnemonic}`; {_where(row)}{tail}"
     yield ctx.report(RULE, place, message, severity=WARNING if passes else None)

@@ -56,7 +56,7 @@ class Run(NamedTuple):
 
 # Cached by key, because lines of one key have the same words in the same columns (``line_keys``).
 _layouts: dict[str, LineLayout | None] = {}
-_MAX_LAYOUTS: Final = 200_000
+_MAX_LAYOUTS: Final = 10_000
 
 
 def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> tuple[Edit, ...]:

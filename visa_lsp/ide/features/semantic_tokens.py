@@ -55,7 +55,7 @@ _CLASS: Final = {
     SymbolKind.SAMPLER: "handle",
     SymbolKind.SURFACE: "handle",
 }
-_MAX_KEYS: Final = 200_000
+_MAX_KEYS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)

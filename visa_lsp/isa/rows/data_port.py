@@ -35,11 +35,8 @@ _GOFF: Final = vec("goff", doc="offset added for every lane", types=OFFSET_TYPES
 _OFF: Final = raw("off", doc="one offset per lane, ud")
 _OWORDS: Final = (1, 2, 4, 8, 16)
 _ELTSIZE: Final = Modifier("eltsize", {"1": 0, "2": 1, "4": 2}, doc="bytes of one element")
-_BLOCKS: Final = Modifier("n", BLOCKS, doc="bytes per lane")
+_BLOCKS: Final = Modifier("n", BLOCKS, any_number=True, doc="bytes per lane")
 _SCALED_SIZES: Final = (1, 2, 4, 8, 16, 32)
-_LANES_OFF: Final = replace(_OFF, lane_bytes=4)
-_DWORDS_IN: Final = replace(_DST, lane_bytes=4)
-_DWORDS_OUT: Final = replace(_SRC, lane_bytes=4)
 _COORDS: Final = (
     raw("u", doc="U coordinate, one per lane"),
     raw("v", doc="V coordinate, or %null"),
@@ -106,8 +103,8 @@ def _gather(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
     return message(
         mnemonic, opcode, "data_port", f"{head} surface:s goff:v off:r {'src' if store else 'dst'}:r modified:b!",
         (
-            SURFACE, vec("goff", doc="offset added for every lane, in elements", types=OFFSET_TYPES), _LANES_OFF,
-            _DWORDS_OUT if store else _DWORDS_IN,
+            SURFACE, vec("goff", doc="offset added for every lane, in elements", types=OFFSET_TYPES), _OFF,
+            _SRC if store else _DST,
         ),
         (_ELTSIZE, replace(MOD, behind=True)), _elements(mnemonic, Elements.ONE, store=store, unit=0), summary, detail,
         exec_sizes=(1, 8, 16), traits=Trait.SIZES_UNCHECKED | Trait.DWORD_DATA,
@@ -122,7 +119,7 @@ def _make_scaled(mnemonic: str, opcode: int, store: bool, summary: str, detail: 
     return message(
         mnemonic, opcode, "data_port",
         f"E P eltsize:b=0 n:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
-        (SURFACE, _GOFF, _LANES_OFF, _DWORDS_OUT if store else _DWORDS_IN), (_BLOCKS,), _elements(mnemonic, Elements.SMALL, store=store),
+        (SURFACE, _GOFF, _OFF, _SRC if store else _DST), (_BLOCKS,), _elements(mnemonic, Elements.SMALL, store=store),
         summary, detail,
         exec_sizes=_SCALED_SIZES, refusals=NO_WIDE_LANES,
         pitfalls=("With one or two bytes per lane each lane still takes a whole dword of the register.",),
@@ -132,7 +129,7 @@ def _make_scaled(mnemonic: str, opcode: int, store: bool, summary: str, detail: 
 def _scaled4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -> Instruction:
     return message(
         mnemonic, opcode, "data_port", f"E P chan:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
-        (SURFACE, _GOFF, _LANES_OFF, replace(_DWORDS_OUT if store else _DWORDS_IN, per_channel=True)), (CHANNELS,),
+        (SURFACE, _GOFF, _OFF, _SRC if store else _DST), (CHANNELS,),
         _elements(mnemonic, Elements.CHANNELS, store=store, alignment=4), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16, 32), refusals=NO_WIDE_LANES,
         pitfalls=("A channel starts on a register of its own; channels left out take no registers.",),
@@ -155,7 +152,7 @@ def _qword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -
     return message(
         mnemonic, opcode, "data_port", f"E P n:b surface:s off:r {'src' if store else 'dst'}:r",
         (SURFACE, _OFF, _SRC if store else _DST),
-        (Modifier("n", {"1": 0, "2": 1, "4": 2}, doc="qwords per lane"),),
+        (Modifier("n", {"1": 0, "2": 1, "4": 2}, any_number=True, doc="qwords per lane"),),
         _elements(mnemonic, Elements.QWORDS, store=store, alignment=8), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16), platforms=since("XeHP_SDV")
     )  # fmt: skip
@@ -307,10 +304,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "dword_atomic", 0x7D, "data_port", "op:b E P surface:s off:r src0:r src1:r dst:r",
         (
             SURFACE,
-            replace(raw("off", doc="byte offset per lane"), lane_bytes=4),
-            replace(raw("src0", doc="operand; what cmpxchg writes, what fcmpwr compares; %null for inc and dec"), lane_bytes=4),
-            replace(raw("src1", doc="what cmpxchg compares, what fcmpwr writes; else %null"), lane_bytes=4),
-            replace(raw("dst", Role.WRITE, "old values, or %null"), lane_bytes=4),
+            raw("off", doc="byte offset per lane"),
+            raw("src0", doc="operand; what cmpxchg writes, what fcmpwr compares; %null for inc and dec"),
+            raw("src1", doc="what cmpxchg compares, what fcmpwr writes; else %null"),
+            raw("dst", Role.WRITE, "old values, or %null"),
         ),
         (ATOMIC_WORDS, width_words({"16": 0x20})),
         ElementForm("dword_atomic", MemoryUse.ATOMIC, Elements.WIDTH, "off", alignment=0, sources=_SOURCES),

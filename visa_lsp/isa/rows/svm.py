@@ -24,8 +24,10 @@ _ADDRESS: Final = raw("address", doc="one address per lane, uq")
 _LOADED: Final = raw("data", Role.WRITE, "registers that receive the data")
 _STORED: Final = raw("data", Role.READ, "registers with the data")
 # `.2` is a misprint that the tools read as `.1`; it is never printed.
-_BLOCK: Final = Modifier("block", {"1": 0, "4": 1, "8": 2, "2": 0}, doc="bytes of one block: 1, 4 or 8")
-_COUNT: Final = Modifier("n", BLOCKS, doc="blocks per lane")
+_BLOCK: Final = Modifier(
+    "block", {"1": 0, "4": 1, "8": 2, "2": 0}, any_number=True, doc="bytes of one block: 1, 4 or 8"
+)
+_COUNT: Final = Modifier("n", BLOCKS, any_number=True, doc="blocks per lane")
 # Bit 7 of the size byte. In text 4.2 a block without a word is unaligned; text 4.1 has no word, and its blocks are aligned.
 _ALIGNED: Final = Modifier(
     "alignment", {"unaligned": 1, "aligned": 0}, optional=True, heard=("n", 0x80), newest=1,

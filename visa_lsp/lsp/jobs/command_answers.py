@@ -72,7 +72,7 @@ def _object_path(path: str | None) -> Path:
 
 def write_whole(target: Path, data: bytes, source: str | None) -> None:
     """Write a file atomically, but never over ``source``, the text of the program."""
-    with replace_file(target, [source] if source else []) as stream:
+    with replace_file(target, [source] if source else [], is_default=True) as stream:
         stream.write(data)
 
 

@@ -263,6 +263,22 @@ class Protocol(LanguageServerProtocol):
             logger.exception("a message cannot be sent")
             self._server._report_server_error(failure, JsonRpcInternalError)  # noqa: SLF001 - as in pygls
 
+    def _execute_handler(
+        self,
+        msg_id: Any,
+        handler: Any,
+        callback: Callable[[Any], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        """Run a handler, and forget its future at its end, because pygls keeps those of notifications."""
+
+        def end(future: Any) -> None:
+            self._request_futures.pop(msg_id, None)
+            callback(future)
+
+        super()._execute_handler(msg_id, handler, end, args, kwargs)
+
     def _send_handler_result(self, future: Any, *, msg_id: Any) -> None:
         """Answer a request; a refusal with a message is not logged as an error."""
         if not future.cancelled() and isinstance(future.exception(), JsonRpcInvalidParams):

@@ -16,7 +16,7 @@ from visa_lsp.flow.bit_accesses import accesses_of
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import REPLACING
-from visa_lsp.isa.message_forms import BlockForm, ElementForm, FenceForm, TexelForm, data_fields
+from visa_lsp.isa.message_forms import BlockForm, FenceForm, TexelForm, data_fields
 from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.message import is_message, update_of
@@ -159,8 +159,7 @@ def kind_of(inst: Inst) -> InstructionKind:
 
 def _is_address(inst: Inst, name: str) -> bool:
     """Return whether an operand of a message is no data."""
-    form = inst.row.meaning
-    return not isinstance(form, ElementForm | TexelForm | BlockForm) or name not in data_fields(form)
+    return name not in data_fields(inst.row.meaning)
 
 
 def _operands(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
