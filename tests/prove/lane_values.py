@@ -192,7 +192,7 @@ class _Evaluation:
         item, solver = SymbolicItem(1, 0), Solver(self.pool, float("inf"), 2.0)
         allowed = np.ones(len(self.exact), bool)
         for at in np.linspace(0, len(self.exact) - 1, ASKED).astype(int):
-            question = solver.question()
+            question = solver.question(exact=True)
             named = {atom.name: question.atom(atom, item) for atom in atoms_of(found) if atom.name in self.names}
             hard = [value == int(self.names[name][at]) for name, value in named.items()]
             hard.append(question.term(found, item) == int(self.exact[at]))

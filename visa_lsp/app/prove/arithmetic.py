@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.prove.terms import ZERO, Sum, SumPool, at_most, number
+from visa_lsp.app.prove.terms import TRUE, ZERO, Sum, SumPool, at_most, both, equal, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,9 +82,26 @@ class Arithmetic:
                 if low >= 0 and high < self.bits:
                     least, greatest = args[0].constant << low, args[0].constant << high
                     return pool.fresh("a shifted constant", args[1].level, least, greatest, self.line)
+            case "div" | "mod":
+                return self._divide(args[0], args[1], is_rest=word == "mod")
             case "and" | "or" | "xor":
                 return self.bitwise({"and": 8, "or": 14, "xor": 6}[word], args)
         raise NotModelled(word)
+
+    def _divide(self, one: Sum, other: Sum, *, is_rest: bool) -> Sum:
+        """Return the quotient or the rest of two terms, with bounds where one is negative; by zero both are all ones."""
+        pool, ones = self.pool, -1 if self.type.is_signed else (1 << self.bits) - 1
+        if other.is_constant:
+            found = pool.quotient(one, other.constant) if other.constant > 0 else number(ones)
+        else:
+            found = pool.whole_quotient(one, other, self.line)
+        found = pool.choice(equal(other, 0), number(ones), one - pool.product(found, other) if is_rest else found)
+        signs = both(at_most(one * -1, 0), at_most(other * -1, 0))
+        if signs == TRUE:
+            return found
+        most = max(map(abs, (*pool.limits(one), ones)))
+        level = max(one.level, other.level)
+        return pool.choice(signs, found, pool.fresh("a signed quotient", level, -most, most, self.line))
 
     def bitwise(self, table: int, args: Sequence[Sum]) -> Sum:
         """Return a Boolean function of terms, bit by bit; bit i of ``table`` is its value for inputs with the bits of i.

@@ -341,6 +341,21 @@ class SumPool:
         self.keep_limits(result, *bounds)
         return result
 
+    def whole_quotient(self, one: Sum, other: Sum, line: int) -> Sum:
+        """Return the quotient of two terms, a symbol between bounds; any value if one is negative or the divisor 0."""
+        key = ("whole quotient", one, other)
+        found = self.atoms.get(key)
+        if found is None:
+            level = max(one.level, other.level)
+            high = self.limits(one)[1]
+            self.fresh("a quotient", level, 0, max(0, high), line)
+            found = self.atoms[key] = next(reversed(self.atoms.values()))
+            term = Sum(((found, 1),), 0)
+            least = self.product(term, other)
+            inside = both(at_most(least, one), less(one, least + other))
+            self.facts[found] = [either(at_most(other, 0), at_most(one, -1), inside)]
+        return Sum(((found, 1),), 0)
+
     def choice(self, test: Claim, yes: Sum, no: Sum) -> Sum:
         """Return ``yes`` where the test holds, else ``no``."""
         if test == TRUE or yes == no:

@@ -46,7 +46,7 @@ class Effects:
         self._behind: dict[int, tuple[Bits, Bits]] = {}
         self._shared = self._find_crossing()
 
-    def _sampled_rows(self, inst: Inst) -> Iterator[tuple[RawOperand, int, bool]]:
+    def _list_sampled_rows(self, inst: Inst) -> Iterator[tuple[RawOperand, int, bool]]:
         """Yield the rows of a message of the sampler: the operand, the bytes of a lane, whether it is written."""
         if not isinstance(inst.row.meaning, SampleForm):
             return
@@ -64,7 +64,7 @@ class Effects:
     def _with_texels(self, step: Step, inst: Inst) -> Step:
         """Return a step with the bytes that a message of the sampler certainly writes."""
         lanes, certain = control_of(inst).exec_size, 0
-        for operand, cell, is_written in self._sampled_rows(inst):
+        for operand, cell, is_written in self._list_sampled_rows(inst):
             found = self.raw_bytes(operand, cell, lanes) if is_written else None
             certain |= mask_of(found[1], cell) if found is not None else 0
         if not certain:
@@ -179,7 +179,7 @@ class Effects:
     def lanewise(self, inst: Inst) -> Iterator[tuple[int, list[int], int, bool]]:
         """Yield the operands with elements of lanes: the root variable, the first byte of each lane, its size, whether it is written."""
         control, message = control_of(inst), understood_message_of(inst)
-        for operand, cell, is_written in self._sampled_rows(inst):
+        for operand, cell, is_written in self._list_sampled_rows(inst):
             found = self.raw_bytes(operand, cell, control.exec_size)
             if found is not None:
                 yield *found, is_written
