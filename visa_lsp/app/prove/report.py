@@ -92,13 +92,15 @@ def _kernel_lines(
         lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(words)}")
     if written is not None and any(key not in written for key in groups):
         lines.append(f"  {_ELSEWHERE}")
+    needs = _needs_of(results)
+    # A size that no need states is printed like any other assumption.
+    stated = tuple([f"{buffer} has at least " for buffer, _ in needs])
     assumed = dict.fromkeys(
-        words for one in results if one.answer == "proved" for words in one.assumptions if " has at least " not in words
+        words for one in results if one.answer == "proved" for words in one.assumptions if not words.startswith(stated)
     )
     if assumed:
         lines.append("  proved for launches in which")
         lines += [f"  - {words}" for words in assumed]
-    needs = _needs_of(results)
     if needs:
         lines.append("  needs buffers of at least")
         lines += [f"  - {buffer}: {elements} element{'' if elements == '1' else 's'}" for buffer, elements in needs]
