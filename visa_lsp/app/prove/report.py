@@ -103,7 +103,12 @@ def _kernel_lines(
         lines += [f"  - {words}" for words in assumed]
     if needs:
         lines.append("  needs buffers of at least")
-        lines += [f"  - {buffer}: {elements} element{'' if elements == '1' else 's'}" for buffer, elements in needs]
+        words_of_all = [words for one in results for words in one.assumptions]
+        for buffer, elements in needs:
+            # The elements of a buffer whose type is unknown are bytes.
+            is_untyped = any(words.startswith(f"{buffer} has at least {elements} byte") for words in words_of_all)
+            unit = ("byte" if is_untyped else "element") + ("" if elements == "1" else "s")
+            lines.append(f"  - {buffer}: {elements} {unit}")
     return lines
 
 
