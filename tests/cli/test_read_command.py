@@ -16,16 +16,27 @@ TEXT = str(EXAMPLES / "mandelbrot.visaasm")
 def test_a_kernel_is_printed_with_the_names_of_its_arguments(capsys):
     assert main(["read", TEXT]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("kernel mandel(global uchar4 *img, int w, int h, float x0,")
+    assert out.startswith("kernel void mandel(global uchar4 *img, int w, int h, float x0, float y0,")
     assert out.endswith("}\n")
     assert "float V0058 = fma((float)V0051, d, x0);" in out
+
+
+def test_the_prelude_comes_before_the_c_of_a_file(capsys):
+    assert main(["read", "--prelude"]) == 0
+    prelude = capsys.readouterr().out
+    assert "typedef unsigned int uint;" in prelude
+    assert main(["read", TEXT, "--format", "c"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(prelude)
+    assert "kernel void mandel(" in out
+    assert main(["read"]) == 2
 
 
 def test_a_kernel_without_instructions_is_an_empty_body(tmp_path, capsys):
     path = tmp_path / "k.visaasm"
     path.write_text('.version 4.1\n.kernel "k"\n.kernel_attr SimdSize=16\n')
     assert main(["read", str(path)]) == 0
-    assert capsys.readouterr().out == "kernel k() {  // 16 lanes\n}\n"
+    assert capsys.readouterr().out == "kernel void k(void) {  // 16 lanes\n}\n"
 
 
 def test_json_tells_the_lines_of_the_text(capsys):
@@ -70,7 +81,7 @@ def test_a_page_has_the_pseudo_code_beside_the_text_and_ties_their_lines(tmp_pat
 def test_an_object_reads_as_its_text(tmp_path, capsys):
     assert main(["asm", TEXT, "-o", str(tmp_path / "m.isa")]) == 0
     assert main(["read", str(tmp_path / "m.isa"), "-o", str(tmp_path / "m.txt")]) == 0
-    assert "while (true) {" in (tmp_path / "m.txt").read_text()
+    assert "for (;;) {" in (tmp_path / "m.txt").read_text()
     assert capsys.readouterr().out == ""
 
 

@@ -190,6 +190,31 @@ def _assignment(code: Code, statement: Set) -> Op:
     return op
 
 
+def _atomic(
+    site: _Expressions, statement: Transfer, open_: Any, address: Fetch, offset: Any, enable: Any, data: Any
+) -> Op:
+    size, lanes = statement.size, site.lanes
+    update = (messages.integer_updates(size) | messages.float_updates(size))[statement.update]
+    kind = np.dtype(f"<u{statement.cell}")
+    fetches = [site.read(source, dtype=kind) for source in statement.sources]
+    zeros = np.zeros(lanes, np.uint64)
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if not mask:
+            return
+        found, active = open_(f), messages.lanes_of(mask, lanes)
+        at = np.broadcast_to(address(f), (lanes,)).astype(np.int64) * statement.scale + offset(f)
+        at = messages.places(f, found[0], (at & 0xFFFFFFFF if statement.wraps else at)[active])
+        a, b = [*(np.broadcast_to(fetch(f), (lanes,)) for fetch in fetches), zeros, zeros][:2]
+        old = messages.atomic(f, found, at, size, active, update, a[active], b[active])
+        if data is not None:
+            cells = f.views[data][0].view(kind)
+            cells[active] = old
+
+    return op
+
+
 def _access(code: Code, statement: Transfer) -> Op:
     site = _Expressions(code, statement.control, statement.guard, statement.places[0])
     memory, single, size, cell = statement.memory, statement.single, statement.size, statement.cell
@@ -219,6 +244,8 @@ def _access(code: Code, statement: Transfer) -> Op:
         site.enable(),
     )
     source = site.read(statement.value) if statement.value is not None else None
+    if statement.update:
+        return _atomic(site, statement, open_, address, offset, enable, data)
     low = size if statement.high else 0
     alignment = min(4, size) if count > 1 or single else 1
 

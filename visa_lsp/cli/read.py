@@ -12,6 +12,7 @@ from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
+from visa_lsp.app.read.prelude import PRELUDE
 from visa_lsp.app.read.pseudo_code import ReadFile, as_json, as_text, chosen, read_data
 from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say
@@ -38,8 +39,11 @@ def line_range(text: str) -> tuple[int, int]:
 
 def add_arguments(parser: CommandParser) -> None:
     """Declare the options of the command."""
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text, an object or OpenCL C; - is standard input")
-    parser.add_argument("--format", choices=("text", "html", "json"), default="text", help="output format")
+    parser.add_argument("inputs", nargs="*", metavar="IN", help="a text, an object or OpenCL C; - is standard input")
+    parser.add_argument(
+        "--format", choices=("text", "c", "html", "json"), default="text", help="output format; c: with the prelude"
+    )
+    parser.add_argument("--prelude", action="store_true", help="print the prelude of the C: types and functions")
     parser.add_argument("--kernel", metavar="NAME", help="show only this kernel or function")
     parser.add_argument(
         "--lines", metavar="A-B", type=line_range, help="show only the pseudo-code of these lines of the text"
@@ -56,6 +60,11 @@ def add_arguments(parser: CommandParser) -> None:
 def read_command(args: argparse.Namespace) -> int:
     """Show each input as pseudo-code."""
     check_output(args.output, args.inputs)
+    if args.prelude:
+        write_report(args.output, PRELUDE, ())
+        return EXIT_OK
+    if not args.inputs:
+        raise UserError("no input; name a text, an object or OpenCL C, or - for standard input")
     status = EXIT_OK
     files: list[ReadFile] = []
     errors: list[dict[str, str]] = []
@@ -94,7 +103,8 @@ def _report(files: list[ReadFile], errors: list[dict[str, str]], args: argparse.
         return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
     many = len(files) > 1
     return ink_of("read", args.color, args.output)(
-        "\n".join((f"// {printable(file.name)}\n" if many else "") + printable_lines(as_text(file)) for file in files)
+        (PRELUDE + "\n" if args.format == "c" else "")
+        + "\n".join((f"// {printable(file.name)}\n" if many else "") + printable_lines(as_text(file)) for file in files)
     )
 
 

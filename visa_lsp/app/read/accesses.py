@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from visa_lsp.app.read.model import Expr, Lanes, MemoryPlace, Transfer
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.message_forms import MemoryUse
-from visa_lsp.program.message import ElementMessage, MemoryKind, MessageMemory, guard_of, understood_message_of
+from visa_lsp.program.message import PREDECREMENT, ElementMessage, MemoryKind, MessageMemory, guard_of, understood_message_of
 from visa_lsp.program.model import General, Immediate, Inst, RawOperand, Value
 
 
@@ -16,6 +18,23 @@ def access_of(inst: Inst, place: int) -> Transfer | None:
     if not isinstance(message, ElementMessage) or message.use not in (MemoryUse.READ, MemoryUse.WRITE):
         return None
     return _transfer(message, place)
+
+
+def atomic_of(inst: Inst, place: int) -> Transfer | None:
+    """Return an atomic on untyped memory as a load with an update; None for another message."""
+    message = understood_message_of(inst)
+    if not isinstance(message, ElementMessage) or message.use is not MemoryUse.ATOMIC or message.single:
+        return None
+    found, update = _transfer(message, place), message.update
+    if found is None or found.elements != (0,) or not update or update in (PREDECREMENT, "load") or update.startswith("bf"):
+        return None
+    signed = update in ("minsint", "maxsint")
+    real = update in ("fadd", "fsub", "fmin", "fmax", "fcmpwr") and found.size == found.cell
+    types = {2: (ty.UW, ty.W, ty.HF), 4: (ty.UD, ty.D, ty.F), 8: (ty.UQ, ty.Q, ty.DF)}[found.cell]
+    operands = [inst.get(name) for name in message.sources]
+    sources = [Lanes(one, types[2 if real else int(signed)]) for one in operands if isinstance(one, RawOperand)]
+    count = 0 if update in ("inc", "dec") else 2 if update in codes.COMPARING else 1
+    return replace(found, write=False, update=update, sources=tuple(sources[:count]))
 
 
 def _transfer(message: ElementMessage, place: int) -> Transfer | None:
@@ -62,4 +81,4 @@ def _memory(message: ElementMessage) -> MemoryPlace | None:
             return None
 
 
-__all__ = ["access_of", "guard_of"]
+__all__ = ["access_of", "atomic_of", "guard_of"]

@@ -1,21 +1,24 @@
-"""Prints expressions as C-like text that means exactly what the evaluator computes.
+"""Prints expressions as C with the value that the machine computes.
 
-``lane`` is the number of the lane in the thread. A bare name is the lane's own element, ``name[lane]``, or the only
-element of its variable.
+A text has the C type that a compiler gives it, and the range of its value if it is narrower. An operation that only needs
+the lower bits of its operands takes them as they are; every other operand gets a cast unless its value is the same without.
 """
 
 from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
+from visa_lsp.app.read.indices import index_text
 from visa_lsp.app.read.lower import CARRIES, RELATIONS
 from visa_lsp.app.read.model import Both, BranchTest, Calc, Choose, Compare, Expr, Lanes, Set
-from visa_lsp.app.read.names import ReadingNames, c_type
+from visa_lsp.app.read.names import ReadingNames, c_type, type_named
+from visa_lsp.app.read.spans import UNIFORM, UNSIGNED
 from visa_lsp.isa import lane
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0
@@ -38,51 +41,79 @@ from visa_lsp.sim.values import execution_type, immediate, unpack_type
 from visa_lsp.sim.words import RING
 
 if TYPE_CHECKING:
+    from visa_lsp.app.read.cells import Cells
     from visa_lsp.isa.types import DataType, ExecControl
 
-# The lane words with an operator in C, and its rank; every other word is a function of the same name.
 _OPERATORS: Final = {
-    "mul": ("*", 8), "div": ("/", 8), "mod": ("%", 8), "add": ("+", 7), "add3": ("+", 7), "sub": ("-", 7),
-    "shl": ("<<", 6), "and": ("&", 4), "xor": ("^", 3), "or": ("|", 2),
+    "mul": ("*", 8), "add": ("+", 7), "add3": ("+", 7), "sub": ("-", 7), "shl": ("<<", 6), "and": ("&", 4), "xor": ("^", 3),
+    "or": ("|", 2), "div": ("/", 8), "mod": ("%", 8),
 }  # fmt: skip
 _FUNCTIONS: Final = {
     "mad": "fma", "rndd": "floor", "rndu": "ceil", "rnde": "rint", "rndz": "trunc", "lzd": "clz", "cbit": "popcount",
-    "frc": "fract", "divm": "div_rte", "sqrtm": "sqrt_rte",
+    "frc": "fract", "divm": "divide", "sqrtm": "sqrt", "invm": "recip", "rsqrtm": "rsqrt", "inv": "recip", "mulh": "mul_hi", "avg": "rhadd",
+    "rol": "rotate_left", "ror": "rotate_right", "bfrev": "bit_reverse", "fbl": "find_low", "fbh": "find_high", "div": "quotient", "mod": "remainder",
+    "bfe": "bit_field", "bfi": "insert_bits",
 }  # fmt: skip
-_UNSIGNED: Final = {2: ty.UW, 4: ty.UD, 8: ty.UQ}
 _GROWING: Final = RING | {"shl"}
 _INVERSE: Final = (1, 0, 5, 4, 3, 2)  # the operator of each relation, by code
-# The sum that OpenCL calls ``get_global_id``, for one dimension; in a longer sum its first two terms are in brackets.
-_GLOBAL_ID: Final = re.compile(
-    r"(?P<before>^|\+ (?=\())(?P<open>\()?enqueued_local_size\[(?P<axis>(?=0.*?local_id_x\b|1.*?local_id_y\b|2.*?local_id_z\b)\d)\]"
-    r" \* group_id\[(?P=axis)\] \+ local_id_[xyz](?(open)\)) \+ global_id_offset\[(?P=axis)\](?! [*/%])"
-)
-_SUM: Final = 7  # the rank of a sum
-_MAX_COMPONENTS: Final = 16
 _UNEQUAL: Final = 1  # the code of a relation
-_ATOM, _UNARY, _RELATION, _CHOICE = 10, 9, 5, 1
-_EXACT_HEX: Final = 0xFFFF  # larger integers are shown in hexadecimal
+ATOM, UNARY, SUM, RELATION, AND, CHOICE = 10, 9, 7, 5, 2, 0
+_LOGIC_AND, _LOGIC_OR = 1.5, 1
+_HEX: Final = 0xFFFF  # larger integers are shown in hexadecimal
+# The sum that OpenCL calls ``get_global_id``.
+GLOBAL_ID: Final = re.compile(
+    r"enqueued_local_size\((?P<axis>\d)\) \* group_id\((?P=axis)\) \+ local_id\((?P=axis)\) \+ global_id_offset\((?P=axis)\)(?! [*/%])"
+)
+_LANE_SUM: Final = re.compile(r"^(?:\()?lane - (\d+)(?:\))? \+ (\d+)$")
+_ONE_ID: Final = re.compile(r"global_id\(\d\)")
+_SIGNS: Final = (OperandModifier.NEG, OperandModifier.ABS, OperandModifier.NEGABS)
 
 
-class RankedText(NamedTuple):
-    """An expression's text and the rank of its operator."""
+class Text(Struct, frozen=True):
+    """An expression in C: its text, the rank of its operator, its type, and the range of an integer."""
 
     text: str
-    rank: int
+    rank: float
+    type: DataType
+    low: int
+    high: int
+    base: Text | None = None  # of a cast between integers of one size: what it converts
 
-    def within(self, rank: int) -> str:
+    def within(self, rank: float) -> str:
         """Return the text as an operand: in brackets if its operator binds less tightly."""
         return self.text if self.rank >= rank else f"({self.text})"
+
+    @property
+    def promoted(self) -> DataType:
+        """The type of the text as an operand in C."""
+        return ty.D if (self.type.is_int and self.type.size < ty.D.size) or self.type is ty.BOOL else self.type
+
+    def fits(self, type_: DataType) -> bool:
+        """Return whether an integer type has the value."""
+        low, high = limits(type_)
+        return low <= self.low and self.high <= high
+
+
+def limits(type_: DataType) -> tuple[int, int]:
+    """Return the lowest and the highest value of an integer type."""
+    if type_ is ty.BOOL:
+        return 0, 1
+    return (-(1 << type_.bits - 1), (1 << type_.bits - 1) - 1) if type_.is_signed else (0, (1 << type_.bits) - 1)
+
+
+def text_of(text: str, rank: float, type_: DataType) -> Text:
+    """Return a text whose value may be any of its type."""
+    return Text(text, rank, type_, *(limits(type_) if not type_.is_float and type_ is not ty.BF else (0, 0)))
 
 
 class Printer:
     """Prints the expressions of one body."""
 
-    def __init__(self, names: ReadingNames) -> None:
-        self.names = names
-        self.computed: dict[int, RankedText] = {}  # predicate -> the test that computes it
-        self.names_sums = True  # print OpenCL functions instead of sums
-        self.overlaid: dict[int, int] = {}  # alias with other elements -> its variable
+    def __init__(self, names: ReadingNames, cells: Cells) -> None:
+        self.names, self.cells = names, cells
+        self.computed: dict[int, Text] = {}  # predicate -> the test that computes it
+        self.single: dict[int, int] = {}  # predicate of one lane -> the lane
+        self.addresses: dict[int, tuple[AddressOf, Text]] = {}  # address variable -> what it points to, offset in bytes
 
     def type_of(self, value: Expr) -> DataType:
         """Return the element type of a value."""
@@ -92,207 +123,466 @@ class Printer:
             return self.names.text.types.get(value.var, ty.UD)
         if isinstance(value, Immediate):
             return unpack_type(value.type)
-        return ty.UW if isinstance(value, Address) else ty.UD
+        return ty.UW if isinstance(value, Address) else ty.BOOL if isinstance(value, Compare) else ty.UD
 
     # ---- values
 
-    def value(self, value: Expr, control: ExecControl, *, bare: bool = False) -> RankedText:
-        """Return the text of a value; ``bare`` omits its modifier."""
-        found = self._plain(value, control)
-        modifier = OperandModifier.NONE if bare else getattr(value, "modifier", OperandModifier.NONE)
-        match modifier:
-            case OperandModifier.NEG:
-                return RankedText(f"-{found.within(_UNARY + 1)}", _UNARY)
-            case OperandModifier.ABS:
-                return RankedText(f"abs({found.text})", _ATOM)
-            case OperandModifier.NEGABS:
-                return RankedText(f"-abs({found.text})", _UNARY)
-            case OperandModifier.NOT:
-                return RankedText(f"~{found.within(_UNARY + 1)}", _UNARY)
-        return found
+    def exact(self, value: Expr, control: ExecControl) -> Text:
+        """Return a text with the value; its C type may be another one that has this value."""
+        found = self._bare(value, control)
+        modifier = getattr(value, "modifier", OperandModifier.NONE)
+        if modifier in (OperandModifier.NONE, OperandModifier.SAT):
+            return found
+        type_ = self.type_of(value)
+        if type_.is_float:
+            match modifier:
+                case OperandModifier.NEG:
+                    return _negative(found)
+                case OperandModifier.ABS:
+                    return text_of(f"fabs({found.text})", ATOM, found.type)
+                case OperandModifier.NEGABS:
+                    return text_of(f"-fabs({found.text})", UNARY, found.type)
+            return found
+        if modifier is OperandModifier.NOT:
+            inner = self._into(found, type_)
+            return self._wrapped(text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted), type_)
+        if not type_.is_signed and modifier is OperandModifier.ABS:
+            return found
+        # A negated unsigned value is negative.
+        wide = ty.Q if found.high > limits(ty.D)[1] or found.low <= limits(ty.D)[0] else ty.D
+        inner = (
+            cast(wide, found)
+            if found.promoted is not wide and not (wide is ty.D and found.fits(ty.D) and found.promoted is ty.D)
+            else found
+        )
+        if modifier is OperandModifier.NEG:
+            return replace(_negative(inner), type=wide, low=-found.high, high=-found.low)
+        absolute = text_of(f"abs({inner.text})", ATOM, wide)
+        return absolute if modifier is OperandModifier.ABS else _negative(absolute)
 
-    def _plain(self, value: Expr, control: ExecControl) -> RankedText:
+    def low(self, value: Expr, size: int, control: ExecControl) -> Text:
+        """Return an integer text of which only the lower ``size`` bytes have to be right."""
+        type_ = self.type_of(value)
+        if type_.size < size or type_.is_float or not isinstance(value, General | Lanes | Calc | Choose | Immediate):
+            return self.exact(value, control)
+        modifier = getattr(value, "modifier", OperandModifier.NONE)
+        if isinstance(value, Immediate):
+            number = int(immediate(value, 1)[0]) if not value.type.is_packed else 0
+            if value.type.is_packed:
+                return self.exact(value, control)
+            bits = 32 if size <= ty.D.size else 64
+            number &= (1 << bits) - 1
+            return number_text(number - (1 << bits) if number >> bits - 1 else number)
+        if modifier in (OperandModifier.NEG, OperandModifier.NOT):
+            inner = self.low(replace(value, modifier=OperandModifier.NONE), size, control)
+            inner = inner if size <= ty.D.size or inner.promoted.size == size else cast(ty.Q, inner)
+            if modifier is OperandModifier.NEG:
+                return text_of(_negative(inner).text, _negative(inner).rank, inner.promoted)
+            return text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted)
+        if modifier is not OperandModifier.NONE:
+            return self.exact(value, control)
+        match value:
+            case General() | Lanes():
+                found = self._leaf(value, control)
+                if found.type.is_int and found.type.size >= min(size, type_.size):
+                    return found
+                return self.exact(value, control)
+            case Choose() if not value.saturate and not any(self.type_of(v).is_float for v in (value.yes, value.no)):
+                if all(self.type_of(v).size >= size for v in (value.yes, value.no)):
+                    yes, no = (self.low(v, size, control) for v in (value.yes, value.no))
+                    return self._choice(value.condition, yes, no)
+            case Calc(meaning, args, _, False) if value.type.is_int and not any(self.type_of(a).is_float for a in args):
+                if meaning == S0:
+                    if self.type_of(args[0]).size >= size:
+                        return self.low(args[0], size, control)
+                elif _words(meaning) <= _GROWING and _carry_of(value) is None:
+                    return self._ring(value, 8 if size > ty.D.size else 4, control)
+        return self.exact(value, control)
+
+    def _leaf(self, value: General | Lanes, control: ExecControl) -> Text:
+        """Return the variable of an operand in its own type."""
+        span = self.cells.span(value, control)
+        if span is None:
+            return Text("0", ATOM, ty.D, 0, 0)
+        spot = self.cells.spot(span)
+        if spot.type is ty.BOOL:
+            return Text(f"-{spot.text}", UNARY, ty.D, -1, 0)
+        rank = UNARY if spot.text.startswith("(") else SUM if spot.high >= 0 and " " in spot.text else ATOM
+        if spot.high >= 0:
+            return Text(spot.text, rank, spot.type, 0, spot.high)
+        return text_of(spot.text, rank, spot.type)
+
+    def _bare(self, value: Expr, control: ExecControl) -> Text:
         match value:
             case Calc():
                 return self._calc(value, control)
             case Choose():
                 return self._choose(value, control)
             case Compare(relation, left, right):
-                return self._relation(relation, left, right, control)
+                return self.relation(relation, left, right, control)
             case Immediate():
-                return RankedText(constant(value), _UNARY if constant(value).startswith("-") else _ATOM)
-            case General(var, row, col, region):
-                type_ = self.type_of(value)
-                byte = regions.origin(row, col, type_.size, self.names.grf_bytes)
-                return self.print_stored(var, byte, regions.source_elements(region, control.exec_size), control)
-            case Lanes(operand, type_):
-                return self.raw(operand, type_, control)
+                return self._constant(value)
+            case General() | Lanes():
+                return reinterpret(self._leaf(value, control), self.type_of(value))
             case PredicateOperand(var):
-                return self.computed.get(var) or RankedText(self.bit(var, control), _ATOM)
-            case RawOperand():
-                return self.raw(value, None, control)
+                return self.computed.get(var) or text_of(self.bit(var), ATOM, ty.BOOL)
             case AddressOf(var, row, col):
                 first = regions.origin(row, col, self.type_of(value).size, self.names.grf_bytes)
-                return RankedText(
-                    f"&{self.names.variable(var)}" + (f"[{first // self.type_of(value).size}]" if first else ""), _UNARY
+                return text_of(
+                    f"&{self.names.variable(var)}" + (f"[{first // self.type_of(value).size}]" if first else ""),
+                    UNARY,
+                    ty.UD,
                 )
             case Address(var, offset, width):
                 name = self.names.text.of(self.names.text.address, "A", var)
                 single = width <= 1 or control.exec_size == 1
-                return RankedText(
-                    f"{name}[{offset}]" if single else f"{name}[{_sum('lane', offset - control.mask_offset)}]", _ATOM
+                index = (
+                    str(offset)
+                    if single
+                    else index_text(list(range(offset, offset + control.exec_size)), control.mask_offset)
                 )
+                return text_of(f"{name}[{index}]", ATOM, ty.UW)
             case Indirect():
-                return RankedText(self._indirect(value), _ATOM)
+                return reinterpret(self.indirect(value, control), value.type)
             case State():
-                return RankedText(vector(self.names.text, value), _ATOM)
-        return RankedText(str(value), _ATOM)
+                return text_of(vector(self.names.text, value), ATOM, ty.UD)
+            case RawOperand():
+                return text_of(self.raw(value), ATOM, ty.UD)
+        return text_of(str(value), ATOM, ty.UD)
 
-    def _indirect(self, value: Indirect) -> str:
-        name = self.names.text.of(self.names.text.address, "A", value.var)
-        plain = f"{name}[{value.addr_offset}]" + (f" + {value.offset}" if value.offset else "")
-        return f"registers<{c_type(value.type)}>[{plain}]{value.region}"
-
-    def element(self, var: int, first: int, elements: list[int], control: ExecControl) -> str:
-        """Return a variable with the index for each lane; ``elements`` count from ``first``."""
-        name = self.names.variable(var)
-        row = self._row(var, first, elements, control)
-        if row is not None:
-            return f"{name}.{row}"
-        index = index_text([first + e for e in elements], control.mask_offset)
-        only = index == "0" and self.names.elements(var) == 1
-        return name if only or index == "lane" else f"{name}[{index}]"
-
-    def _row(self, var: int, first: int, elements: list[int], control: ExecControl) -> str | None:
-        """Return a component of a vector; a vector is a variable with several elements for each lane of the kernel."""
-        lanes, count = control.exec_size, self.names.elements(var)
-        if lanes == 1 or lanes != self.names.simd or elements != list(range(elements[0], elements[0] + lanes)):
-            return None
-        number, rest = divmod(first + elements[0], lanes)
-        whole = (
-            not rest
-            and not count % lanes
-            and not lanes * self.names.text.types.get(var, ty.UD).size % self.names.grf_bytes
-        )
-        return component(number, count // lanes) if whole else None
-
-    def place(self, var: int, byte: int, elements: list[int], control: ExecControl) -> tuple[str, DataType, DataType]:
-        """Return the text of a place, its type, and the type of the variable."""
-        own = self.names.text.types.get(var, ty.UD)
-        root, at = self.names.root(var, byte) or (var, byte)
-        if own.size == ty.D.size and own.is_int and len(set(elements)) == 1:
-            part = self.names.parts.get((root, at + elements[0] * own.size))
-            if part is not None:
-                return part, own, own
-        self.note_alias(root)
-        held = ty.UW if root in self.names.unsigned else self.names.text.types.get(root, own)
-        return self.element(root, at // own.size, elements, control), own, held
-
-    def note_alias(self, var: int) -> None:
-        """Record an alias that is shown by its own name."""
-        declared = self.names.kernel.variable(var)
-        if declared is not None and (declared.alias_index or declared.alias_offset) and not declared.alias_scope:
-            self.overlaid[var] = declared.alias_index
-
-    def print_stored(self, var: int, byte: int, elements: list[int], control: ExecControl) -> RankedText:
-        """Return the value of a variable, in the variable's own type."""
-        text, own, held = self.place(var, byte, elements, control)
-        if own is held:
-            return RankedText(text, _ATOM)
-        return _reinterpret(own, held, RankedText(text, _ATOM))
-
-    def assign(self, target: Expr, control: ExecControl, text: str) -> tuple[str, str, DataType]:
-        """Return the place of an assignment, its value converted for the type of the place, and that type."""
-        if isinstance(target, General):
-            if target.var == 0:
-                return "null", text, ty.UD
-            byte = regions.origin(target.row, target.col, self.type_of(target).size, self.names.grf_bytes)
-            elements = regions.destination_elements(target.region.horz_stride or 1, control.exec_size)
-            place, own, held = self.place(target.var, byte, elements, control)
-            if own is not held and not _same(own, held):
-                text = f"as_{c_type(held)}({text})"
-            return place, text, held
-        if isinstance(target, PredicateOperand):
-            return self.bit(target.var, control), text, ty.BOOL
-        return self.value(target, control, bare=True).text, text, self.type_of(target)
-
-    def raw(self, operand: RawOperand, type_: DataType | None, control: ExecControl) -> RankedText:
-        """Return a raw operand; with a type, the lane's own element of it."""
-        if operand.var == 0:
-            return RankedText("0" if type_ is not None else "null", _ATOM)
-        own = self.names.text.types.get(operand.var)
-        if type_ is not None and own is not None and own.size == type_.size and operand.offset % own.size == 0:
-            found = self.print_stored(operand.var, operand.offset, list(range(control.exec_size)), control)
-            return found if own is type_ else _reinterpret(type_, own, found)
-        name = self.names.variable(operand.var)
-        self.note_alias(operand.var)
-        cast = f"<{c_type(type_)}>" if type_ is not None else ""
-        return RankedText(name + cast + (f"@{operand.offset}" if operand.offset else ""), _ATOM)
-
-    # ---- predicates
-
-    def bit(self, var: int, control: ExecControl) -> str:
-        """Return a predicate as each lane sees it."""
-        name = self.names.text.of(self.names.text.predicate, "P", var)
-        declared = self.names.kernel.predicates[var - 1 : var]
-        if control.exec_size > 1 or (declared and declared[0].num_elements == 1 and control.mask_offset == 0):
-            return name
-        return f"{name}[{control.mask_offset}]"
-
-    def predicate(self, value: Predicate, control: ExecControl, *, negated: bool = False) -> RankedText:
-        """Return a predicate as a condition."""
-        text = self.bit(value.var, control)
-        if value.combine is not Combine.NONE:
-            first, last = control.mask_offset, control.mask_offset + control.exec_size - 1
-            part = "" if not first and control.exec_size >= self.names.simd else f"[{first}..{last}]"
-            text = (
-                f"{value.combine.name.lower()}({self.names.text.of(self.names.text.predicate, 'P', value.var)}{part})"
+    def _constant(self, value: Immediate) -> Text:
+        lanes = immediate(value, 8)
+        if value.type.is_packed:
+            numbers = lanes.tolist()
+            if value.type is ty.VF:
+                return text_of("(const float[]){" + ", ".join(f"{v!r}f" for v in numbers) + "}[lane % 4]", ATOM, ty.F)
+            steps = {b - a for a, b in pairwise(numbers)}
+            if len(steps) == 1 and not numbers[0]:
+                step = steps.pop()
+                text = "lane % 8" if step == 1 else f"lane % 8 * {step}"
+                return Text(text if step else "0", 8 if step else ATOM, ty.D, min(0, 7 * step), max(0, 7 * step))
+            return Text(
+                "(const short[]){" + ", ".join(map(str, numbers)) + "}[lane % 8]",
+                ATOM,
+                ty.W,
+                min(numbers),
+                max(numbers),
             )
-        return RankedText(f"!{text}", _UNARY) if value.inverse != negated else RankedText(text, _ATOM)
+        type_ = value.type
+        if type_.is_int or type_ is ty.BOOL:
+            return number_text(int(lanes[0]))
+        return text_of(
+            float_text(lanes[0], value), UNARY if float(lanes[0] if type_ is not ty.BF else 0) < 0 else ATOM, type_
+        )
 
-    def condition(self, condition: BranchTest) -> str:
-        """Return the test of a branch."""
-        control = condition.control
-        if condition.index is not None:
-            relation = "!=" if condition.negated else "=="
-            return f"{self.value(condition.index, control).within(_RELATION)} {relation} {condition.case}"
-        if condition.predicate is None:
-            return "false" if condition.negated else "true"
-        if condition.whole and condition.predicate.combine is Combine.NONE:
-            control = ty.ExecControl(1, control.mask_offset, no_mask=True)
-        for test in condition.tests:
-            one = test.parts[0] if isinstance(test, Both) else test
-            assert isinstance(one, Set)
-            assert isinstance(one.target, PredicateOperand)
-            self.computed[one.target.var] = self.value(one.value, one.control)
-        found = self._condition(condition, control)
-        self.computed.clear()
-        return found
+    def indirect(self, value: Indirect, control: ExecControl) -> Text:
+        """Return elements at an address in registers."""
+        known = self.addresses.get(value.var)
+        if known is None:
+            name = self.names.text.of(self.names.text.address, "A", value.var)
+            return text_of(
+                f"registers_{c_type(value.type)}({name}[{value.addr_offset}] + {value.offset})", ATOM, value.type
+            )
+        base, offset = known
+        here = self.cells.storage.general.get(base.var)
+        first = value.offset + regions.origin(base.row, base.col, self.type_of(base).size, self.names.grf_bytes)
+        root = base.var if here is None else here.root
+        first += 0 if here is None else here.offset
+        size, lanes = value.type.size, control.exec_size
+        by_lane = (value.region.vert_stride is not None and (value.region.width or 1) > 1) or value.region.width is None
+        private = self.cells.private_array(root)
+        if private is not None and by_lane and lanes > 1:
+            row = lanes * size
+            index = _quotient(offset, row, first // row)
+            return text_of(f"{private[0]}[{index}]", ATOM, private[1])
+        array = self.cells.array_of(root)
+        own = self.names.text.types.get(root, ty.UD)
+        index = _quotient(offset, size, first // size)
+        if by_lane and lanes > 1:
+            index = f"{index} + lane" if not control.mask_offset else f"{index} + lane - {control.mask_offset}"
+        name = array.name if own.size == size else f"(({c_type(value.type)} *){array.name})"
+        type_ = value.type if own.size != size else type_named(array.type)
+        return text_of(f"{name}[{index}]", ATOM, type_)
 
-    def _condition(self, condition: BranchTest, control: ExecControl) -> str:
-        assert condition.predicate is not None
-        value, computed = condition.predicate, self.computed.get(condition.predicate.var)
-        if computed is None:
-            return self.predicate(value, control, negated=condition.negated).text
-        text = computed
-        if value.combine is not Combine.NONE:
-            text = RankedText(f"{value.combine.name.lower()}({computed.text})", _ATOM)
-        if value.inverse == condition.negated:
-            return text.text
-        last = condition.tests[-1]
-        first = last.parts[0] if isinstance(last, Both) else last
-        test = first.value if isinstance(first, Set) else None
-        if isinstance(test, Compare) and value.combine is Combine.NONE and self._is_ordered(test):
-            return self._relation(_INVERSE[test.relation], test.left, test.right, first.control).text
-        return f"!{text.within(_UNARY)}"
+    def raw(self, operand: RawOperand) -> str:
+        """Return the registers of a message."""
+        if not operand.var:
+            return "0"
+        name = self.names.variable(operand.var)
+        return name + (f" + {operand.offset}" if operand.offset else "")
 
-    def _is_ordered(self, test: Compare) -> bool:
-        """Return whether a relation or its inverse always holds, because there is no NaN."""
-        return not any(self.type_of(value).is_float for value in (test.left, test.right))
+    # ---- conversions
+
+    def _into(self, text: Text, type_: DataType) -> Text:
+        """Return an exact text as an operand whose C type, after promotion, is that of a type."""
+        if type_.is_float:
+            return text if text.type is type_ else cast(type_, text)
+        if text.type.is_float:
+            return cast(type_, text)
+        wanted = type_ if type_.size >= ty.D.size else ty.D
+        if text.promoted is wanted:
+            return text if text.fits(type_) or text.type is type_ else cast(type_, text)
+        if _is_number(text) and text.fits(wanted):
+            return replace(text, type=wanted)
+        return cast(type_ if not text.fits(type_) or type_.size >= ty.D.size else wanted, text)
+
+    def _wrapped(self, text: Text, type_: DataType) -> Text:
+        """Return an integer text as a value of a type, with a cast if it may not have it."""
+        if text.type is type_ or text.fits(type_):
+            return text
+        return cast(type_, text)
+
+    def convert(self, text: Text, from_: DataType, to: DataType, *, saturate: bool) -> Text:
+        """Return a value that has been computed in one type, in another one."""
+        if from_.is_float:
+            if to.is_float:
+                found = text if text.type is to else cast(to, text)
+                if not saturate:
+                    return found
+                inner = text if text.type is from_ else cast(from_, text)
+                return (
+                    text_of(f"saturate({inner.text})", ATOM, from_)
+                    if from_ is to
+                    else cast(to, text_of(f"saturate({inner.text})", ATOM, from_))
+                )
+            return text_of(f"convert_{c_type(to)}({text.text})", ATOM, to)
+        if to.is_float or to is ty.BF:
+            return cast(to, text_of(f"clamp01({text.text})", ATOM, ty.D) if saturate else text)
+        if saturate:
+            return text if text.fits(to) else text_of(f"convert_{c_type(to)}_sat({text.text})", ATOM, to)
+        return self._wrapped(text, to)
 
     # ---- operations
 
-    def _relation(self, relation: int, left: Expr, right: Expr, control: ExecControl) -> RankedText:
+    def _calc(self, value: Calc, control: ExecControl) -> Text:
+        args = value.args
+        if value.type is ty.BOOL:
+            texts = [self._truth(a, control) for a in args]
+            return self._logic(value.meaning, texts)
+        types = [self.type_of(a) for a in args]
+        word = value.meaning.word
+        if word == "src":
+            own = types[0]
+            if own is ty.BF or value.type is ty.BF:
+                inner = self.exact(args[0], control)
+                if own is value.type:
+                    return inner
+                return (
+                    cast(value.type, inner) if own is not ty.BF else text_of(f"bf_to_float({inner.text})", ATOM, ty.F)
+                )
+            if own.is_int and value.type.is_int and not value.saturate and own.size >= value.type.size:
+                return (
+                    self._wrapped(self.low(args[0], value.type.size, control), value.type)
+                    if own is not value.type
+                    else self.exact(args[0], control)
+                )
+            return self.convert(self.exact(args[0], control), own, value.type, saturate=value.saturate)
+        carry = _carry_of(value)
+        if carry is not None:
+            name, pair = carry
+            texts = [self._into(self.low(one, 4, control), ty.UD) for one in pair]
+            return self.convert(
+                Text(f"{name}({texts[0].text}, {texts[1].text})", ATOM, ty.UD, 0, 1), ty.UD, value.type, saturate=False
+            )
+        exec_type = execution_type(types)
+        if exec_type.is_float:
+            if word == "bfrev":
+                return self._on_bits(value, control)
+            texts = [self._into(self.exact(a, control), exec_type) for a in args]
+            return self.convert(
+                self._float(value.meaning, texts, exec_type), exec_type, value.type, saturate=value.saturate
+            )
+        if word == "bfrev" and value.type.is_float:
+            return self._on_bits(value, control)
+        if _words(value.meaning) <= _GROWING and value.type.is_int and not value.saturate:
+            return self._wrapped(self._ring(value, 8 if value.type.size == ty.Q.size else 4, control), value.type)
+        if _words(value.meaning) <= _GROWING:
+            wide = ty.Q if exec_type.size >= ty.D.size else ty.D
+            texts = [self._spread(self._source(a, exec_type, control), wide) for a in args]
+            found = self._tree(value.meaning, texts, wide, exec_type.bits)
+            return self.convert(found, wide, value.type, saturate=value.saturate)
+        texts = [self._into(self._source(a, exec_type, control), exec_type) for a in args]
+        if word in ("shr", "asr") and types[1].size >= ty.D.size:
+            texts[1] = self.low(args[1], 4, control)
+        found = self._tree(value.meaning, texts, exec_type, 64 if value.type.size == ty.Q.size else exec_type.bits)
+        return self.convert(found, exec_type, value.type, saturate=value.saturate)
+
+    def _on_bits(self, value: Calc, control: ExecControl) -> Text:
+        inner = reinterpret(self.exact(value.args[0], control), ty.UD)
+        return reinterpret(text_of(f"bit_reverse({inner.text})", ATOM, ty.UD), value.type)
+
+    def _source(self, value: Expr, exec_type: DataType, control: ExecControl, *, own_sign: bool = False) -> Text:
+        """Return an integer operand, converted to the execution type."""
+        own = self.type_of(value)
+        text = self.exact(value, control)
+        if own.size == exec_type.size and exec_type.is_signed and not own.is_signed and not own_sign:
+            return self._wrapped(text, exec_type)
+        return text
+
+    def _spread(self, text: Text, wide: DataType) -> Text:
+        return text if text.promoted is wide or _is_number(text) else cast(wide, text)
+
+    def _ring(self, value: Calc, width: int, control: ExecControl) -> Text:
+        """Return sums, products and bit operations, of which the lower ``width`` bytes are right."""
+        types = [self.type_of(a) for a in value.args]
+        exec_type = execution_type(types)
+        words = _words(value.meaning)
+        if "shl" in words and exec_type.size == ty.Q.size:
+            width = 8
+        texts: list[Text] = []
+        wide = width == ty.Q.size
+        for number, (arg, own) in enumerate(zip(value.args, types, strict=True)):
+            is_count = value.meaning.word == "shl" and number == 1
+            if is_count:
+                texts.append(self.low(arg, 4, control) if own.size >= ty.D.size else self.exact(arg, control))
+            elif own.size >= width:
+                texts.append(self.low(arg, width, control))
+            else:
+                own_sign = bool(words & {"mul", "mad"}) and value.type.size == ty.Q.size
+                texts.append(self._source(arg, exec_type, control, own_sign=own_sign))
+        if wide:
+            for number, text in enumerate(texts):
+                others = [t for at, t in enumerate(texts) if at != number]
+                carried = len(texts) == 2 and value.meaning.word != "shl" and any(t.promoted.size == 8 for t in others)
+                if (
+                    text.promoted.size < 8
+                    and not carried
+                    and not (value.meaning.word == "shl" and number == 1)
+                    and not (_is_number(text) and len(texts) > 1)
+                ):
+                    texts[number] = cast(ty.Q, text)
+        bits = 64 if wide or exec_type.size == 8 else 32
+        return self._tree(value.meaning, texts, ty.Q if wide else ty.D, bits)
+
+    def _float(self, node: lane.Expr, args: list[Text], type_: DataType) -> Text:
+        if node.word == "src":
+            return args[_index(node)]
+        if node.word == "const":
+            return text_of(f"{node.args[0]}.0" + {ty.F: "f", ty.HF: "f16"}.get(type_, ""), ATOM, type_)
+        parts = [self._float(a, args, type_) for a in node.args if not isinstance(a, int)]
+        if node.word in ("mul", "add", "sub", "add3", "div"):
+            return text_of(*_join(*_OPERATORS[node.word], parts), type_)
+        name = {"min": "fmin", "max": "fmax", "mod": "fmod", "divm": "divide", "avg": "average"}.get(
+            node.word
+        ) or _FUNCTIONS.get(node.word, node.word)
+        return text_of(f"{name}({', '.join(p.text for p in parts)})", ATOM, type_)
+
+    def _tree(self, node: lane.Expr, args: list[Text], type_: DataType, count_bits: int) -> Text:
+        if node.word == "src":
+            return args[_index(node)]
+        if node.word == "const":
+            return number_text(_index(node))
+        parts = [self._tree(a, args, type_, count_bits) for a in node.args if not isinstance(a, int)]
+        word = node.word
+        result = _common(parts)
+        if word == "mad" and _is_number(parts[2]) and not parts[2].low:
+            return self._tree(lane.Expr("mul", (lane.S0, lane.S1)), parts, type_, count_bits)
+        if word == "mad":
+            return text_of(f"{parts[0].within(8)} * {parts[1].within(9)} + {parts[2].within(8)}", SUM, result)
+        if word == "not":
+            return text_of(f"~{parts[0].within(UNARY)}", UNARY, parts[0].promoted)
+        if word in ("shl", "shr", "asr"):
+            return self._shift(word, parts, type_, count_bits)
+        if word in ("div", "mod") and _is_number(parts[1]) and parts[1].low > 0:
+            high = max(abs(parts[0].low), abs(parts[0].high)) if word == "div" else parts[1].low - 1
+            return Text(*_join(*_OPERATORS[word], parts), result, -high if parts[0].low < 0 else 0, high)
+        if word in ("min", "max"):
+            pick = min if word == "min" else max
+            return Text(
+                f"{word}({parts[0].text}, {parts[1].text})",
+                ATOM,
+                result,
+                pick(parts[0].low, parts[1].low),
+                pick(parts[0].high, parts[1].high),
+            )
+        if word in ("mul", "add", "sub", "add3", "and", "or", "xor"):
+            joined = _simplify(word, parts)
+            if joined is not None:
+                return joined
+            text, rank = _join(*_OPERATORS[word], parts)
+            text = _LANE_SUM.sub(_lane_sum, text)
+            rank = ATOM if text == "lane" else rank
+            text = GLOBAL_ID.sub(r"global_id(\g<axis>)", text)
+            rank = ATOM if _ONE_ID.fullmatch(text) else rank
+            low, high = _range(word, parts)
+            bounds = limits(result)
+            if low < bounds[0] or high > bounds[1]:
+                low, high = bounds
+            return Text(text, rank, result, low, high)
+        name = _FUNCTIONS.get(word, word)
+        size = (
+            "_64"
+            if type_.size == ty.Q.size and word in ("rol", "ror", "fbl", "fbh", "cbit")
+            else "_16"
+            if type_.size == 2 and word in ("rol", "ror", "mulh", "fbh", "fbl", "cbit")
+            else ""
+        )
+        limit = {"lzd": (0, 32), "cbit": (0, 64)}.get(word)
+        result = {"lzd": ty.D, "cbit": ty.D, "fbh": ty.UD, "fbl": ty.UD, "bfrev": ty.UD}.get(
+            word, type_ if type_.size >= 4 else ty.D
+        )
+        found = text_of(f"{name}{size}({', '.join(p.text for p in parts)})", ATOM, result)
+        return replace(found, low=limit[0], high=limit[1]) if limit is not None else found
+
+    def _shift(self, word: str, parts: list[Text], type_: DataType, count_bits: int) -> Text:
+        value, count = parts
+        bits = 64 if count_bits == 64 else 32
+        own = 64 if value.promoted.size == 8 else 32
+        if _is_number(count):
+            number = count.low & bits - 1
+            if not number:
+                return value
+            if number >= own:
+                value = cast(ty.Q if value.promoted.is_signed else ty.UQ, value)
+            places = str(number)
+        else:
+            number = 0
+            if bits > own:
+                value = cast(ty.Q if value.promoted.is_signed else ty.UQ, value)
+            places = (
+                f"({count.within(4)} & {bits - 1})"
+                if not (count.low >= 0 and count.high < bits)
+                else count.within(UNARY)
+            )
+        if word == "shl":
+            top = value.high << number if _is_number(count) else limits(value.promoted)[1] + 1
+            fits = value.low >= 0 and top <= limits(value.promoted)[1]
+            bounds = (0, top) if fits else limits(value.promoted)
+            return Text(f"{value.within(UNARY)} << {places}", 6, value.promoted, *bounds)
+        if word == "shr":
+            unsigned = UNSIGNED[max(type_.size, 2)]
+            if value.low < 0 or (value.promoted.is_signed and value.high > limits(unsigned)[1]):
+                value = cast(unsigned, value)
+        bounds = (value.low >> number, value.high >> number)
+        return Text(f"{value.within(UNARY)} >> {places}", 6, value.promoted, *bounds)
+
+    # ---- conditions and choices
+
+    def _truth(self, value: Expr, control: ExecControl) -> Text:
+        if isinstance(value, PredicateOperand):
+            return self._bare(value, control)
+        return self.exact(value, control)
+
+    def _logic(self, node: lane.Expr, args: list[Text]) -> Text:
+        if node.word == "src":
+            return args[_index(node)]
+        parts = [self._logic(a, args) for a in node.args if not isinstance(a, int)]
+        match node.word:
+            case "and":
+                return text_of(f"{parts[0].within(_LOGIC_AND)} && {parts[1].within(_LOGIC_AND)}", _LOGIC_AND, ty.BOOL)
+            case "or":
+                return text_of(f"{parts[0].within(RELATION)} || {parts[1].within(RELATION)}", _LOGIC_OR, ty.BOOL)
+            case "not":
+                return negated(parts[0])
+        return text_of(f"{parts[0].within(UNARY)} != {parts[1].within(UNARY)}", RELATION, ty.BOOL)
+
+    def relation(self, relation: int, left: Expr, right: Expr, control: ExecControl) -> Text:
+        """Return a comparison."""
+        if isinstance(left, Immediate) and left == right:
+            return Text("true" if relation in (0, 3, 5) else "false", ATOM, ty.BOOL, 0, 1)
+        truth = self._truth_of(left, control) if _is_zero(right) and relation <= _UNEQUAL else None
+        if truth is not None:
+            return truth if relation == _UNEQUAL else negated(truth)
         # Compilers write `p && x != 0` as `(p ? x : 0) != 0`.
         if (
             isinstance(left, Choose)
@@ -305,143 +595,252 @@ class Printer:
                 self.type_of(left.yes).is_int and self.type_of(left.yes).size <= left.type.size and not left.saturate
             )
             if whole and left.modifier is OperandModifier.NONE:
-                test = self._test(left.condition, control)
-                inner = self._relation(relation, _drop_sign(left.yes), right, control)
-                return RankedText(f"{test.within(_RELATION)} && {inner.text}", 2)
-        exec_type = execution_type([self.type_of(left), self.type_of(right)])
-        one, other = (self.argument(v, exec_type, control, exact=True).within(_RELATION + 1) for v in (left, right))
-        return RankedText(f"{one} {RELATIONS[relation]} {other}", _RELATION)
+                test = self.test(left.condition)
+                inner = self.relation(relation, _drop_sign(left.yes), right, control)
+                return text_of(f"{test.within(_LOGIC_AND)} && {inner.within(_LOGIC_AND)}", _LOGIC_AND, ty.BOOL)
+        types = [self.type_of(v) for v in (left, right)]
+        exec_type = execution_type(types)
+        if exec_type.is_float:
+            one, other = (self._into(self.exact(v, control), exec_type) for v in (left, right))
+        else:
+            equal = (
+                relation <= _UNEQUAL and all(t.size >= exec_type.size for t in types) and exec_type.size == ty.D.size
+            )
+            if equal and not any(getattr(v, "modifier", OperandModifier.NONE) in _SIGNS for v in (left, right)):
+                # The sign does not matter.
+                one, other = (self.low(v, 4, control) for v in (left, right))
+                if any(t.promoted.size != ty.D.size for t in (one, other)):
+                    one, other = (self._into(self._source(v, exec_type, control), exec_type) for v in (left, right))
+            else:
+                one, other = (self._source(v, exec_type, control) for v in (left, right))
+                one, other = self._comparable(one, other, exec_type)
+        return text_of(f"{one.within(6)} {RELATIONS[relation]} {other.within(6)}", RELATION, ty.BOOL)
 
-    def _test(self, condition: Predicate, control: ExecControl) -> RankedText:
+    def _truth_of(self, value: Expr, control: ExecControl) -> Text | None:
+        """Return an integer that is the result of a comparison as a condition."""
+        if (
+            isinstance(value, General | Lanes)
+            and getattr(value, "modifier", OperandModifier.NONE) is not OperandModifier.NOT
+        ):
+            span = self.cells.span(value, control)
+            spot = self.cells.spot(span) if span is not None else None
+            return text_of(spot.text, ATOM, ty.BOOL) if spot is not None and spot.type is ty.BOOL else None
+        if (
+            isinstance(value, Calc)
+            and value.meaning in (lane.S0 & lane.S1, lane.S0 | lane.S1)
+            and value.modifier is OperandModifier.NONE
+        ):
+            parts = [self._truth_of(arg, control) for arg in value.args]
+            if all(part is not None for part in parts):
+                return self._logic(value.meaning, [part for part in parts if part is not None])
+        return None
+
+    def _comparable(self, one: Text, other: Text, exec_type: DataType) -> tuple[Text, Text]:
+        """Return operands that C compares by value."""
+        kinds = {t.promoted for t in (one, other)}
+        if len(kinds) == 1 or all(t.low >= 0 for t in (one, other)):
+            return one, other
+        signed = [t for t in (one, other) if t.promoted.is_signed]
+        if len(signed) == 2 or (signed and signed[0].promoted.size > min(t.promoted.size for t in (one, other))):
+            return one, other
+        return self._into(one, exec_type), self._into(other, exec_type)
+
+    def test(self, condition: Predicate) -> Text:
         """Return a predicate, or the test that computes it."""
         known = self.computed.get(condition.var) if condition.combine is Combine.NONE else None
         if known is None:
-            return self.predicate(condition, control)
-        return RankedText(f"!{known.within(_UNARY)}", _UNARY) if condition.inverse else known
+            return self.predicate(condition)
+        return negated(known) if condition.inverse else known
 
-    def _choose(self, value: Choose, control: ExecControl) -> RankedText:
-        exec_type = execution_type([self.type_of(value.yes), self.type_of(value.no)])
-        same = self.type_of(value.yes) is self.type_of(value.no) is value.type
-        yes, no = (
-            (self.value(v, control) if same else self.argument(v, exec_type, control, exact=True)).within(_CHOICE + 1)
-            for v in (value.yes, value.no)
-        )
-        test = self._test(value.condition, control).within(_RELATION)
-        found = RankedText(f"{test} ? {yes} : {no}", _CHOICE)
-        return found if same else self._convert(found, exec_type, value.type, saturate=value.saturate)
-
-    def argument(self, value: Expr, wanted: DataType, control: ExecControl, *, exact: bool) -> RankedText:
-        """Return an argument with a conversion if C would not convert it in the same way; ``exact``: its sign matters."""
-        own = self.type_of(value)
-        text = self.value(skip_widening(value, self) if own is ty.D and wanted.is_int else value, control)
-        if exact and own.size < ty.D.size and (inner := self._other_sign_of(value)) is not None:
-            # C extends narrow values according to their sign.
-            if isinstance(inner, Calc) and not inner.saturate and inner.modifier is OperandModifier.NONE:
-                text = self.value(replace(inner, type=own), control)
-            else:
-                text = _cast(own, self.value(inner, control))
-        if wanted.is_float:
-            return text if own is wanted or (own.is_float and own.size < wanted.size) else _cast(wanted, text)
-        if own is wanted or (own.size < min(4, wanted.size) and not (exact and own.is_signed and not wanted.is_signed)):
-            return text
-        if isinstance(value, Immediate) and _fits(value, wanted):
-            return text
-        if own.size == wanted.size and not (exact and own.is_signed != wanted.is_signed):
-            return text
-        return _cast(wanted, text)
-
-    def _other_sign_of(self, value: Expr) -> Expr | None:
-        """Return the operand of a conversion that only changes the signedness of a value; None for other values."""
-        if (
-            not isinstance(value, Calc)
-            or value.meaning != S0
-            or value.saturate
-            or value.modifier is not OperandModifier.NONE
-        ):
-            return None
-        own = self.type_of(value.args[0])
-        return value.args[0] if _same(own, value.type) and own is not value.type else None
-
-    def _calc(self, value: Calc, control: ExecControl) -> RankedText:
-        args = value.args
-        if value.type is ty.BOOL:
-            return self._tree(
-                value.meaning, [self._plain(a, control) for a in args], signed=False, whole=False, boolean=True
-            )
-        types = [self.type_of(a) for a in args]
-        if value.meaning.word == "src" and types[0] is value.type and not value.saturate:
-            return self.value(args[0], control)
-        carry = _carry_of(value)
-        if carry is not None:
-            word, pair = carry
-            texts = [self.argument(one, ty.UD, control, exact=False) for one in pair]
-            return self._convert(
-                RankedText(f"{word}({texts[0].text}, {texts[1].text})", _ATOM), ty.UD, value.type, saturate=False
-            )
+    def _choose(self, value: Choose, control: ExecControl) -> Text:
+        types = [self.type_of(v) for v in (value.yes, value.no)]
         exec_type = execution_type(types)
-        if value.meaning.word == "src":
-            return self._convert(self.value(args[0], control), types[0], value.type, saturate=value.saturate)
-        # Operations whose result may need more bits than the sources are computed in the bits of the result.
-        ring = _words(value.meaning) <= _GROWING
-        wanted = exec_type
-        if value.meaning.word == "shr" and not exec_type.is_float:
-            wanted = _UNSIGNED[exec_type.size]
-        elif not exec_type.is_float and ring:
-            if value.type.is_int and value.type.size > exec_type.size:
-                wanted = value.type
-            elif (value.saturate or not value.type.is_int) and exec_type.size < ty.Q.size:
-                wanted = ty.Q
-        texts = []
-        for one, own in zip(args, types, strict=True):
-            # A product in a qword extends each dword by its own sign; other operations use the sign of the execution type.
-            text = self.argument(one, wanted, control, exact=not ring)
-            widened = wanted.size > exec_type.size and own.size == exec_type.size
-            if widened and exec_type.is_signed and not own.is_signed and not {"mul", "mad"} & _words(value.meaning):
-                text = _cast(wanted, _cast(exec_type, self.value(one, control)))
-            texts.append(text)
-        found = self._tree(value.meaning, texts, signed=wanted.is_signed, whole=exec_type.is_float)
-        if not wanted.is_float and found.rank == _SUM:
-            words = self.by_global_ids(found.text)
-            found = RankedText(words, _ATOM if re.fullmatch(r"global_id\(\d\)", words) else _SUM)
-        return self._convert(found, wanted, value.type, saturate=value.saturate)
+        yes, no = (self.exact(v, control) for v in (value.yes, value.no))
+        if exec_type.is_float:
+            yes, no = self._into(yes, exec_type), self._into(no, exec_type)
+        else:
+            if types[0].size == types[1].size == value.type.size and not value.saturate and value.type.is_int:
+                yes, no = (self.low(v, value.type.size, control) for v in (value.yes, value.no))
+            else:
+                yes, no = (self._source(v, exec_type, control) for v in (value.yes, value.no))
+            if yes.promoted is not no.promoted:
+                yes, no = self._into(yes, exec_type), self._into(no, exec_type)
+        found = self._choice(value.condition, yes, no)
+        return self.convert(found, exec_type, value.type, saturate=value.saturate)
 
-    def by_global_ids(self, text: str) -> str:
-        """Replace sums of integers that are an OpenCL function by a call of it."""
-        return _GLOBAL_ID.sub(r"\g<before>global_id(\g<axis>)", text) if self.names_sums else text
+    def _choice(self, condition: Predicate, yes: Text, no: Text) -> Text:
+        test = self.test(condition)
+        if test.text.startswith("!") and test.rank == UNARY:
+            test, yes, no = negated(test), no, yes
+        type_ = _common([yes, no])
+        low, high = min(yes.low, no.low), max(yes.high, no.high)
+        return Text(
+            f"{test.within(_LOGIC_OR)} ? {yes.within(_LOGIC_OR)} : {no.within(_LOGIC_OR)}", CHOICE, type_, low, high
+        )
 
-    def _convert(self, text: RankedText, from_: DataType, to: DataType, *, saturate: bool) -> RankedText:
-        if saturate:
-            if to.is_float:
-                inner = text if from_ is to else _cast(to, text)
-                return RankedText(f"saturate({inner.text})", _ATOM)
-            return RankedText(f"convert_{c_type(to)}_sat({text.text})", _ATOM)
-        return text if from_ is to or _same(from_, to) else _cast(to, text)
+    # ---- predicates
 
-    def _tree(
-        self, node: lane.Expr, args: list[RankedText], *, signed: bool, whole: bool, boolean: bool = False
-    ) -> RankedText:
-        if node.word == "src":
-            number = node.args[0]
-            return args[number if isinstance(number, int) else 0]
-        if node.word == "const":
-            return RankedText(str(node.args[0]), _ATOM)
-        parts = [
-            self._tree(a, args, signed=signed, whole=whole, boolean=boolean)
-            for a in node.args
-            if not isinstance(a, int)
-        ]
-        word = node.word
-        if boolean and word in ("and", "or"):
-            return _join("&&" if word == "and" else "||", 2 if word == "and" else 1, parts)
-        if word == "mad" and not whole:
-            return RankedText(f"{parts[0].within(8)} * {parts[1].within(9)} + {parts[2].within(8)}", 7)
-        if word == "not":
-            return RankedText(f"{'!' if boolean else '~'}{parts[0].within(_UNARY + 1)}", _UNARY)
-        if word == ("asr" if signed else "shr"):
-            return _join(">>", 6, parts)
-        if word in _OPERATORS:
-            return _join(*_OPERATORS[word], parts)
-        return RankedText(f"{_FUNCTIONS.get(word, word)}({', '.join(p.text for p in parts)})", _ATOM)
+    def bit(self, var: int) -> str:
+        """Return the name of a predicate."""
+        return self.names.text.of(self.names.text.predicate, "P", var)
+
+    def predicate(self, value: Predicate) -> Text:
+        """Return a predicate as a condition."""
+        if value.combine is not Combine.NONE:
+            name = self.names.text.of(self.names.text.predicate, "P", value.var)
+            found = text_of(f"{value.combine.name.lower()}({name})", ATOM, ty.BOOL)
+        elif value.var in self.single:
+            found = text_of(f"lane == {self.single[value.var]}", RELATION, ty.BOOL)
+        else:
+            found = text_of(self.bit(value.var), ATOM, ty.BOOL)
+        return negated(found) if value.inverse else found
+
+    def condition(self, condition: BranchTest) -> Text:
+        """Return the test of a branch."""
+        if condition.index is not None:
+            relation = "!=" if condition.negated else "=="
+            return text_of(
+                f"{self.exact(condition.index, UNIFORM).within(6)} {relation} {condition.case}", RELATION, ty.BOOL
+            )
+        if condition.predicate is None:
+            return text_of("false" if condition.negated else "true", ATOM, ty.BOOL)
+        for test in condition.tests:
+            one = test.parts[0] if isinstance(test, Both) else test
+            assert isinstance(one, Set)
+            assert isinstance(one.target, PredicateOperand)
+            text = self.exact(one.value, one.control)
+            for part in test.parts[1:] if isinstance(test, Both) else ():
+                assert isinstance(part, Set)
+                other = self.exact(part.value, part.control)
+                if other.text != text.text:
+                    text = text_of(
+                        f"lane < {part.control.mask_offset} ? {text.within(1)} : {other.within(1)}", CHOICE, ty.BOOL
+                    )
+            self.computed[one.target.var] = text
+        computed, value = self.computed.get(condition.predicate.var), condition.predicate
+        if computed is None:
+            found = self.predicate(value)
+            found = negated(found) if condition.negated else found
+        else:
+            combined = value.combine is not Combine.NONE
+            found = text_of(f"{value.combine.name.lower()}({computed.text})", ATOM, ty.BOOL) if combined else computed
+            found = self._opposite(condition, found) if value.inverse != condition.negated else found
+        self.computed.clear()
+        return found
+
+    def _opposite(self, condition: BranchTest, found: Text) -> Text:
+        last = condition.tests[-1]
+        first = last.parts[0] if isinstance(last, Both) else last
+        test = first.value if isinstance(first, Set) else None
+        ordered = isinstance(test, Compare) and not any(self.type_of(v).is_float for v in (test.left, test.right))
+        if (
+            isinstance(test, Compare)
+            and condition.predicate is not None
+            and condition.predicate.combine is Combine.NONE
+            and (ordered or test.relation <= _UNEQUAL)
+        ):
+            return (
+                self.relation(_INVERSE[test.relation], test.left, test.right, first.control)
+                if found.rank == RELATION
+                else negated(found)
+            )
+        return negated(found)
+
+
+def _lane_sum(hit: re.Match[str]) -> str:
+    number = int(hit[2]) - int(hit[1])
+    return "lane" if not number else f"lane {'+' if number > 0 else '-'} {abs(number)}"
+
+
+def _quotient(offset: Text, size: int, first: int) -> str:
+    """Return an index, given an offset in bytes that is a multiple of the size of elements."""
+    if _is_number(offset):
+        return str(offset.low // size + first)
+    text = f"{offset.within(8)} / {size}" if size > 1 else offset.within(SUM)
+    return f"{text} + {first}" if first else text
+
+
+def _index(node: lane.Expr) -> int:
+    number = node.args[0]
+    return number if isinstance(number, int) else 0
+
+
+def _negative(text: Text) -> Text:
+    inner = text.within(UNARY)
+    if text.high == 0 and text.low == -1 and re.fullmatch(r"-\w+", inner):
+        return Text(inner[1:], ATOM, ty.D, 0, 1)
+    inner = f"({inner})" if inner.startswith("-") else inner
+    return text_of(f"-{inner}", UNARY, text.promoted)
+
+
+def negated(text: Text) -> Text:
+    """Return the opposite of a condition."""
+    if text.rank == UNARY and text.text.startswith("!"):
+        inner = text.text[1:]
+        return text_of(
+            inner[1:-1] if inner.startswith("(") and inner.endswith(")") and _closes(inner) else inner,
+            ATOM if not inner.startswith("(") else _LOGIC_OR,
+            ty.BOOL,
+        )
+    return text_of(f"!{text.within(UNARY)}", UNARY, ty.BOOL)
+
+
+def _closes(text: str) -> bool:
+    """Return whether the first bracket closes at the end."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return at == len(text) - 1
+    return False
+
+
+def _common(parts: list[Text]) -> DataType:
+    """Return the C type of an operation."""
+    kinds = [p.promoted for p in parts]
+    if any(k.is_float for k in kinds):
+        return max((k for k in kinds if k.is_float), key=lambda k: k.size)
+    size = max(k.size for k in kinds)
+    unsigned = any(k.size == size and not k.is_signed for k in kinds)
+    return {4: (ty.D, ty.UD), 8: (ty.Q, ty.UQ)}.get(size, (ty.D, ty.UD))[unsigned]
+
+
+def _range(word: str, parts: list[Text]) -> tuple[int, int]:
+    low, high = parts[0].low, parts[0].high
+    for part in parts[1:]:
+        match word:
+            case "add" | "add3":
+                low, high = low + part.low, high + part.high
+            case "sub":
+                low, high = low - part.high, high - part.low
+            case "mul":
+                corners = [a * b for a in (low, high) for b in (part.low, part.high)]
+                low, high = min(corners), max(corners)
+            case "and":
+                tops = [h for lo, h in ((low, high), (part.low, part.high)) if lo >= 0]
+                low, high = (0, min(tops)) if tops else (-(1 << 63), (1 << 63) - 1)
+            case _:
+                if low >= 0 and part.low >= 0:
+                    low, high = 0, (1 << max(high, part.high).bit_length()) - 1
+                else:
+                    low, high = -(1 << 63), (1 << 63) - 1
+    return low, high
+
+
+def _simplify(word: str, parts: list[Text]) -> Text | None:
+    """Return a sum without zero, or a product with one."""
+    kept = [p for p in parts if not (_is_number(p) and p.low == 0)]
+    if word in ("add", "add3", "or", "xor") and len(kept) == 1 and len(parts) == 2:
+        return kept[0] if kept[0].promoted.size >= ty.D.size else None
+    if word == "mul" and len(kept) < len(parts):
+        return number_text(0)
+    if word == "sub" and _is_number(parts[1]) and parts[1].low == 0:
+        return parts[0]
+    if word == "mul":
+        kept = [p for p in parts if not (_is_number(p) and p.low == 1)]
+        if len(kept) == 1:
+            return kept[0]
+    return None
 
 
 def _carry_of(value: Calc) -> tuple[str, list[Expr]] | None:
@@ -475,107 +874,103 @@ def _is_zero(value: Expr) -> bool:
 
 def _drop_sign(value: Expr) -> Expr:
     """Drop the sign of a value that is only compared with zero."""
-    sign = getattr(value, "modifier", OperandModifier.NONE) in (
-        OperandModifier.NEG,
-        OperandModifier.ABS,
-        OperandModifier.NEGABS,
-    )
+    sign = getattr(value, "modifier", OperandModifier.NONE) in _SIGNS
     return (
         replace(value, modifier=OperandModifier.NONE) if sign and isinstance(value, General | Calc | Choose) else value
     )
 
 
-def component(number: int, count: int) -> str | None:
-    """Return the name of a component of a vector; None if there is no such vector."""
-    if not 1 < count <= _MAX_COMPONENTS or number >= count:
-        return None
-    return "xyzw"[number] if count <= 4 else f"s{number:x}"
-
-
-def _join(sign: str, rank: int, parts: list[RankedText]) -> RankedText:
+def _join(sign: str, rank: float, parts: list[Text]) -> tuple[str, float]:
     """Join operands; operands of shifts and bit operations get brackets, because few readers know their precedence."""
-    strict = rank < _SUM
-    text = parts[0].within(_UNARY if strict and (parts[0].rank != rank or sign in ("<<", ">>")) else rank)
+    strict = rank < SUM
+    text = parts[0].within(UNARY if strict and (parts[0].rank != rank or sign in ("<<", ">>")) else rank)
     for part in parts[1:]:
-        right = part.within(_UNARY if strict else rank + 1)
+        right = part.within(UNARY if strict else rank + 1)
         if sign == "+" and right.startswith("-"):
             text += f" - {right[1:]}"
         elif sign == "-" and right.startswith("-"):
-            text += f" - ({right})"
+            text += f" + {right[1:]}" if right[1:].isdecimal() else f" - ({right})"
         else:
             text += f" {sign} {right}"
-    return RankedText(text, rank)
+    return text, rank
 
 
 def _words(expr: lane.Expr) -> set[str]:
     return {expr.word}.union(*(_words(a) for a in expr.args if not isinstance(a, int)))
 
 
-def _cast(to: DataType, text: RankedText) -> RankedText:
-    return RankedText(f"({c_type(to)}){text.within(_UNARY)}", _UNARY)
+def cast(to: DataType, text: Text) -> Text:
+    """Return a text with a cast."""
+    if text.type is to:
+        return text
+    if _is_number(text) and to.is_int and text.fits(to):
+        found = text.text + {ty.UD: "u", ty.Q: "L", ty.UQ: "UL"}.get(to, "") if text.text.isdecimal() else text.text
+        if found != text.text or to is ty.D:
+            return replace(text, text=found, type=to)
+    if to is ty.BF:
+        return text_of(f"float_to_bf({text.text})", ATOM, to)
+    if _is_number(text) and to.is_float and abs(text.low) <= 1 << 11:
+        return text_of(f"{text.low}.0{ {ty.F: 'f', ty.HF: 'f16'}.get(to, '') }", UNARY if text.low < 0 else ATOM, to)
+    if text.base is not None and to.is_int and to.size <= text.type.size:
+        return cast(to, text.base) if text.base.type is not to else text.base
+    base = text if to.is_int and text.type.is_int and text.type.size == to.size else None
+    low, high = (
+        (text.low, text.high)
+        if to.is_int and not text.type.is_float and text.fits(to)
+        else limits(to)
+        if to.is_int
+        else (0, 0)
+    )
+    return Text(f"({c_type(to)}){text.within(UNARY)}", UNARY, to, low, high, base)
 
 
-def _reinterpret(to: DataType, from_: DataType, text: RankedText) -> RankedText:
+def reinterpret(text: Text, to: DataType) -> Text:
     """Return the same bits as a value of another type."""
-    return _cast(to, text) if _same(from_, to) else RankedText(f"as_{c_type(to)}({text.text})", _ATOM)
+    own = text.type
+    if own is to or to is ty.BOOL:
+        return text
+    if own.is_int and to.is_int:
+        return text if text.fits(to) else cast(to, text)
+    return text_of(f"as_{c_type(to)}({text.text})", ATOM, to)
 
 
-def skip_widening(value: Expr, printer: Printer) -> Expr:
-    """Return the operand of a conversion to int that is implicit in C, else the value."""
-    if isinstance(value, Calc) and value.meaning == S0 and value.type is ty.D and not value.saturate:
-        own = printer.type_of(value.args[0])
-        if value.modifier is OperandModifier.NONE and own.is_int and own.size < ty.D.size:
-            return value.args[0]
-    return value
+def _is_number(text: Text) -> bool:
+    return text.low == text.high and text.rank >= UNARY and text.text.lstrip("-")[:1].isdecimal()
 
 
-def _same(one: DataType, other: DataType) -> bool:
-    """Return whether C converts between two types implicitly and without a change of bits."""
-    return one.is_int and other.is_int and one.size == other.size
+def number_text(number: int) -> Text:
+    """Return an integer constant with the type that C gives it."""
+    digits = hex(number) if abs(number) > _HEX and not _is_round(number) else str(number)
+    if limits(ty.D)[0] < number <= limits(ty.D)[1]:
+        type_ = ty.D
+    elif number == limits(ty.D)[0]:
+        digits, type_ = "(int)0x80000000", ty.D
+        return Text(digits, UNARY, type_, number, number)
+    elif 0 <= number <= limits(ty.UD)[1]:
+        digits, type_ = f"0x{number:x}u", ty.UD
+    elif limits(ty.Q)[0] < number <= limits(ty.Q)[1]:
+        digits, type_ = f"{digits}L", ty.Q
+    elif number == limits(ty.Q)[0]:
+        return Text("(long)0x8000000000000000UL", UNARY, ty.Q, number, number)
+    else:
+        digits, type_ = f"0x{number:x}UL", ty.UQ
+    return Text(digits, UNARY if number < 0 else ATOM, type_, number, number)
 
 
-def _fits(value: Immediate, wanted: DataType) -> bool:
-    """Return whether an integer constant has the same value in a type."""
-    if not unpack_type(value.type).is_int:
-        return False
-    number = int(immediate(value, 1)[0])
-    low = -(1 << wanted.bits - 1) if wanted.is_signed else 0
-    return low <= number < (1 << wanted.bits - wanted.is_signed)
+def _is_round(number: int) -> bool:
+    return not number % 1000 and abs(number) <= 10**9
 
 
-def constant(value: Immediate) -> str:
-    """Return an immediate in the syntax of C."""
-    lanes = immediate(value, 8)
-    if value.type.is_packed:
-        return "{" + ", ".join(str(v) for v in lanes.tolist()) + "}[lane % 8]"
-    number = lanes[0]
+def float_text(number: object, value: Immediate) -> str:
+    """Return a floating-point constant in the syntax of C."""
     type_ = value.type
-    if type_.is_int:
-        whole = int(number)
-        return hex(whole) if abs(whole) > _EXACT_HEX else str(whole)
-    if type_ is ty.BF or not np.isfinite(number):
-        return f"as_{c_type(type_)}(0x{value.bits:x})"
-    text = repr(float(number)) if type_ is ty.DF else str(number)
+    if type_ is ty.BF or not np.isfinite(number):  # type: ignore[call-overload]
+        bits = (
+            f"(ushort)0x{value.bits & 0xFFFF:x}"
+            if type_.size == 2
+            else f"0x{value.bits:x}" + ("u" if type_.size == 4 else "UL")
+        )
+        return f"as_{c_type(type_)}({bits})"
+    text = repr(float(number)) if type_ is ty.DF else str(number)  # type: ignore[arg-type]
     text = text if any(c in text for c in ".e") else f"{text}.0"
-    return text + {ty.F: "f", ty.HF: "h"}.get(type_, "")
-
-
-def index_text(elements: list[int], offset: int) -> str:
-    """Return the index, as an expression in ``lane``, of these elements for the lanes from ``offset`` on."""
-    first, lanes = elements[0], len(elements)
-    steps = {b - a for a, b in pairwise(elements)}
-    if steps <= {0}:
-        return str(first)
-    if len(steps) == 1:
-        step = steps.pop()
-        return _sum("lane" if step == 1 else f"{step} * lane", first - step * offset)
-    width = next(i for i in range(1, lanes) if elements[i] - elements[i - 1] != elements[1] - elements[0])
-    vert, horz = elements[width] - first, elements[1] - first
-    own = "lane" if not offset else f"(lane - {offset})"
-    parts = [f"{vert} * ({own} / {width})" if vert != 1 else f"{own} / {width}"] if vert else []
-    parts += [f"{own} % {width}" if horz == 1 else f"{horz} * ({own} % {width})"] if horz else []
-    return _sum(" + ".join(parts), first)
-
-
-def _sum(text: str, number: int) -> str:
-    return text if not number else f"{text} {'+' if number > 0 else '-'} {abs(number)}"
+    return text + {ty.F: "f", ty.HF: "f16"}.get(type_, "")

@@ -7,16 +7,14 @@ overwrites an earlier one completely.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from visa_lsp.app.read.effects import Bits, Effects, mask_of
-from visa_lsp.app.read.lines import CodePrinter
-from visa_lsp.app.read.lower import CARRIES
+from visa_lsp.app.read.lower import CARRIES, HALVES
 from visa_lsp.app.read.model import (
     Both,
     BranchTest,
@@ -34,6 +32,7 @@ from visa_lsp.app.read.model import (
     Statement,
     Transfer,
 )
+from visa_lsp.app.read.spans import UNIFORM, Span, Spans, access_control
 from visa_lsp.app.read.structure import shape_loop
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.isa import lsc_codes as codes
@@ -51,10 +50,6 @@ if TYPE_CHECKING:
     Plain = Set | Transfer | NamedCall
 
 MAX_DISTANCE: Final = 48  # statements between two halves; compilers emit them side by side, or a dozen apart
-_TOKEN: Final = re.compile(r"[A-Za-z_]\w*(?:\[(?:\d+ \* )?lane(?: [+-] \d+)?\])?|.")
-_ELEMENT: Final = re.compile(
-    r"(?P<name>[A-Za-z_]\w*)(?P<index>\[(?:(?P<step>\d+) \* )?lane(?: (?P<sign>[+-]) (?P<first>\d+))?\])?"
-)
 _SUMS: Final = frozenset({"src", "add", "add3", "sub", "mul", "mad", "shl"})
 MAX_SUM: Final = 4  # operations of an address that may be repeated
 MAX_OPERATIONS: Final = 6  # operations of a moved value, so that lines stay short
@@ -67,7 +62,7 @@ def fold_reading(reading: Reading, kernel: Kernel, names: ReadingNames) -> Readi
     """Return the same program in fewer statements. ``names`` is used to compare the texts of halves."""
     found = _Folder(kernel, names)
     routines = [replace(routine, body=found.code(routine.body)) for routine in reading.routines]
-    return Reading(tuple(routines), tuple([(low, high) for (low, _), high in found.halves.pairs.items()]))
+    return Reading(tuple(routines))
 
 
 @dataclass(slots=True)
@@ -180,7 +175,7 @@ class _Folder:
 
     def _writes(self, statement: Plain, place: int) -> Bits:
         """Return the bits that a statement writes; an instruction with two results has two statements."""
-        if isinstance(statement, Set) and effect_of(self.kernel.instructions[place].row.meaning) in CARRIES:
+        if isinstance(statement, Set) and effect_of(self.kernel.instructions[place].row.meaning) in (*CARRIES, HALVES):
             found = (
                 self.effects.place_bytes(statement.target, statement.control.exec_size)
                 if isinstance(statement.target, General)
@@ -495,15 +490,13 @@ class _Folder:
 
 
 class _Halves:
-    """Pairs of variables for the lower and the upper half of the lanes, as far as known."""
+    """Pairs of registers for the lower and the upper half of the lanes, as far as known."""
 
     def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
-        # (name of the lower half, number of lanes) -> name of the upper half.
-        self.pairs: dict[tuple[str, int], str] = {}
+        # Elements of the lower lanes, and the number of lanes -> the elements of the upper lanes.
+        self.pairs: dict[tuple[_Elements, int], _Elements] = {}
         self.simd = names.simd
-        self._names = names
-        self._lines = CodePrinter(kernel, names, ())
-        self._numbers = {name: number for number, name in names.variables.items()}
+        self._spans = Spans(kernel, names)
 
     def lanes(self, statement: Set | Transfer | Both) -> tuple[int, int]:
         """Return the first lane and the number of lanes of a statement."""
@@ -525,49 +518,76 @@ class _Halves:
         )  # fmt: skip
 
     def same(self, low: Set | Transfer | Both, high: Set | Transfer | Both) -> bool:
-        """Return whether the texts of two statements differ only in names of halves, and record those names."""
-        one, other = (_TOKEN.findall(self._lines.bare(_first(s))) for s in (low, high))
-        if len(one) != len(other):
+        """Return whether two statements differ only in registers of neighbouring lanes, and record these."""
+        one, other = list[Span](), list[Span]()
+        if self._shape(_first(low), one) != self._shape(_first(high), other) or len(one) != len(other):
             return False
         apart = self.lanes(low)[1]
-        found: dict[tuple[str, int], str] = {}
+        pairs: dict[tuple[_Elements, int], _Elements] = {}
         for a, b in zip(one, other, strict=True):
-            if a == b:
+            if a.lanes is None or b.lanes is None:
+                if a != b:
+                    return False
                 continue
-            pair = self._pair(a, b, apart, _first(low).control.exec_size)
-            if pair is None or found.setdefault((pair[0], apart), pair[1]) != pair[1]:
+            below, above = _elements(a), _elements(b)
+            if below.step != above.step:
                 return False
-        merged = self.pairs | found
-        if any(self.pairs.get(a, b) != b for a, b in found.items()) or len(set(merged.values())) != len(merged):
+            if below != above and (below.root == above.root or pairs.setdefault((below, apart), above) != above):
+                return False
+            if below == above and not apart * below.step:
+                return False
+        merged = self.pairs | pairs
+        if any(self.pairs.get(a, b) != b for a, b in pairs.items()) or len(set(merged.values())) != len(merged):
             return False
         self.pairs = merged
         return True
 
-    def _pair(self, low: str, high: str, apart: int, lanes: int) -> tuple[str, str] | None:
-        """Return the names of two variables if the second has the same elements for the later lanes."""
-        a, b = _ELEMENT.fullmatch(low), _ELEMENT.fullmatch(high)
-        if a is None or b is None:
-            return None
-        numbers = [self._numbers.get(m["name"]) for m in (a, b)]
-        types = [self._names.text.types.get(n) for n in numbers if n is not None]
-        if len(types) != 2 or types[0] is not types[1] or any(self._names.elements(n or 0) < lanes for n in numbers):
-            return None
-        (step, first), (step_high, first_high) = (_index(m) for m in (a, b))
-        if step != step_high or (first_high, a["name"]) == (first, b["name"]):
-            return None
-        if first_high != first - step * apart and (a["index"] or b["index"]):
-            return None
-        return (a["name"], b["name"]) if a["name"] != b["name"] else None
+    def _shape(self, statement: Set | Transfer, spans: list[Span]) -> object:
+        """Return a statement without its registers, which are added to ``spans``."""
+
+        def leaf(value: Expr, control: ExecControl) -> object:
+            match value:
+                case Calc(meaning, args, type_, saturate, modifier):
+                    return meaning, [leaf(arg, control) for arg in args], type_, saturate, modifier
+                case Choose(condition, yes, no, type_, saturate, modifier):
+                    return condition, leaf(yes, control), leaf(no, control), type_, saturate, modifier
+                case Compare(relation, left, right):
+                    return relation, leaf(left, control), leaf(right, control)
+            span = self._spans.span(value, control)
+            if span is None:
+                return value
+            spans.append(span)
+            return span.type, span.size, getattr(value, "modifier", None)
+
+        if isinstance(statement, Set):
+            return leaf(statement.target, statement.control), leaf(statement.value, statement.control), statement.guard
+        control = access_control(statement)
+        data = self._spans.data_spans(statement) if statement.value is None else []
+        spans += data
+        return (
+            statement.write, statement.memory.shared, statement.memory.variable, statement.memory.model,
+            leaf(statement.memory.operand, UNIFORM), leaf(statement.address, control), statement.scale,
+            leaf(statement.offset, UNIFORM), statement.wraps, [span.type for span in data], statement.size, statement.cell,
+            statement.elements, statement.single, statement.high, statement.guard, leaf(statement.value, control),
+            statement.update, [leaf(source, control) for source in statement.sources],
+        )  # fmt: skip
+
+
+class _Elements(NamedTuple):
+    """Elements of neighbouring lanes: the root variable, the first byte for lane 0, and the step between lanes."""
+
+    root: int
+    first: int
+    step: int
+
+
+def _elements(span: Span) -> _Elements:
+    step = span.starts[1] - span.starts[0]
+    return _Elements(span.root, span.starts[0] - step * (span.lanes or (0,))[0], step)
 
 
 def _first(statement: Set | Transfer | Both) -> Set | Transfer:
     return statement.parts[0] if isinstance(statement, Both) else statement
-
-
-def _index(found: re.Match[str]) -> tuple[int, int]:
-    """Return the step and the first element of an indexed name."""
-    first = int(found["first"] or 0)
-    return int(found["step"] or 1), -first if found["sign"] == "-" else first
 
 
 def _meet(one: Bits, other: Bits) -> bool:
@@ -594,7 +614,7 @@ def _memory(statement: Plain | Both) -> int:
         case Set():
             return 0
         case Transfer():
-            return 2 if statement.write else 1
+            return 2 if statement.write or statement.update else 1
         case Both():
             return _memory(statement.parts[0])
     return 2

@@ -1,23 +1,35 @@
-"""Pseudo-code as lines of text, each with the vISA instructions that it stands for."""
+"""Statements as lines of C, each with the vISA instructions that it stands for."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.alignment import Alignment
-from visa_lsp.app.read.expressions import Printer, component, skip_widening
+from visa_lsp.app.read.cells import Cells, Spot, flat
+from visa_lsp.app.read.expressions import (
+    ATOM,
+    GLOBAL_ID,
+    SUM,
+    UNARY,
+    Printer,
+    Text,
+    cast,
+    negated,
+    reinterpret,
+    text_of,
+)
+from visa_lsp.app.read.lower import CARRIES
 from visa_lsp.app.read.model import (
     Both,
     BranchTest,
     Break,
     Calc,
-    Choose,
+    Compare,
     Continue,
     Expr,
     Goto,
@@ -33,31 +45,57 @@ from visa_lsp.app.read.model import (
     Statement,
     Transfer,
 )
-from visa_lsp.app.read.names import PointerArgument, ReadingNames, c_type
+from visa_lsp.app.read.names import PointerArgument, ReadingNames, c_type, type_named
+from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control
+from visa_lsp.app.read.tidy import Line, Node, Tidier, walk
 from visa_lsp.isa import lsc_codes as codes
+from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.lane import S0, Effect, Lane
+from visa_lsp.isa.lane import S0, Effect, Lane, effect_of
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import DataType, ExecControl
-from visa_lsp.program.model import General, Immediate, Inst, Kernel, Predicate, PredicateOperand, RawOperand, State
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    Combine,
+    General,
+    Immediate,
+    Indirect,
+    Inst,
+    Kernel,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+    State,
+)
 from visa_lsp.program.operand_text import instruction, modifiers, operand, string_name
 from visa_lsp.sim.effects import EFFECTS
+from visa_lsp.sim.values import immediate
 
+_CONTROL: Final = next(one.number for one in predefined.VARIABLES if one.name == "%cr0")
+_ROUNDING: Final = 0x30  # bits of the mode
 _INDENT: Final = "    "
-_UNSIGNED: Final = {1: ty.UB, 2: ty.UW, 4: ty.UD, 8: ty.UQ}
-_CHANNELS: Final = "xyzw"
-_ONE_COPY: Final = re.compile(r"(?P<to>\w+)\[(?P<at>\d+)\] = (?P<from>\w+)\[(?P<source>\d+)\];")
+_DWORD_BITS: Final = 32
+_MAX_SPLIT: Final = 8  # elements of an array that become variables
+_ORDERING: Final = ("barrier", "fence")  # effects, by the first word of their names
+_MAX_CALLS: Final = 40
+_GENERIC: Final = 0x40000000  # in the upper half of generic pointers to shared local memory
+_SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == "%scratch")
+_TAG: Final = 0x10000000  # in addresses of shared local memory
 _NOTHING: Final = ("%null", "null")
-_WORD: Final = re.compile(r"\w+")
-_ASSIGNING: Final = frozenset({"+", "-", "*", "/", "<<", ">>", "&", "|", "^"})
-
-
-class Line(Struct, frozen=True):
-    """A line of pseudo-code: its text, and the numbers of its instructions."""
-
-    text: str
-    places: tuple[int, ...] = ()
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_ASSIGNING: Final = ("+", "-", "*", "/", "<<", ">>", "&", "|", "^")
+_ATOMICS: Final = {
+    "minsint": "min",
+    "maxsint": "max",
+    "fmin": "min",
+    "fmax": "max",
+    "fadd": "add",
+    "fsub": "sub",
+    "icas": "cmpxchg",
+    "fcmpwr": "cmpxchg",
+}
 
 
 def is_expressed(inst: Inst) -> bool:
@@ -68,66 +106,148 @@ def is_expressed(inst: Inst) -> bool:
 
 def lines_of(kernel: Kernel, reading: Reading, names: ReadingNames, texts: Sequence[str] = ()) -> list[Line]:
     """Return the lines of a body; ``texts`` has the lines of the vISA text, for instructions that are shown unchanged."""
-    return list(CodePrinter(kernel, names, texts).body(reading))
+    return list(CodePrinter(kernel, reading, names, texts).body())
 
 
 class CodePrinter:
     """Prints one body."""
 
-    def __init__(self, kernel: Kernel, names: ReadingNames, texts: Sequence[str]) -> None:
-        self.kernel, self.names, self.texts = kernel, names, texts
-        self.printer = Printer(names)
-        self._alignment: Alignment | None = None
-        self.declared: set[str] = set()
-        self.plain = False
+    def __init__(self, kernel: Kernel, reading: Reading, names: ReadingNames, texts: Sequence[str]) -> None:
+        self.kernel, self.reading, self.names, self.texts = kernel, reading, names, texts
+        self.cells = Cells(kernel, reading, names)
+        self.printer = Printer(names, self.cells)
+        self.alignment = Alignment(kernel)
         self.wide: ExecControl | None = None  # the lanes of a merged statement
+        self.calls = 0
+        self._has_tags = any(
+            isinstance(value, Immediate) and value.bits == _GENERIC
+            for inst in kernel.instructions
+            for value in inst.values
+        )
 
-    @property
-    def alignment(self) -> Alignment:
-        """Divisors of variables; computed for a whole body only, because halves are compared without them."""
-        self._alignment = self._alignment or Alignment(self.kernel)
-        return self._alignment
-
-    def body(self, reading: Reading) -> Iterator[Line]:
+    def body(self) -> Iterator[Line]:
         """Yield the lines of a body and of its routines."""
-        head = f"{'kernel' if self.kernel.is_kernel else 'function'} {self.kernel.name}({', '.join(self.names.parameters)})"
-        yield Line(f"{head} {{" + (f"  // {self.names.simd} lanes" if self.names.simd else ""))
-        code = list(self._code(reading.routines[0].body))
-        shown = set(_WORD.findall("\n".join(line.text for line in code))) if reading.halves else set()
-        pairs = [f"{high} of {low}" for low, high in reading.halves if high in shown]
-        if pairs:
-            yield Line(f"{_INDENT}// higher lanes are in other registers: {', '.join(pairs)}")
-        notes = [
-            f"{self._print_declaration(over)} lies over {self._print_declaration(under)}"
-            for over, under in self.printer.overlaid.items()
-        ]
-        if notes:
-            yield Line(f"{_INDENT}// {', '.join(notes)}")
-        for line in code:
-            yield Line(_INDENT + line.text, line.places)
+        main = self._code(self.reading.routines[0].body)
+        arrays = {name for name, one in self.cells.declarations.items() if one.is_shared}
+        if arrays:
+            Meetings(arrays).insert(main)
+        self._declare(main)
+        kind = "kernel" if self.kernel.is_kernel else "function"
+        for name in dict.fromkeys(re.findall(r"struct \w+", " ".join(one.text for one in self.names.parameters))):
+            fields = self._fields(name)
+            yield Line(f"{name} {{ {fields} }};" if fields else f"{name};")
+        if main and main[-1].text == "return;":
+            main.pop()
+        parameters = ", ".join(one.text for one in self.names.parameters) or "void"
+        yield Line(
+            f"{kind} void {self.kernel.name}({parameters}) {{"
+            + (f"  // {self.names.simd} lanes" if self.names.simd else "")
+        )
+        yield from _print(main)
         yield Line("}")
-        for routine in reading.routines[1:]:
-            yield Line("")
-            yield Line(f"routine {self._label(routine.entry, routine.label)}() {{")
-            self.alignment.leave({})
-            for line in self._code(routine.body):
-                yield Line(_INDENT + line.text, line.places)
-            yield Line("}")
 
-    def _print_declaration(self, number: int) -> str:
-        type_ = self.names.text.types.get(number)
-        return f"{c_type(type_) if type_ is not None else '?'} {self.names.variable(number)}"
+    def _fields(self, name: str) -> str:
+        """Return the elements of a structure that is passed by value, as far as the kernel uses them."""
+        size = next((size for struct, size in self.names.structures.items() if struct == name), 0)
+        if not size:
+            return ""
+        known = sorted(
+            {
+                (int(hit[1]), cell.size, c_type(cell.type))
+                for cell in self.cells.bound_cells()
+                if (hit := re.search(r"\.at(\d+)$", cell.name)) and cell.structure == name
+            }
+        )
+        out, at = [], 0
+        for first, length, word in known:
+            if first < at:
+                continue
+            if first > at:
+                out.append(f"uchar pad{at}[{first - at}];")
+            out.append(f"{word} at{first};")
+            at = first + length
+        if at < size:
+            out.append(f"uchar pad{at}[{size - at}];")
+        return " ".join(out)
 
     def _label(self, entry: int, label: int | None) -> str:
         found = self.names.text.labels.get(label) if label is not None else None
         return found or f"routine_{entry}"
 
-    def _code(self, code: Sequence[Statement]) -> Iterator[Line]:
-        yield from _join_copies(self._lines(code))
+    # ---- declarations
 
-    def _lines(self, code: Sequence[Statement]) -> Iterator[Line]:
+    def _declare(self, main: list[Node]) -> None:
+        """Put each declaration where all uses see it."""
+        known = {name: one.text for name, one in self.cells.declarations.items()}
+        known |= {name: f"bool {name}" for name in self._predicates()}
+        _note_names(main, known.keys())
+        if not _has_goto(self.reading) and not self.calls:
+            kinds = {
+                name: type_named(one.type)
+                for name, one in self.cells.declarations.items()
+                if not one.count and one.type in _NUMBERS
+            }
+            kinds |= {name: ty.BOOL for name, text in known.items() if text.startswith("bool ")}
+            arrays = {
+                name
+                for name, one in self.cells.declarations.items()
+                if one.count and not one.is_shared and one.count <= _MAX_SPLIT
+            }
+            vectors = {
+                name: one.type
+                for name, one in self.cells.declarations.items()
+                if not one.count and one.type not in _NUMBERS and not one.is_shared
+            }
+            tidier = Tidier(main, known, kinds, vectors, {name: self.cells.declarations[name].type for name in arrays})
+            tidier.run()
+            known |= tidier.types
+            _note_names(main, known.keys())
+        filled = self._filled()
+        top: list[Node] = []
+        used = frozenset[str]().union(*(node.names for node in main)) if main else frozenset()
+        for name in known:
+            shared = name in self.cells.declarations and self.cells.declarations[name].is_shared
+            if name not in used:
+                continue
+            if name in filled:
+                top.append(Node(filled[name]))
+            elif shared or _has_goto(self.reading) or self.calls:
+                top.append(Node(f"{known[name]};"))
+            else:
+                _place(main, name, known[name])
+        main[:0] = top
+
+    def _predicates(self) -> list[str]:
+        numbers = {
+            value.var
+            for inst in self.kernel.instructions
+            for value in inst.values
+            if isinstance(value, Predicate | PredicateOperand)
+        }
+        return [self.names.text.of(self.names.text.predicate, "P", number) for number in sorted(numbers)]
+
+    def _filled(self) -> dict[str, str]:
+        """Return the declarations of variables that a launch fills, without a name."""
+        found: dict[str, str] = {}
+        for name, root, start, lanes in self.cells.list_places():
+            first = self.names.inputs.get(root)
+            declared = self.cells.declarations.get(name)
+            if first is None or declared is None:
+                continue
+            step = f" + {lanes} * lane" if lanes else ""
+            place = f"payload + {first + start}{step}"
+            if declared.count:
+                found.setdefault(name, f"{declared.text}; memcpy({name}, {place}, sizeof {name});")
+            else:
+                found.setdefault(name, f"{declared.text} = *({declared.type} *)({place});")
+        return found
+
+    # ---- statements
+
+    def _code(self, code: Sequence[Statement]) -> list[Node]:
+        out: list[Node] = []
         for statement in code:
-            yield from self._statement(statement)
+            out += [node for node in self._statement(statement) if node.text]
             if isinstance(statement, Both):
                 for part in statement.parts:
                     self.alignment.note(part)
@@ -135,94 +255,121 @@ class CodePrinter:
                 self.alignment.note(statement)
             elif isinstance(statement, If | Repeat | JumpLabel | Invoke):
                 self.alignment.leave({})
+        return out
 
-    def _inner(self, code: Sequence[Statement]) -> Iterator[Line]:
-        for line in self._code(code):
-            yield Line(_INDENT + line.text, line.places)
-
-    def _statement(self, statement: Statement) -> Iterator[Line]:
+    def _statement(self, statement: Statement) -> list[Node]:
+        if id(statement) in self.cells.dropped:
+            return []
         match statement:
+            case Set() | Transfer() if id(statement) in self.cells.unrolled:
+                return [node for part in self.cells.unrolled_parts(statement) for node in self._statement(part)]
             case Set():
-                yield Line(self._assignment(statement), statement.places)
+                return self._assignment(statement)
             case Transfer():
-                yield Line(self._access(statement), statement.places)
+                return self._access(statement)
             case Both():
-                yield Line(self._both(statement), statement.places)
+                return self._both(statement)
             case NamedCall(inst, places):
-                yield Line(self._call(inst), places)
+                return self._call(inst, places)
             case If():
-                yield from self._if(statement)
+                return self._if(statement)
             case Repeat():
-                yield from self._loop(statement)
+                return [self._loop(statement)]
             case Break(places):
-                yield Line("break;", places)
+                return [Node("break;", places)]
             case Continue(places):
-                yield Line("continue;", places)
+                return [Node("continue;", places)]
             case Goto(label, places):
-                yield Line(f"goto {_label_name(label)};", places)
+                return [Node(f"goto {_label_name(label)};", places)]
             case JumpLabel(label):
-                yield Line(f"{_label_name(label)}:")
+                return [Node(f"{_label_name(label)}:;")]
             case Return(places):
-                yield Line("return;", places)
+                return [Node("return;", places)]
             case Invoke(routine, condition, places):
-                first = self._routine_label(places)
-                call = f"{first or f'routine_{routine}'}();"
-                yield Line(call if _always(condition) else f"if ({self.printer.condition(condition)}) {call}", places)
+                return self._routine(routine, condition, places)
+        return []
+
+    def _routine(self, entry: int, condition: BranchTest, places: tuple[int, ...]) -> list[Node]:
+        """Return the lines of a routine in place of its call."""
+        self.calls += 1
+        name = self._routine_label(places) or f"routine_{entry}"
+        routine = next((one for one in self.reading.routines if one.entry == entry), None)
+        if routine is None or self.calls > _MAX_CALLS:
+            return [Node(f"{_identifier(name)}();", places)]
+        end = f"done_{self.calls}"
+        head = "{" if _always(condition) else f"if ({self.printer.condition(condition).text}) {{"
+        code = self._code(routine.body)
+        if code and code[-1].text == "return;":
+            code.pop()
+        for node in walk(code):
+            if node.text.endswith("return;"):
+                node.text = node.text.replace("return;", f"goto {end};")
+        if any(f"goto {end};" in node.text for node in walk(code)):
+            code.append(Node(f"{end}:;"))
+        return [Node(f"{head}  // {name}", places, inner=code, tail=Line("}"))]
 
     def _routine_label(self, places: tuple[int, ...]) -> str | None:
         label = self.kernel.instructions[places[0]].get("label")
         return self.names.text.labels.get(label) if isinstance(label, int) else None
 
-    def _if(self, statement: If, head: str = "if") -> Iterator[Line]:
-        test = f"{head} ({self.printer.condition(statement.condition)})"
-        if (
-            len(statement.then) == 1
-            and not statement.otherwise
-            and isinstance(statement.then[0], Break | Continue | Goto | Return)
-        ):
-            inner = next(iter(self._statement(statement.then[0])))
-            yield Line(f"{test} {inner.text}", tuple(sorted({*statement.places, *inner.places})))
-            return
-        yield Line(f"{test} {{", statement.places)
+    def _if(self, statement: If) -> list[Node]:
+        test = self.printer.condition(statement.condition)
+        then, otherwise = statement.then, statement.otherwise
+        if len(then) == 1 and not otherwise and isinstance(then[0], Break | Continue | Goto | Return):
+            (inner,) = self._statement(then[0])
+            return [Node(f"if ({test.text}) {inner.text}", tuple(sorted({*statement.places, *inner.places})))]
+        if otherwise and test.text.startswith("!") and test.rank == UNARY:
+            test, then, otherwise = negated(test), otherwise, then
         known = self.alignment.enter()
-        yield from self._inner(statement.then)
+        first = Node(f"if ({test.text}) {{", statement.places, inner=self._code(then), tail=Line("}"))
         self.alignment.leave(known)
-        if len(statement.otherwise) == 1 and isinstance(statement.otherwise[0], If):
-            yield from self._if(statement.otherwise[0], "} else if")
-            return
-        if statement.otherwise:
-            yield Line("} else {")
-            yield from self._inner(statement.otherwise)
-        yield Line("}")
+        if not otherwise:
+            return [first]
+        first.tail = None
+        if len(otherwise) == 1 and isinstance(otherwise[0], If):
+            rest = self._if(otherwise[0])
+            if rest[0].inner is not None:
+                rest[0].text, rest[0].continues = f"}} else {rest[0].text}", True
+                return [first, *rest]
+            return [first, Node("} else {", inner=rest, tail=Line("}"), continues=True)]
+        return [first, Node("} else {", inner=self._code(otherwise), tail=Line("}"), continues=True)]
 
-    def _loop(self, loop: Repeat) -> Iterator[Line]:
+    def _loop(self, loop: Repeat) -> Node:
         if loop.first is not None:
-            yield Line(f"while ({self.printer.condition(loop.first)}) {{", loop.first_places)
+            head, places = f"while ({self.printer.condition(loop.first).text}) {{", loop.first_places
         else:
-            yield Line("while (true) {" if loop.last is None else "do {")
+            head, places = ("for (;;) {" if loop.last is None else "do {"), ()
         self.alignment.leave({})
-        yield from self._inner(loop.body)
-        if loop.last is None:
-            yield Line("}")
-        else:
-            yield Line(f"}} while ({self.printer.condition(loop.last)});", loop.last_places)
+        body = self._code(loop.body)
+        tail = (
+            Line("}")
+            if loop.last is None
+            else Line(f"}} while ({self.printer.condition(loop.last).text});", loop.last_places)
+        )
+        return Node(head, places, inner=body, tail=tail, is_loop=True)
 
-    # ---- simple statements
+    # ---- lanes
 
-    def _prefix(self, control: ExecControl, guard: Predicate | None) -> str:
+    def _prefix(
+        self, control: ExecControl, guard: Predicate | None, *, all_lanes: bool = False, once: bool = False
+    ) -> str:
         """Return the text that restricts an assignment to lanes; empty for all active lanes."""
-        if self.plain:
-            return self.printer.predicate(guard, control).text if guard is not None else ""
         control = self.wide or control
         first, last, simd = control.mask_offset, control.mask_offset + control.exec_size - 1, self.names.simd
         tests = []
         words = ""
-        if control.no_mask:
-            if control.exec_size > 1:
-                words = "unmasked " if not first and control.exec_size >= simd else f"unmasked({first}..{last}) "
-        elif control.exec_size == 1:
-            tests.append(f"lane == {first}")
-        elif first or control.exec_size < simd:
+        lone = (
+            self.printer.single.get(guard.var)
+            if guard is not None and not guard.inverse and guard.combine is Combine.NONE
+            else None
+        )
+        if lone is not None and not once and not all_lanes:
+            return f"if (lane == {lone}) "
+        if once:
+            words = "once "
+        elif all_lanes:
+            words = f"each_lane({first}, {last}) "
+        elif control.exec_size > 1 and (first or control.exec_size < simd):
             tests.append(
                 f"lane >= {first}"
                 if last + 1 >= simd > 0
@@ -231,239 +378,559 @@ class CodePrinter:
                 else f"{first} <= lane && lane <= {last}"
             )
         if guard is not None:
-            tests.append(self.printer.predicate(guard, control).text)
+            tests.append(self.printer.predicate(guard).within(2 if tests else 0))
         return words + (f"if ({' && '.join(tests)}) " if tests else "")
 
-    def _both(self, statement: Both) -> str:
+    def _both(self, statement: Both) -> list[Node]:
+        parts = [self._plain(part) for part in statement.parts]
         low = statement.parts[0]
-        lanes = low.control.exec_size * len(statement.parts)
-        self.wide = ExecControl(lanes, low.control.mask_offset, no_mask=low.control.no_mask)
-        text = self._assignment(low) if isinstance(low, Set) else self._access(low)
+        texts = [[node.text for node in part] for part in parts]
+        if any(text != texts[0] for text in texts):
+            return [node for part in statement.parts for node in self._statement(part)]
+        self.wide = ExecControl(
+            low.control.exec_size * len(parts), low.control.mask_offset, no_mask=low.control.no_mask
+        )
+        nodes = self._statement(low)
         self.wide = None
-        return text
+        for node in nodes:
+            node.places = statement.places
+        return nodes
 
-    def bare(self, statement: Set | Transfer) -> str:
-        """Return an assignment or access without its type and its lanes."""
-        self.plain, self.printer.names_sums = True, False
-        text = self._assignment(statement) if isinstance(statement, Set) else self._access(statement)
-        self.plain, self.printer.names_sums = False, True
-        return text
+    def _plain(self, statement: Set | Transfer) -> list[Node]:
+        """Return the lines of a statement without its lanes."""
+        simd = self.names.simd
+        self.wide = ExecControl(max(simd, statement.control.exec_size), 0, no_mask=statement.control.no_mask)
+        nodes = self._statement(statement)
+        self.wide = None
+        return nodes
 
-    def _assignment(self, statement: Set) -> str:
-        control, value, target = statement.control, statement.value, statement.target
-        declared = self.printer.type_of(target)
-        text = self.printer.value(skip_widening(value, self.printer) if declared is ty.D else value, control).text
-        if not self.plain and isinstance(value, Calc) and len(value.args) == 2:
-            place, _, type_ = self.printer.assign(target, control, "")
-            operator, _, rest = text.removeprefix(f"{place} ").partition(" ")
-            if operator in _ASSIGNING and text.startswith(f"{place} ") and type_ is value.type:
-                first = self.printer.value(value.args[0], control).text
-                if first == place:
-                    return f"{self._prefix(control, statement.guard)}{place} {operator}= {rest};"
-        if not isinstance(value, Calc | Choose) and not isinstance(target, PredicateOperand):
-            text = f"{text} ? -1 : 0"
-        return self._put(target, text, control, self._prefix(control, statement.guard))
+    def _lead(
+        self, control: ExecControl, guard: Predicate | None, target: Span | None, *, all_lanes: bool = False
+    ) -> str:
+        shared = target is not None and target.root in self.cells.shared
+        once = shared and control.exec_size == 1
+        return self._prefix(control, guard, all_lanes=all_lanes, once=once)
 
-    def _put(self, target: Expr, text: str, control: ExecControl, prefix: str) -> str:
-        place, text, type_ = self.printer.assign(target, control, text)
-        return f"{prefix}{self._declaration(place, c_type(type_), prefix)}{place} = {text};"
+    # ---- assignments
 
-    def _declaration(self, place: str, word: str, prefix: str) -> str:
-        """Return the type before the first use of a name, and mark the name as declared."""
-        if self.plain or place in self.declared:
-            return ""
-        self.declared.add(place)
-        plain = place.isidentifier() and not prefix and place != "null"
-        return f"{word} " if plain else ""
-
-    def _access(self, access: Transfer) -> str:
-        control, single, count = access.control, access.single, len(access.elements)
-        type_ = self._data_type(access)
-        word = c_type(type_)
-        dense = access.elements == tuple(range(count))
-        wide = word if count == 1 else f"{word}[{count}]" if single else f"{word}{count if dense else 4}"
-        address = self._address(access)
-        place = f"*({wide} *)({address})"
-        if not dense and not single:
-            place = (
-                f"(({word}4 *)({address}))->{''.join(_CHANNELS[e] for e in access.elements)}"
-                if max(access.elements)
-                else f"*({word} *)({address})"
+    def _assignment(self, statement: Set) -> list[Node]:
+        control, target = statement.control, statement.target
+        all_lanes = self.cells.is_for_all_lanes(statement)
+        if all_lanes and statement.guard is None:
+            control = replace(control, mask_offset=0)
+        span = self.cells.span(target, UNIFORM if control.exec_size == 1 else control)
+        prefix = self._lead(control, statement.guard, span, all_lanes=all_lanes)
+        return [
+            self._set(
+                target,
+                statement.value,
+                UNIFORM if control.exec_size == 1 and not isinstance(target, PredicateOperand) else control,
+                prefix,
+                statement.places,
+                span,
             )
-        if not single and dense and (count == 1 or access.size == access.cell):
-            place = self._index(access, wide, count * access.size) or place
-        data, declared = self._data(access)
-        prefix = self._prefix(control, access.guard)
-        if access.write and access.value is not None:
-            return f"{prefix}{place} = {self.printer.value(access.value, control).text};"
-        if access.write:
-            return f"{prefix}{place} = {data}{' >> 16' if access.high else ''};"
-        text = f"{place}{' << 16' if access.high else ''}"
-        shown = self._declaration(data, declared, prefix) if declared else ""
-        return f"{prefix}{shown}{data} = {text};"
+        ]
 
-    def _data_type(self, access: Transfer) -> DataType:
-        if access.value is not None:
-            return self.printer.type_of(access.value)
-        held = self._type_held(access)
-        return held if held is not None and held.size == access.size == access.cell else _UNSIGNED[access.size]
-
-    def _type_held(self, access: Transfer) -> DataType | None:
-        """Return the element type of the variable with the data; None if it has other elements."""
-        data = access.data
-        own = self.names.text.types.get(data.var)
-        if data.var == 0 or own is None or own.size != access.cell or data.offset % own.size:
-            return None
-        root = self.names.root(data.var, data.offset)
-        return self.names.text.types.get(root[0]) if root is not None else own
-
-    def _data(self, access: Transfer) -> tuple[str, str]:
-        """Return the registers of an access, and their type if each lane has one element or vector."""
-        data, count, held = access.data, len(access.elements), self._type_held(access)
-        if data.var == 0:
-            return ("0" if access.write else "null"), ""
-        if count == 1 and held is not None and (held.is_int or access.size == access.cell):
-            lanes = 1 if access.single else access.control.exec_size
-            control = ExecControl(lanes, access.control.mask_offset, no_mask=access.control.no_mask)
-            return self.printer.place(data.var, data.offset, list(range(lanes)), control)[0], c_type(held)
-        self.printer.note_alias(data.var)
-        own, lanes = self.names.text.types.get(data.var), access.control.exec_size
-        if not access.single and own is not None and own.size == access.cell and lanes == self.names.simd:
-            first, total = data.offset // (lanes * own.size), self.names.elements(data.var) // lanes
-            whole = not data.offset % (lanes * own.size) and lanes * own.size % self.names.grf_bytes == 0
-            if whole and component(first + count - 1, total):
-                names = "".join(component(first + number, total) or "" for number in range(count))
-                name, word = self.names.variable(data.var), c_type(own)
-                if count == total:
-                    return name, f"{word}{count}"
-                return (f"{name}.{names}" if total <= 4 else f"rows({name}, {count})"), ""
-        name = self.names.variable(data.var) + (f"@{data.offset}" if data.offset else "")
-        return (f"elements({name}, {count})" if access.single else f"rows({name}, {count})"), ""
-
-    def _index(self, access: Transfer, word: str, size: int) -> str | None:
-        """Return an access as an element of an argument; None if its address is not a sum of whole elements."""
-        memory, known = access.memory, None
-        flat = memory.variable < 0 and not memory.shared and memory.model == codes.ADDRTYPE_FLAT
-        if flat and isinstance(memory.operand, General):
-            return None
-        if memory.model == codes.ADDRTYPE_BTI and isinstance(memory.operand, Immediate):
-            known = self.names.surfaces.get(memory.operand.bits)
-        if known is None and not flat:
-            known = PointerArgument(self._base(memory))
-        if access.scale != 1 or not (access.offset is None or isinstance(access.offset, Immediate)):
-            return None
-        control = ExecControl(1, 0, no_mask=True) if access.single else access.control
-        parts: list[str] = []
-        number = _to_signed(access.offset) if isinstance(access.offset, Immediate) else 0
-        offset = f"{known.name}_offset" if known is not None else ""
-        for term, factor in _terms(access.address, 1):
-            if isinstance(term, Immediate):
-                number += _to_signed(term) * factor
-                continue
-            text = self.printer.value(term, control)
-            pointer = self._pointer(term) if flat and known is None and factor == 1 else None
-            if factor == 1 and offset and text.text == offset:
-                offset = ""
-            elif pointer is not None:
-                known = pointer
-            elif factor % size:
+    def _set(
+        self, target: Expr, value: Expr, control: ExecControl, prefix: str, places: tuple[int, ...], span: Span | None
+    ) -> Node:
+        printer = self.printer
+        if isinstance(target, PredicateOperand):
+            name = self.names.text.of(self.names.text.predicate, "P", target.var)
+            text = printer.exact(value, control)
+            text = text if text.type is ty.BOOL else replace(text, type=ty.BOOL)
+            return Node(f"{prefix}{name} = {text.text};", places, "" if prefix else name, value=text)
+        if span is None:
+            if isinstance(target, General):
+                return Node(f"(void)({printer.exact(value, control).text});", places)
+            place = (
+                printer.indirect(target, control).text
+                if isinstance(target, Indirect)
+                else printer.exact(target, control).text
+                if isinstance(target, Address)
+                else str(target)
+            )
+            return Node(f"{prefix}{place} = {printer.exact(value, control).text};", places)
+        if spot_word := self.cells.spot(span, writes=True).word:
+            whole = printer.exact(value, control)
+            spot = self.cells.spot(span, writes=True)
+            inner = whole if whole.promoted.size == span.size else cast(UNSIGNED[span.size], whole)
+            return Node(
+                f"{prefix}{spot.text} = as_{spot_word}({inner.text});",
+                places,
+                "" if prefix or spot.text != spot.of else spot.of,
+            )
+        if (
+            span.root == _CONTROL
+            and isinstance(value, Calc)
+            and value.meaning.word == "or"
+            and not any(isinstance(a, Immediate) and a.bits & _ROUNDING for a in value.args)
+        ):
+            return Node("", places)  # the modes of denormals
+        if span.root == _CONTROL:
+            return Node(f"{prefix}set_cr0({printer.exact(value, control).text});", places)
+        spot = self.cells.spot(span, writes=True)
+        if isinstance(value, Compare) and spot.type is ty.BOOL:
+            text = printer.exact(value, control)
+        elif isinstance(value, Compare):
+            text = text_of(f"-({printer.exact(value, control).text})", UNARY, ty.D)
+            if spot.type.is_float:
+                text = reinterpret(cast(UNSIGNED[spot.type.size], text), spot.type)
+        else:
+            text = self._stored(value, span.type, spot, control)
+        if isinstance(value, Calc):
+            for operator in _ASSIGNING:
+                head = f"{spot.text} {operator} "
+                rest = text.text.removeprefix(head)
                 if (
-                    self.plain
-                    or size % factor
-                    or (factor << self.alignment.of(term, recent=not access.control.no_mask)) % size
+                    rest != text.text
+                    and _is_operand(rest, operator if spot.type.is_int else "")
+                    and spot.type.size >= text.promoted.size
                 ):
+                    if operator in "+-" and rest == "1":
+                        return Node(f"{prefix}{spot.text}{operator * 2};", places)
+                    return Node(f"{prefix}{spot.text} {operator}= {rest};", places)
+        return Node(
+            f"{prefix}{spot.text} = {text.text};", places, "" if prefix or spot.text != spot.of else spot.of, value=text
+        )
+
+    def _stored(self, value: Expr, type_: DataType, spot: Spot, control: ExecControl) -> Text:
+        """Return a value for a place; C converts between integers."""
+        if spot.type.is_int and self.printer.type_of(value).is_int:
+            text = self.printer.low(value, min(spot.type.size, type_.size), control)
+            if text.type.size > spot.type.size and not text.fits(spot.type):
+                return cast(spot.type, text)
+            return text
+        text = self.printer.exact(value, control)
+        if spot.type is type_ or text.type is spot.type:
+            return (
+                text
+                if text.type.is_float == spot.type.is_float or spot.type.is_int == text.type.is_int
+                else cast(spot.type, text)
+            )
+        inner = (
+            text
+            if text.type is type_ or (text.promoted.size == type_.size == 4 and text.type.is_int and type_.is_int)
+            else cast(type_, text)
+        )
+        return reinterpret(inner, spot.type)
+
+    # ---- memory
+
+    def _access(self, access: Transfer) -> list[Node]:
+        if access.update:
+            return [self._atomic(access)]
+        count = len(access.elements)
+        if self.cells.is_for_all_lanes(access) and access.guard is None:
+            access = replace(access, control=replace(access.control, mask_offset=0))
+        spans = [] if access.value is not None and access.write else self.cells.spans.data_spans(access)
+        shared = bool(spans) and spans[0].root in self.cells.shared
+        all_lanes = self.cells.is_for_all_lanes(access)
+        prefix = self._prefix(access.control, access.guard, all_lanes=all_lanes)
+        if access.single:
+            prefix = self._prefix(UNIFORM, None, once=shared and not access.write)
+        if count > 1 and spans:
+            whole = self._whole(access, spans, prefix)
+            if whole is not None:
+                return [whole]
+            return [
+                self._move(access, spans[number], element, prefix) for number, element in enumerate(access.elements)
+            ]
+        return [self._move(access, spans[0] if spans else None, access.elements[0] if access.elements else 0, prefix)]
+
+    def _whole(self, access: Transfer, spans: list[Span], prefix: str) -> Node | None:
+        """Return the load or store of a vector, or of a block of registers; None where elements move one by one."""
+        count, size = len(access.elements), access.size
+        dense = access.elements == tuple(range(count))
+        if not dense or size != access.cell or access.high:
+            return None
+        spots = [self.cells.spot(span, writes=not access.write) for span in spans]
+        names = {spot.of for spot in spots}
+        if len(names) != 1 or "" in names:
+            return None
+        (name,) = names
+        declared = self.cells.declarations.get(name)
+        if declared is None:
+            return None
+        texts = [spot.text for spot in spots]
+        if declared.count:
+            if spans[0].root in self.cells.shared:
+                if not access.single:
+                    return None
+                where = f"(uchar *){name} + {spans[0].starts[0]}" if spans[0].starts[0] else name
+            elif texts == [f"{name}[{number}]" for number in range(count)]:
+                where = name
+            elif all(text.startswith(f"{name}[") for text in texts):
+                where = f"&{texts[0]}"
+            else:
+                return None
+            place = self._place(access, spots[0].type, 0)
+            pair = (f"&{place}", where) if access.write else (where, f"&{place}")
+            return Node(f"{prefix}memcpy({pair[0]}, {pair[1]}, {count * size});", access.places)
+        parts = [f"{name}.{'xyzw'[n] if count <= 4 else f's{n:x}'}" for n in range(count)] if count <= 16 else []
+        if texts != parts or declared.type != f"{c_type(spots[0].type)}{count}":
+            return None
+        place = self._place(access, spots[0].type, 0, count)
+        if access.write:
+            return Node(f"{prefix}{place} = {name};", access.places)
+        return Node(f"{prefix}{name} = {place};", access.places, "" if prefix else name)
+
+    def _move(self, access: Transfer, span: Span | None, element: int, prefix: str) -> Node:
+        size = access.size
+        if access.write:
+            control = access.control
+            if access.value is not None:
+                own = self.printer.type_of(access.value)
+                kind = self._element_type(access, own if own.size == size else UNSIGNED[size])
+                text = self._stored(
+                    access.value, own if own.size == size else UNSIGNED[size], Spot("", kind, ""), control
+                )
+            elif span is None:
+                kind, text = self._element_type(access, UNSIGNED[size]), Text("0", ATOM, ty.D, 0, 0)
+            elif (spot := self.cells.spot(span, writes=True)).word and not access.high and size == access.cell:
+                return Node(
+                    f"{prefix}{self._place(access, spot.type, element, word=spot.word)} = {spot.text};", access.places
+                )
+            else:
+                spot = self.cells.spot(span)
+                kind = self._element_type(access, spot.type if spot.type.size == size else UNSIGNED[size])
+                text = text_of(spot.text, ATOM, spot.type)
+                if access.high or (kind.is_float != spot.type.is_float and spot.type.size > size):
+                    text = reinterpret(text, UNSIGNED[spot.type.size])
+                    text = text_of(f"{text.within(UNARY)} >> 16", 6, text.type) if access.high else text
+                    text = text if kind.is_int else reinterpret(cast(UNSIGNED[size], text), kind)
+                elif kind.is_float or spot.type.is_float:
+                    text = reinterpret(text, kind)
+                elif text.type.size > size:
+                    text = cast(kind, text)
+            return Node(f"{prefix}{self._place(access, kind, element)} = {text.text};", access.places)
+        if span is None:
+            place = self._place(access, self._element_type(access, UNSIGNED[size]), element)
+            return Node(f"{prefix}(void){place};", access.places)
+        spot = self.cells.spot(span, writes=True)
+        if spot.word and not access.high and access.cell == size:
+            place = self._place(access, spot.type, element, word=spot.word)
+            return Node(
+                f"{prefix}{spot.text} = {place};", access.places, "" if prefix or spot.text != spot.of else spot.of
+            )
+        if spot.word:
+            loaded = self._place(access, UNSIGNED[size], element)
+            loaded = f"(uint){loaded} << 16" if access.high else f"({c_type(UNSIGNED[max(4, size)])}){loaded}"
+            return Node(
+                f"{prefix}{spot.text} = as_{spot.word}({loaded});",
+                access.places,
+                "" if prefix or spot.text != spot.of else spot.of,
+            )
+        if spot.type.size == size and not access.high:
+            kind = self._element_type(access, spot.type)
+            place = self._place(access, kind, element)
+            if kind.is_float != spot.type.is_float or spot.type is ty.BF:
+                kind = spot.type
+                place = self._place(access, kind, element)
+            text = text_of(place, ATOM, kind)
+        else:
+            kind = self._element_type(access, UNSIGNED[size])
+            text = text_of(self._place(access, kind, element), ATOM, UNSIGNED[size] if kind.is_float else kind)
+            if text.type.is_signed:
+                text = cast(UNSIGNED[size], text)
+            if access.high:
+                text = text_of(f"(uint){text.within(UNARY)} << 16", 6, ty.UD)
+            if spot.type.is_float:
+                text = reinterpret(cast(UNSIGNED[spot.type.size], text), spot.type)
+        return Node(
+            f"{prefix}{spot.text} = {text.text};",
+            access.places,
+            "" if prefix or spot.text != spot.of else spot.of,
+            value=text,
+        )
+
+    def _atomic(self, access: Transfer) -> Node:
+        spans = self.cells.spans.data_spans(access)
+        real = access.update in ("fadd", "fsub", "fmin", "fmax", "fcmpwr")
+        signed = access.update in ("minsint", "maxsint")
+        base = {2: (ty.UW, ty.W, ty.HF), 4: (ty.UD, ty.D, ty.F), 8: (ty.UQ, ty.Q, ty.DF)}[access.size]
+        kind = base[2 if real else 1 if signed else 0]
+        known = self._element_type(access, kind)
+        strict = real or signed or access.update in ("min", "max")
+        kind = known if known is kind or (not strict and known.is_int) else kind
+        place = self._place(access, kind, 0)
+        address = place.removeprefix("*") if place.startswith("*(") else f"&{place}"
+        control = access.control
+        word = _ATOMICS.get(access.update, access.update)
+        values = [self._into(source, kind, access.size, control) for source in access.sources]
+        if access.update == "cmpxchg":
+            values.reverse()
+        call = f"atomic_{word}({', '.join([address, *values])})"
+        alone = control.exec_size == 1 and control.no_mask
+        prefix = self._prefix(control, access.guard, once=alone and not spans)
+        if alone and spans:
+            call = f"one_for_all({call})"
+        if not spans:
+            return Node(f"{prefix}{call};", access.places)
+        spot = self.cells.spot(spans[0], writes=True)
+        text = text_of(call, ATOM, kind)
+        if spot.type.size > access.size:
+            text = cast(UNSIGNED[access.size], reinterpret(text, UNSIGNED[access.size]))
+        if spot.word:
+            text = text_of(f"as_{spot.word}({text.text})", ATOM, spot.type)
+        text = text if spot.word or (spot.type.is_int and text.type.is_int) else reinterpret(text, spot.type)
+        return Node(
+            f"{prefix}{spot.text} = {text.text};", access.places, "" if prefix or spot.text != spot.of else spot.of
+        )
+
+    def _into(self, source: Expr, kind: DataType, size: int, control: ExecControl) -> str:
+        own = self.printer.type_of(source)
+        if own.size == size and own.is_float is kind.is_float:
+            if kind.is_int:
+                return self.printer.low(source, size, control).text
+            return self.printer.exact(source, control).text
+        text = self.printer.exact(source, control)
+        if own.size > size:
+            text = cast(UNSIGNED[size], reinterpret(text, UNSIGNED[own.size]))
+        return reinterpret(text, kind).text if kind.is_float else text.text
+
+    def _element_type(self, access: Transfer, wanted: DataType) -> DataType:
+        """Return the element type of the argument that an access belongs to, if it has the same size; else ``wanted``."""
+        pointer = self._pointer_of(access)
+        if pointer is None:
+            return wanted
+        base = re.fullmatch(r"([a-z]+?)(\d*)", pointer.element)
+        if base is None:
+            return wanted
+        type_ = type_named(base[1]) if base[1] in _NUMBERS else None
+        return type_ if type_ is not None and type_.size == access.size else wanted
+
+    def _pointer_of(self, access: Transfer) -> PointerArgument | None:
+        memory = access.memory
+        if (
+            memory.model == codes.ADDRTYPE_BTI
+            and isinstance(memory.operand, Immediate)
+            and not memory.shared
+            and memory.variable < 0
+        ):
+            return self.names.surfaces.get(memory.operand.bits)
+        if _is_slm(memory) or (memory.variable < 0 and memory.model == codes.ADDRTYPE_FLAT):
+            for term, factor in _terms(access.address, 1, tagged=_is_slm(memory)):
+                found = self._pointer(term) if factor == 1 else None
+                if found is not None:
+                    return found
+        return None
+
+    def _place(self, access: Transfer, kind: DataType, element: int, count: int = 1, word: str = "") -> str:
+        """Return the place of an element of an access, as an lvalue of a type."""
+        word = word or c_type(kind) + (str(count) if count > 1 else "")
+        found = self._index(access, word, kind.size * count, element)
+        if found is not None:
+            return found
+        address = self._address(access, element)
+        return f"*({word} *)({address})"
+
+    def _index(self, access: Transfer, word: str, size: int, element: int) -> str | None:
+        """Return an access as an element of an argument; None if its address is not a sum of whole elements."""
+        memory = access.memory
+        known = self._pointer_of(access)
+        flat = memory.variable < 0 and not _is_slm(memory) and memory.model == codes.ADDRTYPE_FLAT
+        if known is None or access.scale != 1 or not (access.offset is None or isinstance(access.offset, Immediate)):
+            return None
+        control = access_control(access)
+        parts: list[str] = []
+        number = (_to_signed(access.offset) if isinstance(access.offset, Immediate) else 0) + element * access.size
+        has_pointer = not (flat or _is_slm(memory))
+        for term, factor in _terms(access.address, 1, tagged=_is_slm(memory)):
+            if isinstance(term, Immediate):
+                number += _signed_number(term) * factor
+                continue
+            if not has_pointer and factor == 1 and self._pointer(term) is not None:
+                has_pointer = True
+                continue
+            if self._is_offset_of(term, known):
+                continue
+            text = self._index_term(term, control)
+            if factor % size:
+                divisor = self.alignment.of(term, recent=not access.control.no_mask)
+                if size % factor or (factor << divisor) % size:
                     return None
                 parts.append(f"{text.within(8)} / {size // factor}")
             else:
                 parts.append(
-                    text.text
-                    if factor == size and text.rank >= 7
-                    else text.within(9) + (f" * {factor // size}" if factor != size else "")
+                    (text.text if text.rank >= SUM else text.within(SUM))
+                    if factor == size
+                    else f"{text.within(8)} * {factor // size}"
                 )
-        if known is None or number % size:
+        if number % size:
             return None
         if number or not parts:
             parts.append(str(number // size))
-        index = self.printer.by_global_ids(" + ".join(parts).replace("+ -", "- "))
-        same = known.element == word or (known.element, word) in _ALIKE
+        index = self._by_ids(" + ".join(parts).replace("+ -", "- "))
+        same = known.element == word
         return f"{known.name}[{index}]" if same else f"(({word} *){known.name})[{index}]"
+
+    def _index_term(self, term: Expr, control: ExecControl) -> Text:
+        type_ = self.printer.type_of(term)
+        if type_.size == ty.D.size and type_.is_int:
+            return self.printer.low(term, 4, control)
+        return self.printer.exact(term, control)
+
+    def _by_ids(self, text: str) -> str:
+        return GLOBAL_ID.sub(r"global_id(\g<axis>)", text)
+
+    def _is_offset_of(self, term: Expr, pointer: PointerArgument) -> bool:
+        """Return whether a term is the buffer offset of an argument, which its address includes."""
+        span = self.cells.span(term, UNIFORM) if isinstance(term, General) else None
+        bound = self.names.find_bound(span.root, span.starts[0], span.size) if span is not None else None
+        return bound is not None and bound.text == f"offset_of({pointer.name})"
 
     def _pointer(self, term: Expr) -> PointerArgument | None:
         """Return the argument whose address a variable of the launch holds; None for other values."""
-        if not isinstance(term, General) or term.row or term.col or term.modifier is not OperandModifier.NONE:
+        if not isinstance(term, General) or term.modifier is not OperandModifier.NONE:
             return None
-        root = self.names.root(term.var, 0)
-        return self.names.pointers.get(root[0]) if root is not None and not root[1] else None
+        span = self.cells.span(term, UNIFORM)
+        return self.names.pointers.get((span.root, span.starts[0])) if span is not None else None
 
-    def _address(self, access: Transfer) -> str:
-        memory, printer, control = access.memory, self.printer, access.control
-        address = printer.value(access.address, ExecControl(1, 0, no_mask=True) if access.single else control)
-        text = address.text if access.scale == 1 else f"{access.scale} * {address.within(9)}"
-        if access.scale == 1 and address.rank < 7:
-            text = f"({text})"
-        number = access.offset
-        if isinstance(number, Immediate):
-            whole = _to_signed(number)
-            text += f" {'+' if whole > 0 else '-'} {abs(whole)}" if whole else ""
-        elif number is not None:
-            text += f" + {printer.value(number, ExecControl(1, 0, no_mask=True)).within(8)}"
-        base = self._base(memory)
-        return f"{base} + {text}" if base else text
+    def _address(self, access: Transfer, element: int) -> str:
+        memory, printer = access.memory, self.printer
+        control = access_control(access)
+        flat = memory.variable < 0 and not memory.shared and memory.model in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG)
+        number = element * access.size
+        if isinstance(access.offset, Immediate):
+            number += _to_signed(access.offset)
+        address = printer.exact(access.address, control)
+        wide = self.printer.type_of(access.address)
+        if access.scale != 1:
+            address = text_of(f"{address.within(8)} * {access.scale}", 8, address.promoted)
+        if access.offset is not None and not isinstance(access.offset, Immediate):
+            other = printer.exact(access.offset, UNIFORM)
+            address = text_of(f"{address.within(SUM)} + {other.within(8)}", SUM, ty.UD)
+        if _is_slm(memory):
+            return self._slm(access, number)
+        if number:
+            address = text_of(
+                f"{address.within(SUM)} {'+' if number > 0 else '-'} {abs(number)}", SUM, address.promoted
+            )
+        if flat:
+            base = printer.exact(memory.operand, UNIFORM).within(8) if isinstance(memory.operand, General) else ""
+            text = f"{base} + {address.within(SUM)}" if base else address.text
+            return text if wide.size == ty.Q.size else f"(ulong)({text})"
+        if address.text == "0":
+            return self._base(memory)
+        wraps = not memory.shared and address.rank <= SUM and address.promoted is ty.D
+        return f"{self._base(memory)} + {f'(uint)({address.text})' if wraps else address.within(8)}"
+
+    def _slm(self, access: Transfer, number: int) -> str:
+        """Return an address in shared local memory; generic pointers have a tag in it."""
+        control = access_control(access)
+        parts: list[str] = []
+        for term, factor in _terms(access.address, access.scale, tagged=True):
+            if isinstance(term, Immediate):
+                number += _signed_number(term) * factor
+                continue
+            text = self._index_term(term, control)
+            parts.append(text.within(SUM) if factor == 1 else f"{text.within(8)} * {factor}")
+        if isinstance(access.offset, General):
+            parts.append(self.printer.exact(access.offset, UNIFORM).within(SUM))
+        number = (number & 0xFFFFFFFF) % _TAG
+        number -= _TAG if number > _TAG >> 1 else 0
+        if number or not parts:
+            parts.append(str(number))
+        if self._has_tags and parts != [str(number)]:
+            return f"slm + (({' + '.join(parts).replace('+ -', '- ')}) & 0xfffffff)"
+        return "slm + " + " + ".join(parts).replace("+ -", "- ") if parts != ["0"] else "slm"
 
     def _base(self, memory: MemoryPlace) -> str:
         if memory.shared or memory.variable == 0:
             return "slm"
+        if memory.variable == _SCRATCH:
+            return "scratch"
         if memory.variable >= 0:
-            return self.names.text.of(self.names.text.surface, "T", memory.variable).removeprefix("%")
+            return f"surface({self.names.text.of(self.names.text.surface, 'T', memory.variable).removeprefix('%')})"
         operand_, word = memory.operand, codes.ADDRTYPE_TEXT.get(memory.model, f"model{memory.model}")
         if memory.model == codes.ADDRTYPE_BTI and isinstance(operand_, Immediate):
             known = self.names.surfaces.get(operand_.bits)
-            return known.name if known is not None else f"bti({operand_.bits})"
-        if memory.model in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
-            return (
-                self.printer.value(operand_, ExecControl(1, 0, no_mask=True)).text
-                if isinstance(operand_, General)
-                else ""
-            )
-        return f"{word}({self.printer.value(operand_, ExecControl(1, 0, no_mask=True)).text})"
+            return f"(uchar *){known.name}" if known is not None else f"bti({operand_.bits})"
+        return f"{word}({self.printer.exact(operand_, UNIFORM).text})"
 
-    def _call(self, inst: Inst) -> str:
+    # ---- named operations
+
+    def _call(self, inst: Inst, places: tuple[int, ...]) -> list[Node]:
         if not is_expressed(inst):
-            return f"asm({self._visa(inst)!r});"
+            return [Node(f"asm_visa({_quote(self._visa(inst))});", places)]
         control = next((v for v in (inst.get("exec"), inst.get("n")) if isinstance(v, ExecControl)), None)
         prefix = self._prefix(control, guard_of(inst)) if control is not None else ""
-        control = control or ExecControl(1, 0, no_mask=True)
+        control = control or UNIFORM
         results, args = [], []
         for slot in inst.row.slots:
-            text = self._operand(inst, slot.name, slot.shape, control) or operand(self.names.text, inst, slot)
-            if text is None or text.partition(":")[0] in _NOTHING:
+            text = self._operand(inst, slot.name, slot.shape, slot.role, control) or operand(
+                self.names.text, inst, slot
+            )
+            if text is None or text.partition(":")[0] in _NOTHING or (text == "0" and slot.shape is Shape.RAW):
                 continue
             if slot.role in (Role.WRITE, Role.READ_WRITE):
                 results.append(text)
             if slot.role is not Role.WRITE:
                 args.append(text)
+        name, _, at = CARRIES.get(effect_of(inst.row.meaning), ("", S0, 0))
+        if name and len(results) == 2 and len(args) == 2:
+            word, sign = ("borrow", "-") if at > _DWORD_BITS else ("carry", "+")
+            one, two = (f"(uint)({arg})" for arg in args)
+            text = f"{{ uint bit_ = {word}({one}, {two}); {results[0]} = {one} {sign} {two}; {results[1]} = bit_; }}"
+            return [Node(f"{prefix}{text}", places)]
+        if effect_of(inst.row.meaning) == "addr_add" and isinstance(target := inst.get("dst"), Address):
+            base, offset = inst.get("src0"), inst.get("src1")
+            if isinstance(base, AddressOf) and (
+                isinstance(offset, Immediate) or self.cells.span(offset, control) is not None
+            ):
+                self.printer.addresses[target.var] = (
+                    base,
+                    self.printer.exact(offset, UNIFORM if control.exec_size == 1 else control),
+                )
+                return []
+        if effect_of(inst.row.meaning) == "faddr" and isinstance(value := inst.get("dst"), General):
+            span = self.cells.span(value, UNIFORM)
+            if span is not None:
+                spot = self.cells.spot(span, writes=True)
+                symbol = f"symbol({_quote(string_name(self.names.text, inst.get('name')))})"
+                return [Node(f"{prefix}{spot.text} = {f'as_{spot.word}({symbol})' if spot.word else symbol};", places)]
         if inst.row.flow is FlowClass.FUNCTION_CALL and isinstance(inst.get("name"), int):
-            return f"{prefix}{string_name(self.names.text, inst.get('name'))}();"
+            return [Node(f"{prefix}{string_name(self.names.text, inst.get('name'))}();", places)]
         source, state = inst.get("src0"), inst.get("dst")
         surface = self.names.surfaces.get(source.bits) if isinstance(source, Immediate) else None
         if inst.row.has(Trait.MOVES_STATE) and surface is not None and isinstance(state, State) and not state.sampler:
             call = surface.name
         elif inst.row.has(Trait.COPIES) and len(args) == 1:
-            call = args[0]
+            call = f"ballot({args[0]})" if isinstance(source, PredicateOperand) else args[0]
+        elif (
+            effect_of(inst.row.meaning) == "setp"
+            and isinstance(source, Immediate)
+            and isinstance(target := inst.get("dst"), PredicateOperand)
+        ):
+            bits = source.bits & (1 << control.exec_size) - 1
+            if bits.bit_count() == 1:
+                self.printer.single[target.var] = bits.bit_length() - 1 + control.mask_offset
+                return []
+            own_lane = f"(lane - {control.mask_offset})" if control.mask_offset else "lane"
+            self.printer.single.pop(target.var, None)
+            call = f"{args[0]} >> {own_lane} & 1"
+        elif effect_of(inst.row.meaning) == "setp":
+            own = self.cells.span(source, control) if isinstance(source, General) else None
+            call = f"{args[0]} & 1" if own is not None and own.lanes is not None else f"{args[0]} >> lane & 1"
+        elif (effect := effect_of(inst.row.meaning).partition("_")[0]) in _ORDERING:
+            return [Node(f"{effect}();", places)]
         else:
-            call = f"{inst.row.mnemonic}{_words(inst)}({', '.join(args)})"
-        left = f"{results[0]} = " if len(results) == 1 else f"({', '.join(results)}) = " if results else ""
-        return f"{prefix}{left}{call};"
+            call = f"{_identifier(inst.row.mnemonic + _words(inst))}({', '.join([*results[1:], *args])})"
+        left = f"{results[0]} = " if results else ""
+        return [Node(f"{prefix}{left}{call};", places)]
 
-    def _operand(self, inst: Inst, name: str, shape: Shape, control: ExecControl) -> str | None:
+    def _operand(self, inst: Inst, name: str, shape: Shape, role: Role, control: ExecControl) -> str | None:
         value = inst.get(name)
         if shape is Shape.VECTOR and value is not None:
-            slot = next(s for s in inst.row.slots if s.name == name)
-            if slot.role is Role.WRITE and isinstance(value, General | PredicateOperand):
-                return self.printer.assign(value, control, "")[0]
-            return self.printer.value(value, control).text
+            if role is Role.WRITE and isinstance(value, PredicateOperand):
+                return self.names.text.of(self.names.text.predicate, "P", value.var)
+            span = self.cells.span(value, UNIFORM if control.exec_size == 1 else control)
+            if role is Role.WRITE and span is not None:
+                return self.cells.spot(span, writes=True).text
+            return self.printer.exact(value, control).text
         if shape is Shape.RAW and isinstance(value, RawOperand):
-            return self.printer.raw(value, None, control).text
+            return self.printer.raw(value)
         return None
 
     def _visa(self, inst: Inst) -> str:
@@ -472,31 +939,138 @@ class CodePrinter:
         return instruction(self.names.text, inst)
 
 
-def _join_copies(lines: Iterable[Line]) -> Iterator[Line]:
-    """Join lines that copy successive elements of one variable to another."""
-
-    def run_of(numbered: tuple[int, Line]) -> object:
-        """Return a key that is equal for the lines of one run."""
-        number, line = numbered
-        copy = _ONE_COPY.fullmatch(line.text)
-        if copy is None or copy["to"] == copy["from"]:
-            return number
-        return copy["to"], copy["from"], int(copy["at"]) - number, int(copy["source"]) - number
-
-    for _, numbered in groupby(enumerate(lines), run_of):
-        run = [line for _, line in numbered]
-        first, last = _ONE_COPY.fullmatch(run[0].text), _ONE_COPY.fullmatch(run[-1].text)
-        if len(run) == 1 or first is None or last is None:
-            yield from run
-            continue
-        elements = f"{first['at']}..{last['at']}] = {first['from']}[{first['source']}..{last['source']}"
-        yield Line(f"{first['to']}[{elements}];", tuple(sorted({place for line in run for place in line.places})))
-
-
-# Pairs of types between which C converts without a change of bits.
-_ALIKE: Final = frozenset(
-    (one + name, other + name) for name in ("int", "short", "char", "long") for one in ("", "u") for other in ("", "u")
+_NUMBERS: Final = frozenset(
+    {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double"}
 )
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _identifier(name: str) -> str:
+    return re.sub(r"\W", "_", name)
+
+
+def _is_operand(text: str, operator: str) -> bool:
+    """Return whether a text is one operand: `a += text` means `a = a + text`."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if depth < 0:
+            return False
+        if (
+            not depth
+            and letter == " "
+            and text[at + 1 : at + 2] in ("+", "-", "*", "/", "%", "<", ">", "&", "|", "^", "?", "=", "!")
+        ):
+            if operator == "+" and text[at + 1] in "+*/%-":
+                continue
+            return False
+    return True
+
+
+def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:
+    for node in code:
+        label = node.text.endswith(":;")
+        yield Line((indent[len(_INDENT) :] if label else indent) + node.text, node.places)
+        if node.inner is not None:
+            yield from _print(node.inner, indent + _INDENT)
+        if node.tail is not None:
+            yield Line(indent + node.tail.text, node.tail.places)
+
+
+def _note_names(code: Sequence[Node], known: object) -> None:
+    for node in code:
+        names = {name for name in node.own_names() if name in known}  # type: ignore[operator]
+        if node.inner is not None:
+            _note_names(node.inner, known)
+            names |= frozenset[str]().union(*(one.names for one in node.inner))
+        node.names = frozenset(names)
+
+
+def _place(code: list[Node], name: str, declaration: str) -> None:
+    """Declare a variable in the innermost list that has all its uses; outside of loops, unless each round sets it first."""
+    ways: list[tuple[list[Node], int, bool]] = []
+    block, in_loop = code, False
+    while True:
+        using = [at for at, node in enumerate(block) if name in node.names]
+        first = using[0]
+        ways.append((block, first, in_loop))
+        node = block[first]
+        if len(using) > 1 or node.inner is None or name in node.own_names():
+            break
+        in_loop = in_loop or node.is_loop
+        block = node.inner
+    block, first, in_loop = ways[-1]
+    node = block[first]
+    head = f"for ({name} = "
+    if node.text.startswith(head):
+        node.text = f"for ({declaration} = {node.text[len(head) :]}"
+        return
+    if node.assigns == name and name not in _WORD.findall(node.text.partition(" = ")[2]):
+        node.text = declaration + node.text[len(name) :]
+        return
+    while in_loop:
+        ways.pop()
+        block, first, in_loop = ways[-1]
+    while block[first].continues:
+        first -= 1
+    block.insert(first, Node(f"{declaration};"))
+
+
+class Meetings:
+    """Inserts `sync_lanes()` where lanes read what others have written, or write what others read."""
+
+    def __init__(self, arrays: set[str]) -> None:
+        self._access = re.compile(
+            rf"\b({'|'.join(map(re.escape, sorted(arrays)))})\b(?:\[([^\]]*)\])?( = |\+\+| [-+*/&|^]= )?"
+        )
+        self.written: set[str] = set()
+        self.crossed: set[str] = set()
+
+    def insert(self, code: list[Node]) -> None:
+        """Insert the calls into a list and the lists inside of it."""
+        at = 0
+        while at < len(code):
+            node = code[at]
+            if node.is_loop:
+                for one in walk(node.inner or []):
+                    reads, writes = self._uses(one.text + (one.tail.text if one.tail is not None else ""))
+                    self.crossed |= reads
+                    self.written |= writes
+            if node.text.startswith(("each_lane(", "once ")) or "one_for_all(" in node.text:
+                self.written.clear()
+                self.crossed.clear()
+            else:
+                reads, writes = self._uses(node.text)
+                if (reads & self.written or writes & self.crossed) and not node.continues:
+                    code.insert(at, Node("sync_lanes();"))
+                    at += 1
+                    self.written.clear()
+                    self.crossed.clear()
+                self.written |= writes
+                self.crossed |= reads
+            if node.inner is not None:
+                kept = set(self.written), set(self.crossed)
+                self.insert(node.inner)
+                self.written |= kept[0]
+                self.crossed |= kept[1]
+            at += 1
+
+    def _uses(self, text: str) -> tuple[set[str], set[str]]:
+        """Return the arrays of which a line reads elements of other lanes, and those that it writes."""
+        reads, writes = set(), set()
+        for name, index, sets in self._access.findall(text):
+            if sets:
+                writes.add(name)
+            elif not re.fullmatch(r"lane(?: - \d+)?", index):
+                reads.add(name)
+        return reads, writes
+
+
+def _has_goto(reading: Reading) -> bool:
+    return any(isinstance(s, Goto) for routine in reading.routines for s in flat(routine.body))
 
 
 def _to_signed(value: Immediate) -> int:
@@ -504,23 +1078,40 @@ def _to_signed(value: Immediate) -> int:
     return bits - (1 << 32) if bits >> 31 else bits
 
 
-def _terms(value: Expr, factor: int) -> Iterator[tuple[Expr, int]]:
+def _signed_number(value: Immediate) -> int:
+    number = int(immediate(value, 1)[0])
+    return number - (1 << 32) if value.type is ty.UD and number >> 31 else number
+
+
+def _is_slm(memory: MemoryPlace) -> bool:
+    return memory.shared or memory.variable == 0
+
+
+def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[Expr, int]]:
     """Yield the terms of a sum with their factors; conversions between integers are skipped."""
+    if tagged and isinstance(value, Calc) and value.meaning.word == "or" and not value.saturate:
+        kept = [arg for arg in value.args if not (isinstance(arg, Immediate) and not arg.bits % _TAG)]
+        if len(kept) == 1:
+            yield from _terms(kept[0], factor, tagged=True)
+            return
+        args = tuple(replace(arg, bits=arg.bits % _TAG) if isinstance(arg, Immediate) else arg for arg in value.args)
+        yield replace(value, args=args), factor
+        return
     match value:
         case Calc(meaning, args, type_, False, OperandModifier.NONE) if type_.is_int and type_.size >= 4:
             flat = all(not isinstance(a, int) and a.word == "src" for a in meaning.args)
             if meaning == S0:
-                yield from _terms(args[0], factor)
+                yield from _terms(args[0], factor, tagged=tagged)
                 return
             if flat and meaning.word in ("add", "add3"):
                 for one in args:
-                    yield from _terms(one, factor)
+                    yield from _terms(one, factor, tagged=tagged)
                 return
             if flat and meaning.word == "shl" and isinstance(args[1], Immediate):
-                yield from _terms(args[0], factor << (args[1].bits & 31))
+                yield from _terms(args[0], factor << (args[1].bits & 31), tagged=tagged)
                 return
             if flat and meaning.word == "mul" and isinstance(args[1], Immediate):
-                yield from _terms(args[0], factor * _to_signed(args[1]))
+                yield from _terms(args[0], factor * _signed_number(args[1]), tagged=tagged)
                 return
     yield value, factor
 

@@ -6,21 +6,66 @@ from functools import cache
 from itertools import combinations
 from typing import Final
 
-from visa_lsp.app.read.accesses import access_of, guard_of
+from msgspec.structs import replace
+
+from visa_lsp.app.read.accesses import access_of, atomic_of, guard_of
 from visa_lsp.app.read.model import Calc, Choose, Compare, Expr, NamedCall, Set, Transfer
 from visa_lsp.isa import lane
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import DataType, ExecControl
 from visa_lsp.program.model import General, Immediate, Indirect, Inst, Kernel, Predicate, PredicateOperand, Value
+from visa_lsp.sim.values import execution_type
 
+HALVES: Final = "madw"
+_WHOLE_LANES: Final = 16  # dwords of so many lanes fill whole registers on any platform
 # By effect: the field of the second result, the exact sum, and the number of the bit that is the second result.
 CARRIES: Final = {"addc": ("carry", lane.S0 + lane.S1, 32), "subb": ("borrow", lane.S0 - lane.S1, 63)}
 
 
 def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfer | NamedCall, ...]:
     """Return the statements of an instruction: one, or one for each of its results."""
-    return _with_carry(kernel, inst, place) or (statement_of(kernel, inst, place),)
+    return (
+        _with_carry(kernel, inst, place) or _with_high_half(kernel, inst, place) or (statement_of(kernel, inst, place),)
+    )
+
+
+def _with_high_half(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
+    """Return the assignments of both halves of a product and sum; empty if the second half may begin elsewhere."""
+    control, target, sources = inst.get("exec"), inst.get("dst"), operands_of(inst)
+    if (
+        lane.effect_of(inst.row.meaning) != HALVES
+        or not isinstance(control, ExecControl)
+        or not isinstance(target, General)
+    ):
+        return ()
+    plain = all(
+        isinstance(source, Immediate) or (isinstance(source, General) and source.modifier is OperandModifier.NONE)
+        for source in sources
+    )
+    reads = {root_of(kernel, source.var) for source in sources if isinstance(source, General)}
+    type_ = kernel.variable_type(target.var)
+    whole = control.exec_size % _WHOLE_LANES == 0 and not target.row and not target.col
+    if (
+        not plain
+        or not whole
+        or target.region.horz_stride != 1
+        or type_ is None
+        or root_of(kernel, target.var) in reads
+    ):
+        return ()
+    types = [
+        kernel.variable_type(one.var) if isinstance(one, General) else getattr(one, "type", None) for one in sources
+    ]
+    signed = execution_type([one or ty.UD for one in types]).is_signed
+    own, wide_type = (ty.D, ty.Q) if signed else (ty.UD, ty.UQ)
+    wide = tuple(Calc(lane.S0, (Calc(lane.S0, (source,), own),), wide_type) for source in sources)
+    meaning = lane.word("mad", lane.S0, lane.S1, lane.S2)
+    high = Calc(lane.word("shr", lane.S0, lane.S1), (Calc(meaning, wide, wide_type), Immediate(ty.UD, 32)), type_)
+    return (
+        Set(target, Calc(meaning, sources, type_), control, guard_of(inst), (place,)),
+        Set(replace(target, col=control.exec_size), high, control, guard_of(inst), (place,)),
+    )
 
 
 def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
@@ -68,7 +113,7 @@ def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | Nam
     control, target = inst.get("exec"), inst.get("dst")
     value = _value(kernel, inst, target)
     if value is None or not isinstance(control, ExecControl):
-        return access_of(inst, place) or NamedCall(inst, (place,))
+        return access_of(inst, place) or atomic_of(inst, place) or NamedCall(inst, (place,))
     return Set(target, value, control, None if isinstance(value, Choose | Compare) else guard_of(inst), (place,))
 
 
@@ -99,12 +144,15 @@ def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
             return Choose(predicate, sources[0], sources[1], type_, saturate)
         case "bfn" if isinstance(table, int) and table in _formulas() and type_ is not ty.BOOL:
             return Calc(_formulas()[table], sources, type_, saturate)
+        case "setp" if isinstance(sources[0], Immediate) and sources[0].bits & _ONES in (0, _ONES):
+            return Compare(0 if sources[0].bits else 1, Immediate(ty.UD, 0), Immediate(ty.UD, 0))
         case "compare" if isinstance(relation, int) and relation < len(RELATIONS):
             return Compare(relation, sources[0], sources[1])
     return None
 
 
 _ROW_BYTES: Final = 32  # at least one register
+_ONES: Final = 0xFFFF_FFFF
 RELATIONS = ("==", "!=", ">", ">=", "<", "<=")
 
 
@@ -127,6 +175,10 @@ def _formulas() -> dict[int, lane.Expr]:
                 found.setdefault(byte, formula)
     for byte, formula in list(found.items()):
         found.setdefault(255 - byte, ~formula)
+    for one, a in pairs:
+        for other, b in pairs:
+            for formula, byte in ((one | other, a | b), (one & other, a & b), (one ^ other, a ^ b)):
+                found.setdefault(byte, formula)
     return found
 
 

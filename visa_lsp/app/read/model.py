@@ -85,7 +85,8 @@ class Transfer(Struct, frozen=True):
 
     Element k of all lanes fills row k of ``data``, a cell of ``cell`` bytes for each lane, from ``high`` on. With
     ``single`` there is one address, and the elements are contiguous. ``wraps``: addresses have 32 bits. ``value``
-    replaces the data of a store of one element per lane.
+    replaces the data of a store of one element per lane. An atomic is a load of the old value with an ``update`` by the
+    values of ``sources``.
     """
 
     write: bool
@@ -104,6 +105,8 @@ class Transfer(Struct, frozen=True):
     guard: Predicate | None
     places: tuple[int, ...]
     value: Expr = None
+    update: str = ""
+    sources: tuple[Expr, ...] = ()
 
 
 class Both(Struct, frozen=True):
@@ -218,10 +221,6 @@ class Routine(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """A kernel or function as pseudo-code.
-
-    ``halves`` has the names of variables with the lower lanes, each with the name for the upper lanes.
-    """
+    """A kernel or function as pseudo-code."""
 
     routines: tuple[Routine, ...]
-    halves: tuple[tuple[str, str], ...] = ()

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.flow.storage import storage_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
+from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Kernel, RawOperand
 from visa_lsp.program.text_form import names_of
 from visa_lsp.sim.launch.layout import Geometry, LaunchLayout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.operand_text import OperandNames
-    from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.program.payload import KernelInfo, PayloadArgument
 
 _C_TYPES: Final[dict[DataType, str]] = {
     ty.UD: "uint", ty.D: "int", ty.UW: "ushort", ty.W: "short", ty.UB: "uchar", ty.B: "char", ty.DF: "double",
@@ -27,7 +30,15 @@ _C_TYPES: Final[dict[DataType, str]] = {
 }  # fmt: skip
 _R0: Final = next(number for number, one in enumerate(predefined.VARIABLES) if one.name == "%r0")
 _GROUP_IDS: Final = (1, 6, 7)  # dwords of r0
+_CONTROL: Final = next(number for number, one in enumerate(predefined.VARIABLES) if one.name == "%cr0")
+_THREAD_VALUES: Final = {12: "hw_id", 13: "sr0", 20: "msg0"}
+_GROUP_VARIABLES: Final = {1: 0, 2: 1, 3: 0, 4: 1, 5: 2}
+_MAX_LOCAL_ID: Final = 0x7FFF  # no device has larger groups
 _TRIPLES: Final = (4, 8, 12)  # bytes: values of the launch, one per dimension
+_UNSIGNED: Final = {1: ty.UB, 2: ty.UW, 4: ty.UD, 8: ty.UQ}
+_VECTOR: Final = re.compile(r"(u?(?:char|short|int|long)|half|float|double)(2|3|4|8|16)?")
+BY_NAME: Final = {name: type_ for type_, name in _C_TYPES.items()}
+_SCALARS: Final = {"bool": ty.UB, "size_t": ty.UQ, "uintptr_t": ty.UQ, "intptr_t": ty.Q, "ptrdiff_t": ty.Q}
 
 
 def c_type(type_: DataType) -> str:
@@ -42,6 +53,25 @@ class PointerArgument(Struct, frozen=True):
     element: str = ""
 
 
+class Bound(Struct, frozen=True):
+    """A value of the launch in registers: its text in C, its type, the size of its components (0: none), its variable."""
+
+    text: str
+    type: DataType
+    unit: int = 0
+    variable: str = ""
+    high: int = -1  # the highest value, if it is known
+    structure: str = ""  # of an element of a structure, whose type is that of its uses
+
+
+class Parameter(Struct, frozen=True):
+    """A parameter: its name and declaration, and the index of the argument."""
+
+    name: str
+    text: str
+    index: int
+
+
 class ReadingNames(Struct, frozen=True):
     """The names in the pseudo-code of a body: those of the text, and those of ze_info for variables that a launch fills."""
 
@@ -51,26 +81,51 @@ class ReadingNames(Struct, frozen=True):
     grf_bytes: int
     simd: int
     surfaces: Mapping[int, PointerArgument]  # binding table index -> argument
-    pointers: Mapping[int, PointerArgument]  # general variable with an address -> argument
-    parameters: tuple[str, ...]
-    # (general variable, byte) -> the name of the value that a launch puts there.
-    parts: Mapping[tuple[int, int], str] = {}
-    unsigned: frozenset[int] = frozenset()  # variables of type w without negative values
+    pointers: Mapping[tuple[int, int], PointerArgument]  # (root variable, byte) with an address -> argument
+    parameters: tuple[Parameter, ...]
+    bound: Mapping[tuple[int, int, int], Bound]  # (root variable, byte, size) -> the value that a launch puts there
+    inputs: Mapping[int, int]  # root variable -> its first byte in the registers that a launch fills
+    launch_values: Mapping[str, tuple[int, int]]  # name -> its first byte in these registers, its size
+    # argument -> its parts: byte in the argument, first byte in these registers, size
+    addresses: Mapping[int, Sequence[tuple[int, int, int]]]
+    # root variable -> parts of structures in it: first byte, byte in the structure, size, argument, structure
+    parts: Mapping[int, Sequence[tuple[int, int, int, str, str]]]
+    structures: Mapping[str, int]  # structures passed by value -> bytes
+    ids: tuple[int, int, int]  # the first byte of local ids in these registers, the step between axes, number of axes
 
     def variable(self, number: int) -> str:
         """Return the name of a general variable."""
         return self.variables.get(number) or f"V{number}"
 
-    def root(self, number: int, byte: int) -> tuple[int, int] | None:
-        """Return the root variable of an alias, and the byte in it; None if their elements have different sizes."""
-        size = self.text.types[number].size if number in self.text.types else 0
-        for _ in range(len(self.kernel.variables)):
-            declared = self.kernel.variable(number)
-            if declared is None or not (declared.alias_index or declared.alias_offset) or declared.alias_scope:
-                break
-            number, byte = declared.alias_index, byte + declared.alias_offset
-        own = self.text.types.get(number)
-        return (number, byte) if own is not None and own.size == size and byte % size == 0 else None
+    def find_bound(self, root: int, byte: int, size: int) -> Bound | None:
+        """Return the value of the launch in some bytes; a part of a longer integer too."""
+        found = self.bound.get((root, byte, size))
+        if found is not None:
+            return found
+        for first, within, length, name, structure in self.parts.get(root, ()):
+            if first <= byte and byte + size <= first + length and size in _UNSIGNED:
+                return Bound(
+                    f"{name}.at{within + byte - first}",
+                    _UNSIGNED[size],
+                    0,
+                    f"{name}.at{within + byte - first}",
+                    structure=structure,
+                )
+        for (other, first, length), value in self.bound.items():
+            if (
+                other == root
+                and first <= byte
+                and byte + size <= first + length
+                and not value.unit
+                and value.type.is_int
+            ):
+                part = _UNSIGNED.get(size)
+                if part is None:
+                    return None
+                shift = f" >> {8 * (byte - first)}"
+                inner = f"({value.text}{shift})" if byte > first else value.text
+                return Bound(f"({c_type(part)}){inner}", part)
+        return None
 
     def elements(self, number: int) -> int:
         """Return the number of elements of a general variable."""
@@ -84,31 +139,183 @@ class ReadingNames(Struct, frozen=True):
 def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> ReadingNames:
     """Return the names of a body; ``info`` is its description in ze_info."""
     text = names_of(kernel, platform)
-    taken: set[str] = set()
+    taken: set[str] = set(_RESERVED)
+    parameters: list[Parameter] = []
+    for one in info.arguments if info is not None else ():
+        type_name = one.type_name.partition(";")[0]
+        qualifier = one.address_qualifier.strip("_")
+        space = f"{qualifier} " if qualifier in ("global", "local", "constant") else ""
+        name = _identifier(one.name, taken)
+        parameters.append(Parameter(name, f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *"), one.index))
     variables = {number: _identifier(name, taken) for number, name in text.general.items()}
-    surfaces: dict[int, PointerArgument] = {}
-    pointers: dict[int, PointerArgument] = {}
-    parts: dict[tuple[int, int], str] = {}
-    renamed: dict[int, str] = {}
-    parameters: list[str] = []
-    if info is not None:
-        renamed = _argument_names(kernel, platform, info, pointers, parts)
-        for number, name in renamed.items():
-            variables[number] = _identifier(name, taken)
-        for binding in info.bindings:
-            surfaces[binding.bti_value] = _argument(info, binding.arg_index)
-        for one in info.arguments:
-            type_name = one.type_name.partition(";")[0]
-            qualifier = one.address_qualifier.strip("_")
-            space = f"{qualifier} " if qualifier in ("global", "local", "constant") else ""
-            parameters.append(f"{space}{type_name} {one.name}".replace("* ", " *"))
     simd = kernel.int_attribute("SimdSize") or 0
-    if kernel.is_kernel and not _writes_r0(kernel):
-        parts |= {(_R0, 4 * at): f"group_id[{axis}]" for axis, at in enumerate(_GROUP_IDS)}
-    ids = frozenset(number for number, name in renamed.items() if name.startswith("local_id_"))
+    launch = _LaunchNames(kernel, platform, info, parameters, simd)
+    surfaces = {one.bti_value: launch.pointer(one.arg_index) for one in info.bindings} if info is not None else {}
     return ReadingNames(
-        kernel, text, variables, platform.grf_bytes, simd, surfaces, pointers, tuple(parameters), parts, ids
+        kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, tuple(parameters),
+        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, launch.structures, launch.ids,
+    )  # fmt: skip
+
+
+def _widest(kernel: Kernel) -> int:
+    controls = (value for inst in kernel.instructions for value in inst.values if isinstance(value, ExecControl))
+    return max((one.mask_offset + one.exec_size for one in controls), default=1)
+
+
+def type_named(name: str) -> DataType:
+    """Return the type of a name in C; bytes for a name without one."""
+    return BY_NAME.get(name) or _SCALARS.get(name, ty.UB)
+
+
+def _parameter_type(name: str) -> str:
+    """Return a type of OpenCL as the prelude knows it."""
+    base = name.rstrip("*").strip()
+    if _VECTOR.fullmatch(base) or base in _SCALARS or base == "void" or base.endswith("_t"):
+        return name
+    return f"struct {_identifier(base.removeprefix('struct '), set())}{' *' * name.count('*')}"
+
+
+_RESERVED: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """auto break case char const continue default do double else enum extern float for goto if inline int long register restrict
+        return short signed sizeof static struct switch typedef union unsigned void volatile while half uchar ushort uint ulong
+        bool true false kernel function global constant local shared lane payload slm scratch once work_dimensions printf_buffer
+        private_base_stateless cr0 fence barrier""",
     )
+)
+
+
+class _LaunchNames:
+    """The values that a launch puts into registers, by their places in the payload."""
+
+    def __init__(
+        self, kernel: Kernel, platform: Platform, info: KernelInfo | None, parameters: list[Parameter], simd: int
+    ) -> None:
+        self.kernel, self.info = kernel, info
+        self.names = {one.index: one.name for one in parameters}
+        self.bound: dict[tuple[int, int, int], Bound] = {}
+        self.pointers: dict[tuple[int, int], PointerArgument] = {}
+        self.inputs: dict[int, int] = {}
+        self.values: dict[str, tuple[int, int]] = {}
+        self.addresses: dict[int, list[tuple[int, int, int]]] = {}
+        self.structures: dict[str, int] = {}
+        self.parts: dict[int, list[tuple[int, int, int, str, str]]] = defaultdict(list)
+        self.ids = (0, 0, 0)
+        self.storage = storage_of(kernel, platform.grf_bytes)
+        for entry in kernel.arguments:
+            here = self.storage.general.get(entry.id)
+            if not entry.kind & 7 and here is not None:
+                self.inputs[here.root] = entry.offset - here.offset
+        self.bound[_CONTROL, 0, 4] = Bound("cr0", ty.UD, 0, "cr0")
+        for number, name in _THREAD_VALUES.items():
+            known = predefined.VARIABLES[number]
+            self.bound[number, 0, known.type.size] = Bound(f'thread_value("{name}")', known.type)
+        for number, axis in _GROUP_VARIABLES.items():
+            known = predefined.VARIABLES[number]
+            self.bound[number, 0, known.type.size] = Bound(f"group_id({axis})", known.type)
+        if kernel.is_kernel and not _writes_r0(kernel):
+            self.inputs[_R0] = 0
+            for axis, at in enumerate(_GROUP_IDS):
+                self.bound[_R0, 4 * at, 4] = Bound(f"group_id({axis})", ty.UD)
+        if info is not None:
+            width = simd or info.env.simd_size
+            layout = LaunchLayout.of(info, Geometry(width, platform.grf_bytes, (1, 1, 1), (1, 1, 1)), platform)
+            if layout.holds(kernel, info):
+                self._fill(layout, platform, width)
+
+    def pointer(self, index: int) -> PointerArgument:
+        """Return the name and the element type of a pointer argument."""
+        assert self.info is not None
+        entry = next((one for one in self.info.arguments if one.index == index), None)
+        if entry is None or not entry.name:
+            return PointerArgument(f"arg{index}")
+        element, star, _ = entry.type_name.partition(";")[0].rpartition("*")
+        return PointerArgument(self.names[index], _parameter_type(element.strip()) if star else "")
+
+    def _fill(self, layout: LaunchLayout, platform: Platform, simd: int) -> None:
+        assert self.info is not None
+        self.ids = (platform.grf_bytes, layout.geometry.id_stride, layout.id_dimensions)
+        for root, first in self.inputs.items():
+            if root == _R0:
+                continue
+            axis, within = divmod(first - platform.grf_bytes, layout.geometry.id_stride)
+            if first < layout.cross_start and axis < layout.id_dimensions and within % 2 == 0:
+                for lane in range(min(simd, self.storage.room.get(root, 0) // 2)):
+                    self.bound[root, 2 * lane, 2] = Bound(f"local_id({axis})", ty.UD, high=_MAX_LOCAL_ID)
+        for one in self.info.payload:
+            if not one.size:
+                continue
+            first = layout.cross(one.offset)
+            if one.arg_index >= 0 and one.arg_type != "buffer_offset":
+                self.addresses.setdefault(one.arg_index, []).append((one.source_offset, first, one.size))
+            elif one.arg_index < 0:
+                self.values[one.arg_type] = first, one.size
+            for root, start in self.inputs.items():
+                byte = first - start
+                inside = 0 <= byte < self.storage.room.get(root, 0)
+                if root != _R0 and (inside or (-one.size < byte < 0 and one.kind == "value")):
+                    self._bind(one, root, byte)
+
+    def _bind(self, one: PayloadArgument, root: int, byte: int) -> None:
+        assert self.info is not None
+        if one.arg_index < 0:
+            if one.size in _TRIPLES:
+                word = f"{one.arg_type}"
+                for axis in range(one.size // 4 if one.size != ty.UQ.size else 0):
+                    text = f"{word}({axis})" if one.size == _TRIPLES[2] else word
+                    self.bound[root, byte + 4 * axis, 4] = Bound(text, ty.UD)
+                if one.size == ty.UQ.size:
+                    self.bound[root, byte, 8] = Bound(word, ty.UQ)
+            return
+        name = self.names.get(one.arg_index, f"arg{one.arg_index}")
+        if one.arg_type == "buffer_offset":
+            self.bound[root, byte, 4] = Bound(f"offset_of({name})", ty.UD)
+            return
+        match one.kind:
+            case "value":
+                self._bind_value(one, root, byte, name)
+            case "buffer" if one.size == ty.UQ.size:
+                self.bound[root, byte, 8] = Bound(f"(ulong){name}", ty.UQ)
+                self.pointers[root, byte] = self.pointer(one.arg_index)
+            case "local" if one.size == ty.UD.size:
+                self.bound[root, byte, 4] = Bound(f"slm_offset({name})", ty.UD)
+                self.pointers[root, byte] = self.pointer(one.arg_index)
+
+    def _bind_value(self, one: PayloadArgument, root: int, byte: int, name: str) -> None:
+        assert self.info is not None
+        type_name = self.info.type_of(one.arg_index)
+        found = _VECTOR.fullmatch(type_name)
+        if found is None and type_name not in _SCALARS:
+            whole = _parameter_type(type_name)
+            told = next((a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == one.arg_index), "")
+            self.structures[whole] = int(told) if told.isdecimal() and len(told) < 6 else 0
+            skipped = max(0, -byte)
+            self.parts[root].append(
+                (byte + skipped, max(0, one.source_offset) + skipped, one.size - skipped, name, whole)
+            )
+            return
+        type_ = type_named(found[1] if found else type_name)
+        count = int(found[2] or 1) if found else 1
+        first = max(0, one.source_offset)
+        if count == 1:
+            if byte < 0:
+                return
+            self.bound[root, byte, type_.size] = Bound(name, type_, 0, name)
+            return
+        if byte >= 0:
+            self.bound[root, byte, one.size] = Bound(name, type_, type_.size, name)
+        for number in range(first // type_.size, min(count, (first + one.size) // type_.size)):
+            part = component(number, count)
+            at = byte + number * type_.size - first
+            if at < 0:
+                continue
+            self.bound[root, at, type_.size] = Bound(f"{name}.{part}", type_, 0, name)
+
+
+def component(number: int, count: int) -> str:
+    """Return the name of a component of a vector."""
+    return "xyzw"[number] if count <= 4 else f"s{number:x}"
 
 
 def _writes_r0(kernel: Kernel) -> bool:
@@ -123,50 +330,3 @@ def _identifier(name: str, taken: set[str]) -> str:
         found += "_"
     taken.add(found)
     return found
-
-
-def _argument(info: KernelInfo, index: int) -> PointerArgument:
-    entry = next((one for one in info.arguments if one.index == index), None)
-    if entry is None or not entry.name:
-        return PointerArgument(f"arg{index}")
-    element, star, _ = entry.type_name.partition(";")[0].rpartition("*")
-    return PointerArgument(entry.name, element.strip() if star else "")
-
-
-def _argument_names(
-    kernel: Kernel,
-    platform: Platform,
-    info: KernelInfo,
-    pointers: dict[int, PointerArgument],
-    parts: dict[tuple[int, int], str],
-) -> dict[int, str]:
-    """Return names of the variables that a launch fills, by their place in the payload; add names of elements to ``parts``."""
-    simd = kernel.int_attribute("SimdSize") or info.env.simd_size
-    layout = LaunchLayout.of(info, Geometry(simd, platform.grf_bytes, (1, 1, 1), (1, 1, 1)), platform)
-    if not layout.holds(kernel, info):
-        return {}
-    found: dict[int, str] = {}
-    for entry in kernel.arguments:
-        if entry.kind & 7:
-            continue
-        axis, within = divmod(entry.offset - platform.grf_bytes, layout.geometry.id_stride)
-        if entry.offset < layout.cross_start and axis < layout.id_dimensions and within % 2 == 0:
-            found[entry.id] = f"local_id_{'xyz'[axis]}" + (f"_{within // 2}" if within else "")
-        for one in info.payload:
-            if one.size and layout.cross(one.offset) == entry.offset and one.size == entry.size:
-                found[entry.id] = _payload_name(info, one.arg_type, one.arg_index)
-                if one.kind == "buffer":
-                    pointers[entry.id] = _argument(info, one.arg_index)
-            elif (
-                one.size in _TRIPLES and one.arg_index < 0 and 0 <= layout.cross(one.offset) - entry.offset < entry.size
-            ):
-                first = layout.cross(one.offset) - entry.offset
-                parts |= {(entry.id, first + 4 * axis): f"{one.arg_type}[{axis}]" for axis in range(one.size // 4)}
-    return found
-
-
-def _payload_name(info: KernelInfo, kind: str, index: int) -> str:
-    if index < 0:
-        return kind
-    name = _argument(info, index).name
-    return f"{name}_offset" if kind == "buffer_offset" else name

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     Code = tuple[Statement, ...]
 
+_MAX_COPIED = 6  # statements of code that is written at each of its jumps
 _WHOLE = ExecControl(1, 0, no_mask=True)
 
 
@@ -193,6 +194,7 @@ class _Structurer:
     children: dict[int, list[int]] = field(default_factory=dict)  # blocks placed after the code of another
     behind: dict[int, list[int]] = field(default_factory=dict)  # blocks placed after a loop
     labelled: set[int] = field(default_factory=set)  # targets of ``goto``
+    weights: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         reachable = set(self.inside)
@@ -247,6 +249,28 @@ class _Structurer:
                 self.children.setdefault(over, []).append(block)
         for found in (*self.behind.values(), *self.children.values()):
             found.sort(key=lambda block: self.rank[block])
+        self.weights = self._weigh()
+        for head, found in self.behind.items():
+            members = self.loops[head]
+            exits = {target for block in members for target in self.ahead[block] if target not in members}
+            # A short way out of a loop ends inside of it, so that all ways lead to one place after it.
+            for block in list(found):
+                if (
+                    (len(found) > 1 or exits - set(found))
+                    and edges.get(block, 0) == 1
+                    and self.weights[block] <= _MAX_COPIED
+                ):
+                    found.remove(block)
+
+    def _weigh(self) -> dict[int, int]:
+        """Return the number of statements of each block and the blocks that it dominates; many for those with loops."""
+        found = {
+            block: _MAX_COPIED + 1 if block in self.loops else len(self.blocks[block].code) for block in self.inside
+        }
+        for block in sorted(self.inside, key=lambda one: self.rank[one], reverse=True):
+            if block != self.entry and self.above[block] in found:
+                found[self.above[block]] += found[block]
+        return found
 
     # ---- code
 
@@ -264,15 +288,19 @@ class _Structurer:
         body = self._sequence(block, self.children.get(block, []), inner)
         if _continue_label(block) in self.labelled:
             body = (*body, JumpLabel(_continue_label(block)))
-        return (shape_loop(body), *self._rest(behind, where))
+        loop = shape_loop(body)
+        return (loop, *self._rest(behind, where, (loop,)))
 
     def _sequence(self, block: int, behind: Sequence[int], where: _Where) -> Code:
         inner = _Where(behind[0], where.loop, where.behind) if behind else where
-        return (*self._own(block, inner), *self._rest(behind, where))
+        own = self._own(block, inner)
+        return (*own, *self._rest(behind, where, own))
 
-    def _rest(self, behind: Sequence[int], where: _Where) -> Code:
+    def _rest(self, behind: Sequence[int], where: _Where, before: Code) -> Code:
         out: list[Statement] = []
         for at, one in enumerate(behind):
+            if _leaves((*before, *out)) and one not in self.labelled:
+                continue  # all jumps to it have copies
             following = behind[at + 1] if at + 1 < len(behind) else where.next
             out.append(JumpLabel(one))
             out += self._tree(one, _Where(following, where.loop, where.behind))
@@ -300,10 +328,22 @@ class _Structurer:
             target = _continue_label(target)
             self.labelled.add(target)
             return (Goto(target, places),)
-        if self._stands_apart(target):
+        if self._stands_apart(target) and not self._may_copy(target, where):
             self.labelled.add(target)
             return (Goto(target, places),)
         return self._tree(target, where)
+
+    def _may_copy(self, block: int, where: _Where) -> bool:
+        """Return whether a block is short and leaves by ways that need no label here."""
+        if self.weights[block] > _MAX_COPIED or block in self.loops:
+            return False
+        for way in self.blocks[block].ways:
+            target = way.target
+            if target in (None, where.next, where.behind) or (target == where.loop and target is not None):
+                continue
+            if target is None or self.rank[target] <= self.rank[block] or not self._may_copy(target, where):
+                return False
+        return True
 
     def _stands_apart(self, block: int) -> bool:
         return any(block in found for found in (*self.behind.values(), *self.children.values()))

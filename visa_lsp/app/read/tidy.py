@@ -1,0 +1,797 @@
+"""Shortens lines of C as a person would: values move to their only use, loops that count become `for`.
+
+A value moves only over lines that change nothing that it reads. ``value`` of a line is the right side of its assignment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from visa_lsp.app.read.expressions import RELATION, SUM, UNARY, Text, negated
+from visa_lsp.app.read.names import BY_NAME, c_type
+from visa_lsp.isa import types as ty
+
+WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_MAX_VALUE: Final = 70  # characters of a value that moves
+_MAX_LINE: Final = 110
+_MEMORY: Final = re.compile(r"\*\(|\*slm|\w\[|\w\)\[|from_lane|ballot|any\(|all\(|one_for_all|atomic_|thread_value")
+_STOPS: Final = re.compile(
+    r"atomic_|barrier\(|sync_lanes|each_lane|^once|memcpy|goto|\bcall_|asm_visa|set_cr0|one_for_all|:;$|^return|break;|continue;"
+)
+_STORE: Final = re.compile(
+    r"^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().* [-+*/&|^]?=+ |^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().*(?:\+\+|--);$"
+)
+_COUNTS: Final = re.compile(r"(?P<name>\w+)(?:\+\+|--| [-+]= [^;]+);")
+_LOW: Final = re.compile(r"if \(lane <= (\d+)\) ")
+_HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
+_ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
+_COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
+_MIN_COPIES: Final = 3
+_SETS: Final = re.compile(r"\b(\w+)(?:\.\w+|\[[^\]]*\])?(?: [-+*/&|^]?= | <<= | >>= |\+\+|--)")
+_PLAIN: Final = re.compile(
+    r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)"
+)
+_MIRROR: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "==": "=="}
+
+
+class Line(Struct, frozen=True):
+    """A line of C: its text, and the numbers of its instructions."""
+
+    text: str
+    places: tuple[int, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A line with the lines inside of its braces, and the line that closes them; ``assigns`` is the variable that it sets."""
+
+    text: str
+    places: tuple[int, ...] = ()
+    assigns: str = ""
+    inner: list[Node] | None = None
+    tail: Line | None = None
+    is_loop: bool = False
+    continues: bool = False  # `} else {`
+    names: frozenset[str] = frozenset()
+    value: Text | None = None
+
+    def own_names(self) -> set[str]:
+        """Return the words of its own lines."""
+        return set(WORD.findall(self.text)) | (set(WORD.findall(self.tail.text)) if self.tail is not None else set())
+
+
+def walk(code: list[Node]) -> Iterator[Node]:
+    """Yield all lines, those inside of others too."""
+    for node in code:
+        yield node
+        if node.inner is not None:
+            yield from walk(node.inner)
+
+
+class Tidier:
+    """Shortens the lines of one body."""
+
+    def __init__(
+        self,
+        code: list[Node],
+        types: Mapping[str, str],
+        kinds: Mapping[str, ty.DataType],
+        vectors: Mapping[str, str],
+        arrays: Mapping[str, str],
+    ) -> None:
+        self.code, self.types, self.kinds = code, dict(types), dict(kinds)
+        self.vectors, self.arrays = vectors, arrays
+        self.counts: Counter[str] = Counter()
+
+    def run(self) -> None:
+        """Change the lines in place."""
+        self._split()
+        self._split_arrays()
+        self._count_words()
+        self._inline(self.code)
+        self._spread_copies()
+        self._count_words()
+        self._inline(self.code)
+        self._pair()
+        self._count_words()
+        self._inline(self.code)
+        self._scale()
+        self._change(_short_index)
+        self._by_lane(self.code)
+        self._halves(self.code)
+        self._copies(self.code)
+        self._count_words()
+        self._inline(self.code)
+        self._join(self.code)
+        self._loops(self.code)
+
+    def _count_words(self) -> None:
+        self.counts.clear()
+        for node in walk(self.code):
+            self.counts.update(WORD.findall(node.text))
+            if node.tail is not None:
+                self.counts.update(WORD.findall(node.tail.text))
+
+    def _change(self, change: Callable[[str], str]) -> None:
+        self._change_in(self.code, change)
+
+    # ---- vectors
+
+    def _split(self) -> None:
+        """Make the components of a vector that is never used as a whole variables of their own."""
+        whole: set[str] = set()
+        for node in walk(self.code):
+            for text in (node.text, node.tail.text if node.tail is not None else ""):
+                whole |= {hit[1] for hit in re.finditer(r"\b(\w+)\b(?!\.[xyzws])", text)}
+        split = {name for name in self.vectors if name not in whole}
+        if not split:
+            return
+        pattern = re.compile(rf"\b({'|'.join(map(re.escape, sorted(split)))})\.(\w+)")
+        for node in walk(self.code):
+            hit = re.match(r"(\w+)\.(\w+) = ", node.text)
+            for name, part in pattern.findall(node.text + (node.tail.text if node.tail is not None else "")):
+                kind = BY_NAME.get(re.sub(r"\d+$", "", self.vectors[name]))
+                if kind is not None:
+                    self.kinds[f"{name}_{part}"] = kind
+                    self.types[f"{name}_{part}"] = f"{re.sub(r'[0-9]+$', '', self.vectors[name])} {name}_{part}"
+            if hit is not None and hit[1] in split:
+                node.assigns = f"{hit[1]}_{hit[2]}"
+        self._change(lambda text: pattern.sub(r"\1_\2", text))
+        for node in walk(self.code):
+            own = node.own_names()
+            node.names = frozenset(own & self.types.keys())
+        _spread_names(self.code)
+
+    def _split_arrays(self) -> None:
+        """Make the elements of an array whose indices are constants variables of their own."""
+        texts = [
+            text for node in walk(self.code) for text in (node.text, node.tail.text if node.tail is not None else "")
+        ]
+        for name, word in self.arrays.items():
+            kind = BY_NAME.get(word)
+            uses = sum(len(re.findall(rf"\b{re.escape(name)}\b", text)) for text in texts)
+            elements = [hit for text in texts for hit in re.findall(rf"\b{re.escape(name)}\[(\d+)\]", text)]
+            if kind is None or not uses or uses != len(elements):
+                continue
+            for number in set(elements):
+                self.kinds[f"{name}_{number}"] = kind
+                self.types[f"{name}_{number}"] = f"{word} {name}_{number}"
+            self._change(partial(re.compile(rf"\b{re.escape(name)}\[(\d+)\]").sub, rf"{name}_\1"))
+            for node in walk(self.code):
+                hit = re.match(rf"({re.escape(name)}_\d+) = ", node.text)
+                if hit is not None:
+                    node.assigns = hit[1]
+                if name in node.names:
+                    node.names = frozenset(node.own_names() & self.types.keys())
+        _spread_names(self.code)
+
+    def _spread_copies(self) -> None:
+        """Use the source of a copy instead of the copy, where both are assigned once."""
+        sets: Counter[str] = Counter()
+        for node in walk(self.code):
+            sets.update(hit[1] for hit in _SETS.finditer(node.text))
+        top = {hit[1] for node in self.code if node.inner is None for hit in _SETS.finditer(node.text)}
+        for code in list(_lists(self.code)):
+            at = 0
+            while at < len(code):
+                node = code[at]
+                at += 1
+                name, value = node.assigns, node.value
+                if not name or value is None or sets[name] != 1 or name not in self.kinds:
+                    continue
+                hit = _PLAIN.fullmatch(value.text)
+                text = self._as_declared(value, name) if hit is not None else None
+                if hit is None or text is None:
+                    continue
+                source = hit["name"] or hit["low"] or hit["high"]
+                before = {one.assigns for one in code[: at - 1]}
+                steady = sets[source] == 0 or (sets[source] == 1 and (source in top or source in before))
+                uses = sum(
+                    len(
+                        re.findall(
+                            rf"\b{re.escape(name)}\b", one.text + (one.tail.text if one.tail is not None else "")
+                        )
+                    )
+                    for one in walk(code[at:])
+                )
+                if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY):
+                    continue
+                for one in walk(code[at:]):
+                    if name in one.names:
+                        one.names = one.names - {name} | ({source} & self.types.keys())
+                change = partial(re.compile(rf"\b{re.escape(name)}\b").sub, text.text)
+                self._change_in(code[at:], change)
+                at -= 1
+                del code[at]
+
+    def _change_in(self, code: list[Node], change: Callable[[str], str]) -> None:
+        for node in walk(code):
+            node.text = change(node.text)
+            if node.tail is not None:
+                node.tail = replace(node.tail, text=change(node.tail.text))
+            if node.value is not None:
+                node.value = replace(node.value, text=change(node.value.text))
+
+    def _pair(self) -> None:
+        """Make the two dwords of an address one value."""
+        for code in _lists(self.code):
+            at = 0
+            while at + 1 < len(code):
+                one, two = code[at], code[at + 1]
+                low, high = re.fullmatch(r"(\w+)\.x = (.*);", one.text), re.fullmatch(r"(\w+)\.y = (.*);", two.text)
+                at += 1
+                if low is None or high is None or low[1] != high[1] or self.counts[low[1]] != 3:
+                    continue
+                whole = _whole_address(low[2], high[2])
+                name = low[1]
+                if whole is None:
+                    continue
+                for node in walk(self.code):
+                    if f"as_ulong({name})" in node.text:
+                        node.text = node.text.replace(f"(as_ulong({name}))", f"({whole})").replace(
+                            f"as_ulong({name})", f"({whole})"
+                        )
+                        node.text = _simple_pointer(node.text)
+                        if node.value is not None and " = " in node.text:
+                            node.value = replace(node.value, text=node.text.partition(" = ")[2].removesuffix(";"))
+                        node.places = tuple(sorted({*node.places, *one.places, *two.places}))
+                        node.names = node.names - {name} | {word for word in WORD.findall(whole) if word in self.types}
+                        at -= 1
+                        del code[at : at + 2]
+                        break
+        _spread_names(self.code)
+
+    def _halves(self, code: list[Node]) -> None:
+        """Make one line of equal lines for the lower and the upper lanes."""
+        for at in range(len(code) - 1, 0, -1):
+            low, high = _LOW.match(code[at - 1].text), _HIGH.match(code[at].text)
+            if (
+                low
+                and high
+                and int(low[1]) + 1 == int(high[1])
+                and code[at - 1].text[low.end() :] == code[at].text[high.end() :]
+            ):
+                text = code[at].text[high.end() :]
+                if code[at].inner is None and code[at - 1].inner is None and "lane" not in text:
+                    code[at - 1].text = text
+                    code[at - 1].places = tuple(sorted({*code[at - 1].places, *code[at].places}))
+                    hit = re.match(r"(\w+) = ", text)
+                    code[at - 1].assigns = hit[1] if hit is not None else ""
+                    del code[at]
+        for node in code:
+            if node.inner is not None:
+                self._halves(node.inner)
+
+    def _by_lane(self, code: list[Node]) -> None:
+        """Make one line of a line for each lane."""
+        for inner in (node.inner for node in code if node.inner is not None):
+            self._by_lane(inner)
+        at = 0
+        while at < len(code):
+            first = _ONE_LANE.match(code[at].text)
+            end = at
+            while first is not None and end < len(code) and code[end].inner is None:
+                hit = _ONE_LANE.match(code[end].text)
+                number = int(first[1]) + end - at
+                if (
+                    hit is None
+                    or int(hit[1]) != number
+                    or _of_lane(code[end].text[hit.end() :], number)
+                    != _of_lane(code[at].text[first.end() :], int(first[1]))
+                ):
+                    break
+                end += 1
+            if first is not None and end - at > 1:
+                text = _of_lane(code[at].text[first.end() :], int(first[1]))
+                low, high = int(first[1]), int(first[1]) + end - at - 1
+                places = tuple(sorted({place for node in code[at:end] for place in node.places}))
+                head = f"if (lane <= {high}) " if not low else f"if ({low} <= lane && lane <= {high}) "
+                code[at:end] = [Node(head + text, places, names=code[at].names)]
+            at += 1
+
+    def _copies(self, code: list[Node]) -> None:
+        """Make one line of copies of successive elements; drop copies of what was never written."""
+        for inner in (node.inner for node in code if node.inner is not None):
+            self._copies(inner)
+        at = 0
+        while at < len(code):
+            end, first = at, _COPY.fullmatch(code[at].text)
+            while first is not None and end < len(code):
+                hit = _COPY.fullmatch(code[end].text)
+                if (
+                    hit is None
+                    or (hit[1], hit[3]) != (first[1], first[3])
+                    or int(hit[2]) - int(first[2]) != end - at
+                    or int(hit[4]) - int(first[4]) != end - at
+                ):
+                    break
+                end += 1
+            if first is not None and end - at >= _MIN_COPIES and first[1] != first[3]:
+                to, source = (
+                    f"&{name}[{number}]" if int(number) else name
+                    for name, number in ((first[1], first[2]), (first[3], first[4]))
+                )
+                places = tuple(sorted({place for node in code[at:end] for place in node.places}))
+                written = self._is_written(first[3])
+                line = Node(
+                    f"memcpy({to}, {source}, {end - at} * sizeof *{first[1]});",
+                    places,
+                    names=frozenset({first[1], first[3]}),
+                )
+                code[at:end] = [line] if written else []
+            at += 1
+
+    def _is_written(self, array: str) -> bool:
+        pattern = re.compile(rf"\b{array}\[[^\]]*\] [-+*/&|^]?= |memcpy\(&?{array}\b")
+        return any(pattern.search(node.text) for node in walk(self.code))
+
+    def _scale(self) -> None:
+        """Let variables that are only used as `V / 4`, because they are offsets in bytes, count elements."""
+        names: Counter[str] = Counter()
+        for node in walk(self.code):
+            names.update(hit[1] for hit in re.finditer(r"\b(\w+) / (?:2|4|8|16)\b", node.text))
+        for name, count in names.items():
+            if name not in self.types:
+                continue
+            texts = [node.text for node in walk(self.code)] + [
+                node.tail.text for node in walk(self.code) if node.tail is not None
+            ]
+            uses = sum(len(re.findall(rf"\b{name}\b", text)) for text in texts)
+            sets = [node for node in walk(self.code) if re.match(rf"{name} (?:[-+]?)= ", node.text)]
+            if uses != count + len(sets):
+                continue
+            changes = [_scaled(node, name) for node in sets]
+            known = [one for one in changes if one is not None]
+            if not known or len(known) != len(changes):
+                continue
+            shifts = {one[0] for one in known if one[0]}
+            divisors = {int(hit) for text in texts for hit in re.findall(rf"\b{name} / (\d+)\b", text)}
+            if len(shifts) != 1 or any((1 << max(shifts)) % divisor for divisor in divisors):
+                continue
+            (shift,) = shifts
+            if any(not one[0] and one[1] % (1 << shift) for one in known):
+                continue
+            for node, (own, number, text) in zip(sets, known, strict=True):
+                if own:
+                    node.text = f"{name} = {text};"
+                    node.value = (
+                        None
+                        if node.value is None
+                        else replace(node.value, text=text, rank=0, low=-(1 << 31), high=(1 << 31) - 1)
+                    )
+                else:
+                    node.text = re.sub(r"= .*;", f"= {number >> shift};", node.text)
+            factors = {divisor: (1 << shift) // divisor for divisor in divisors}
+            self._change(partial(_without_divisor, name, factors))
+        self._count_words()
+        self._inline(self.code)
+
+    # ---- values
+
+    def _inline(self, code: list[Node]) -> None:
+        at = 0
+        while at < len(code):
+            node = code[at]
+            if node.inner is not None:
+                self._inline(node.inner)
+            elif node.assigns and node.value is not None and self.counts[node.assigns] == 2 and self._move(code, at):
+                del code[at]
+                continue
+            elif (
+                node.assigns
+                and node.value is not None
+                and self.counts[node.assigns] == 1
+                and not _STOPS.search(node.text)
+            ):
+                self.counts.subtract(WORD.findall(node.text))
+                del code[at]  # nothing reads it
+                continue
+            at += 1
+
+    def _move(self, code: list[Node], at: int) -> bool:
+        node = code[at]
+        value, name = node.value, node.assigns
+        assert value is not None
+        if len(value.text) > _MAX_VALUE or name not in self.types:
+            return False
+        text = self._as_declared(value, name)
+        if text is None:
+            return False
+        reads = set(WORD.findall(value.text))
+        loads = bool(_MEMORY.search(value.text))
+        return self._move_into(code, at + 1, name, text, reads, node.places, loads=loads) is True
+
+    def _as_declared(self, value: Text, name: str) -> Text | None:
+        kind = self.kinds.get(name)
+        if kind is None:
+            return None
+        if kind is ty.BOOL or value.type is ty.BOOL:
+            return value if kind is value.type else None
+        if kind.is_float or value.type.is_float:
+            return value if kind is value.type else None
+        own = ty.D if kind.size < ty.D.size else kind
+        if value.promoted is own and (kind is own or value.type is kind or value.fits(kind)):
+            return value
+        if kind.size < value.promoted.size and not value.fits(kind):
+            return None
+        return (
+            None
+            if kind.size != value.promoted.size
+            else replace(value, text=f"({c_type(kind)}){value.within(UNARY)}", rank=UNARY, type=kind)
+        )
+
+    def _move_into(
+        self,
+        code: list[Node],
+        at: int,
+        name: str,
+        value: Text,
+        reads: set[str],
+        places: tuple[int, ...],
+        *,
+        loads: bool,
+    ) -> bool | None:
+        """Put a value into its use behind a place; False if that is not possible, None if the use is not there."""
+        for node in code[at:]:
+            if name in node.names and name in WORD.findall(node.text):
+                if node.is_loop or node.continues:
+                    return False
+                return self._put(node, name, value, places)
+            if node.tail is not None and name in WORD.findall(node.tail.text):
+                return False
+            if node.inner is not None:
+                if name in node.names:
+                    if node.is_loop:
+                        return False
+                    found = self._move_into(node.inner, 0, name, value, reads, places, loads=loads)
+                    return bool(found)
+                if any(self._blocks(one, reads, loads=loads) for one in walk([node])):
+                    return False
+            elif self._blocks(node, reads, loads=loads):
+                return False
+        return None
+
+    def _blocks(self, node: Node, reads: set[str], *, loads: bool) -> bool:
+        text = node.text
+        if _STOPS.search(text) and (
+            loads or not text.endswith((");", "break;", "continue;", "return;")) or "goto" in text or "set_cr0" in text
+        ):
+            return True
+        if node.is_loop:
+            return True
+        if loads and (_STORE.search(text) or "memcpy" in text):
+            return True
+        target = re.match(r"(?:if \(.*?\) )?(?:each_lane\(.*?\) |once )?\*?\(?\(?(\w+)", text)
+        names = set(WORD.findall(text.partition(" = ")[0])) if " = " in text else set()
+        if target is not None:
+            names.add(target[1])
+        return bool(names & reads)
+
+    def _put(self, node: Node, name: str, value: Text, places: tuple[int, ...]) -> bool:
+        hits = list(re.finditer(rf"\b{re.escape(name)}\b", node.text))
+        if len(hits) != 1:
+            return False
+        hit = hits[0]
+        before, after = node.text[: hit.start()], node.text[hit.end() :]
+        if (
+            re.match(r"( [-+*/&|^<>]*= |\+\+|--|\.|\[)", after)
+            or (before.endswith("&") and not before.endswith("&& "))
+            or before.endswith(".")
+        ):
+            return False
+        if re.match(r"\w+ = |if \(.*\) \w+ = ", node.text) is None and after.startswith(" = "):
+            return False
+        text = _fit(value, before, after)
+        if len(before) + len(text) + len(after) > _MAX_LINE:
+            return False
+        node.text = before + text + after
+        node.places = tuple(sorted({*node.places, *places}))
+        node.names = node.names | {word for word in WORD.findall(text) if word in self.types}
+        if node.value is not None and node.assigns:
+            right = node.text.partition(" = ")[2].removesuffix(";")
+            old = node.value
+            node.value = replace(old, text=right, rank=min(old.rank, value.rank) if old.text == name else old.rank)
+        return True
+
+    # ---- conditions
+
+    def _join(self, code: list[Node]) -> None:
+        """Make one condition of a condition with nothing but another one inside."""
+        for at, node in enumerate(code):
+            if node.inner is None:
+                continue
+            self._join(node.inner)
+            alone = at + 1 == len(code) or not code[at + 1].continues
+            if alone and node.text == "if (true) {" and not node.continues:
+                code[at : at + 1] = node.inner
+                self._join(code)
+                return
+            while alone and node.text.startswith("if (") and len(node.inner) == 1:
+                (inner,) = node.inner
+                if (
+                    inner.inner is None
+                    or not inner.text.startswith("if (")
+                    or inner.tail is None
+                    or " || " in node.text
+                    or " || " in inner.text
+                    or " ? " in node.text + inner.text
+                ):
+                    break
+                text = f"{node.text.removesuffix(') {')} && {inner.text.removeprefix('if (')}"
+                if len(text) > _MAX_LINE:
+                    break
+                node.text, node.inner = text, inner.inner
+                node.places = tuple(sorted({*node.places, *inner.places}))
+
+    # ---- loops
+
+    def _loops(self, code: list[Node], outer: str = "") -> None:
+        at = 0
+        while at < len(code):
+            node = code[at]
+            if node.inner is not None:
+                self._loops(node.inner, node.text if node.text.startswith("if (") else "")
+            if node.is_loop and node.inner and at:
+                self._count(code, at, outer)
+            at += 1
+
+    def _count(self, code: list[Node], at: int, outer: str) -> None:
+        """Make a loop that counts a variable a `for`."""
+        node = code[at]
+        assert node.inner is not None
+        step = node.inner[-1]
+        hit = _COUNTS.fullmatch(step.text)
+        if hit is None or node.tail is None:
+            return
+        name = hit["name"]
+        first = next(
+            (
+                one
+                for one in range(at - 1, max(-1, at - 8), -1)
+                if name in code[one].names or code[one].inner is not None
+            ),
+            None,
+        )
+        if first is None or code[first].assigns != name or code[first].value is None:
+            return
+        start = code[first].value
+        assert start is not None
+        if any(
+            set(WORD.findall(start.text)) & ({one.assigns} | set(WORD.findall(one.text.partition(" = ")[0])))
+            for one in code[first + 1 : at]
+        ):
+            return
+        if any(name in WORD.findall(one.text) for one in code[first + 1 : at]):
+            return
+        if node.text.startswith("while ("):
+            condition = node.text[len("while (") : -len(") {")]
+        elif node.text == "do {":
+            condition = node.tail.text[len("} while (") : -len(");")]
+            if not _holds_first(condition, name, start.text, outer):
+                return
+        else:
+            return
+        if any(one.text.endswith("continue;") for one in _own_level(node.inner)):
+            return
+        text = f"for ({name} = {start.text}; {condition}; {step.text[:-1]}) {{"
+        if len(text) > _MAX_LINE:
+            return
+        node.text = text
+        node.places = tuple(sorted({*node.places, *code[first].places, *node.tail.places, *step.places}))
+        node.tail = Line("}")
+        node.inner.pop()
+        node.assigns = name
+        del code[first]
+
+
+def _lists(code: list[Node]) -> Iterator[list[Node]]:
+    yield code
+    for node in code:
+        if node.inner is not None:
+            yield from _lists(node.inner)
+
+
+def _spread_names(code: list[Node]) -> frozenset[str]:
+    every: set[str] = set()
+    for node in code:
+        if node.inner is not None:
+            node.names = node.names | _spread_names(node.inner)
+        every |= node.names
+    return frozenset(every)
+
+
+def _of_lane(text: str, lane: int) -> str:
+    """Write elements of a lane's own number as elements of the lane."""
+    return re.sub(rf"\[{lane}\]", "[lane]", re.sub(rf"\[{lane % 16}\]", "[lane]" if lane < 16 else "[lane - 16]", text))
+
+
+def _without_divisor(name: str, factors: Mapping[int, int], text: str) -> str:
+    def change(hit: re.Match[str]) -> str:
+        factor = factors[int(hit[1])]
+        return name if factor == 1 else f"{name} * {factor}"
+
+    return re.sub(rf"\b{name} / (\d+)\b", change, text)
+
+
+def _short_index(text: str) -> str:
+    """Write an index that was an offset in bytes without the factor; registers end long before 16 bits do."""
+    at = 0
+    while (start := text.find("[(ushort)(", at)) >= 0:
+        at = start + 1
+        inner = text[start + len("[(ushort)") :]
+        end = _find_close(inner)
+        hit = re.match(r" / (\d+)(?=\]| )", inner[end + 1 :])
+        body = re.fullmatch(r"(.+) (\*|<<) (\d+)", inner[1:end])
+        if hit is None or body is None:
+            continue
+        factor = int(body[3]) if body[2] == "*" else 1 << int(body[3])
+        if factor != int(hit[1]) or (body[2] == "*" and " " in body[1]):
+            continue
+        plain = re.fullmatch(r"\(ushort\)\((.+)\)", body[1])
+        text = (
+            text[: start + 1]
+            + (plain[1] if plain is not None and "(" not in plain[1] else body[1])
+            + inner[end + 1 + hit.end() :]
+        )
+    return text
+
+
+def _scaled(node: Node, name: str) -> tuple[int, int, str] | None:
+    """Return the shift, or else the number, of an assignment of a multiple of a power of two; the text before the shift."""
+    right = node.text.partition("= ")[2].removesuffix(";")
+    hit = re.fullmatch(r"(.+) << (\d+)", right)
+    if hit is not None and f"{name} = " in node.text and name not in WORD.findall(hit[1]):
+        inner = hit[1]
+        if not (inner.startswith("(") and _closes(inner)) and not re.fullmatch(r"[\w().]+", inner):
+            return None
+        return int(hit[2]), 0, inner[1:-1] if inner.startswith("(") and _closes(inner) else inner
+    return (0, int(right), "") if right.isdecimal() else None
+
+
+def _find_close(text: str) -> int:
+    """Return the place of the bracket that closes the first one."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return at
+    return len(text)
+
+
+def _closes(text: str) -> bool:
+    return _find_close(text) == len(text) - 1
+
+
+def _whole_address(low: str, high: str) -> str | None:
+    """Return an address of 64 bits, given its dwords: a base, or a base and one or two offsets with their carries."""
+    for lower, upper, base in _bases(low):
+        if low == lower and high == upper:
+            return base
+        sums = [("", lower)]
+        for text in re.findall(rf"{re.escape(lower)} \+ (\w+)", low):
+            sums.append((f"carry({lower}, {text}) + ", f"{lower} + {text}"))
+            sums.append((f"carry({lower}, (uint){text}) + ", f"{lower} + {text}"))
+        for carried, total in sums:
+            offset = total.removeprefix(lower).removeprefix(" + ")
+            inner = f"{base} + {_dword(offset)}" if offset else base
+            for other, form in _others(low, total):
+                for plain in (other, f"(uint){other}", f"(uint)({other})"):
+                    if high in (
+                        f"carry({form[0]}, {form[1]}) + {carried}{upper}".replace("@", plain),
+                        f"carry({plain}, {total}) + {carried}{upper}",
+                        f"carry({total}, {plain}) + {carried}{upper}",
+                    ):
+                        return f"{inner} + {_dword(other)}"
+            if low == total and high == f"{carried}{upper}" and offset:
+                return inner
+    return None
+
+
+def _bases(low: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the dwords of addresses that a text may contain, and the whole of each."""
+    for base in re.findall(r"\(uint\)(\(ulong\)\w+|\w+)", low):
+        yield f"(uint){base}", f"(uint)({base} >> 32)", base
+    for name in re.findall(r"(\w+)\.x\b", low):
+        yield f"{name}.x", f"{name}.y", f"as_ulong({name})"
+
+
+def _others(low: str, total: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield what a sum adds to one of its parts."""
+    for form in (total, f"({total})"):
+        if low.startswith(f"{form} + "):
+            yield low.removeprefix(f"{form} + "), ("@", total)
+        if low.endswith(f" + {form}"):
+            yield low.removesuffix(f" + {form}"), ("@", total)
+
+
+def _dword(text: str) -> str:
+    return text if text.isdecimal() else f"(uint){text}" if re.fullmatch(r"\w+", text) else f"(uint)({text})"
+
+
+def _simple_pointer(text: str) -> str:
+    """Write an access through the address of an argument as an access through the argument."""
+    text = re.sub(r"\*\((\w+) \*\)\(\(ulong\)(\w+)\)", r"*(\1 *)\2", text)
+    return re.sub(r"\((\w+) \*\)\(\(ulong\)(\w+)\)", r"(\1 *)\2", text)
+
+
+def _own_level(code: list[Node]) -> Iterator[Node]:
+    """Yield the lines of a loop, without those of loops inside of it."""
+    for node in code:
+        yield node
+        if node.inner is not None and not node.is_loop:
+            yield from _own_level(node.inner)
+
+
+def _holds_first(condition: str, name: str, start: str, outer: str) -> bool:
+    """Return whether the condition around a loop is its condition before the first round."""
+    hit = re.fullmatch(r"(.+?) (<|>|<=|>=|!=) ([^<>=&|]+)", condition)
+    if hit is None or not outer:
+        return False
+    left, relation, right = hit.groups()
+    tests = outer[len("if (") : -len(") {")].split(" && ")
+    one, other = (re.sub(rf"\b{name}\b", start, side) for side in (left, right))
+    one, other = (re.sub(r"^\((?:u?int)\)(\d+)$", r"\1", side) for side in (one, other))
+    wanted = {f"{one} {relation} {other}", f"{other} {_MIRROR[relation]} {one}"}
+    if relation == "<" and one == "0":
+        wanted |= {f"{other} >= 1", f"{other} > 0"}
+        if "(uint)" in condition or start == "0":
+            wanted |= {f"{other} != 0"} if "(uint)" in condition else set()
+    if relation == ">" and other == "0":
+        wanted |= {f"{one} >= 1"}
+    return any(test in wanted for test in tests)
+
+
+def _fit(value: Text, before: str, after: str) -> str:
+    """Return a value with brackets unless its place needs none."""
+    text = value.text
+    if value.rank > UNARY:
+        return text
+    if value.rank >= UNARY:
+        return f"({text})" if after[:1] in ("[", ".") or (text[:1] == "-" and before.endswith("-")) else text
+    starts = before.endswith(("(", "[", ", ", "= ", "return ")) and not re.search(r"\(\w+(?: \*)?\)$", before)
+    ends = after[:1] in (")", "]", ",", ";")
+    if starts and ends:
+        return text
+    if (
+        value.rank >= RELATION
+        and value.type is ty.BOOL
+        and (starts or before.endswith(("&& ", "|| ")))
+        and (ends or after.startswith((" && ", " || ")))
+    ):
+        return text
+    if (
+        value.rank > 1
+        and value.type is ty.BOOL
+        and (starts or before.endswith("&& "))
+        and (ends or after.startswith(" && "))
+    ):
+        return text
+    if (
+        value.rank >= SUM
+        and value.type.is_int
+        and (starts or before.endswith("+ "))
+        and (ends or after.startswith((" + ", " - ")))
+    ):
+        return text
+    if (
+        value.rank >= SUM + 1
+        and (starts or before.endswith(("+ ", "- ")))
+        and (ends or after.startswith((" + ", " - ")))
+    ):
+        return text
+    if value.rank >= SUM and (starts or before.endswith("&& ")) and re.match(r" (?:[<>]=?|[!=]=) ", after):
+        return text
+    if value.rank >= SUM and re.search(r" (?:[<>]=?|[!=]=) $", before) and (ends or after.startswith((" && ", " || "))):
+        return text
+    return f"({text})"
+
+
+__all__ = ["Line", "Node", "Tidier", "negated", "walk"]
