@@ -4,7 +4,10 @@ Each launch of the corpus, and each launch file of examples and tests, runs twic
 Texts are the same corpus's, and with ``--texts`` all texts of its folder ``dev`` too. A kernel counts as free of ``goto`` where no line
 has one. vISA lines are the lines of a text that hold an instruction, and all its lines but blank ones and comments.
 Times are of CPU: a text of many kernels, read first and after an edit of one, and one kernel of many instructions, both of several lengths.
-Usage: python -m benchmarks.read [--texts] [--no-launches] [--own] [--speed]; ``--own`` leaves out the corpus beside the repository.
+With ``--execute`` the printed C of each launch is compiled and run lane by lane instead, of the corpus of both compilers and of
+``--random`` N kernels; what does not run is named.
+Usage: python -m benchmarks.read [--texts] [--no-launches] [--own] [--speed] [--execute [--random N] [NAME ..]]; ``--own`` leaves
+out the corpus beside the repository.
 """
 
 from __future__ import annotations
@@ -16,22 +19,32 @@ import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 sys.path.extend(str(Path(__file__).parents[1] / "tests" / room) for room in ("support", "own", "oracle"))
 
-from corpus import OWN, files
-from corpus_launches import CASES, FILES, prepare, prepare_file
+import numpy as np
+from c_runner import run_in_c
+from corpus import OWN, files, place
+from corpus_launches import CASES, FILES, launch_of, prepare, prepare_file, program
 from pseudo_code_machine import evaluate
 
+from benchmarks.read_random import Kernel, make_programs
+from visa_lsp.app.launch.file import LaunchFile
+from visa_lsp.app.launch.program import TextProblems, module_of_text
+from visa_lsp.app.launch.runner import LaunchError, RunOptions, ready
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.pseudo_code import Kept, read_data
 from visa_lsp.app.read.structure import reading_of
+from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.machine import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from corpus_cases import Case
 
     from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.sim.dispatch import Dispatch, RunResult
@@ -171,17 +184,105 @@ def speed() -> None:
         )
 
 
+def _executions(
+    names: list[str], *, own: bool, random: int, folder: Path
+) -> Iterator[tuple[str, Callable[[], ReadyRun]]]:
+    """Yield launches by name: one of each kernel and platform of the corpus, then random kernels."""
+    seen: set[tuple[str, str, str, str]] = set()
+    for part in ("run",) if own else ("run", "run2026"):
+        for case in CASES:
+            for platform in case.platforms if part == "run" else _NEWEST:
+                key = (part, case.source, case.kernel, platform)
+                label = f"{part}/{platform}/{case.source}/{case.kernel}"
+                if key in seen or (names and not any(name in label for name in names)):
+                    continue
+                path = place(f"{part}/{platform}/{case.source}/{case.kernel}.visaasm")
+                if not path.is_file() or (own and not path.is_relative_to(OWN)):
+                    continue
+                seen.add(key)
+                yield label, partial(_prepare_part, case, platform, part)
+    for device, share in (("tgllp", random // 2), ("pvc", random - random // 2)):
+        for kernel, path in make_programs(share, 1, folder / device, device) if share else ():
+            yield f"random/{device}/{kernel.name}", partial(_prepare_random, kernel, path, _PLATFORMS[device])
+
+
+_NEWEST = ("TGLLP", "DG2", "PVCXT", "BMG", "PTL", "CRI", "NVL")
+_PLATFORMS = {"tgllp": "TGLLP", "pvc": "PVCXT"}
+_BATCH = 60  # launches of one compilation
+
+
+def _prepare_part(case: Case, platform: str, part: str) -> ReadyRun:
+    launch = launch_of(case, place(f"{part}/{platform}/{case.source}"), case.source)
+    options = RunOptions(platform=platform, engine="interp", checks="none")
+    return ready(program(case.source, case.kernel, platform, part), launch, options)
+
+
+def _prepare_random(kernel: Kernel, path: Path, platform: str) -> ReadyRun:
+    module = module_of_text(path.read_text(), path, platform_named(platform), [])
+    launch = LaunchFile(path.with_suffix(".launch.yaml"), path, kernel.launch())
+    return ready(module, launch, RunOptions(path, platform=platform, engine="interp", checks="none"))
+
+
+def execute(names: list[str], *, own: bool, random: int) -> bool:
+    """Print how many launches the printed C computes alike; false where one differs."""
+    counts: Counter[str] = Counter()
+    said: list[str] = []
+    with TemporaryDirectory() as folder, np.errstate(all="ignore"):
+        found = iter(_executions(names, own=own, random=random, folder=Path(folder)))
+        while batch := list(itertools.islice(found, _BATCH)):
+            pairs = []
+            for name, make in batch:
+                try:
+                    pairs.append((name, make(), make()))
+                except (LaunchError, TextProblems) as error:
+                    counts["refused"] += 1
+                    said.append(f"  refused: {name}: {str(error)[:100]}")
+            words = run_in_c([mine for _, mine, _ in pairs])
+            for (name, mine, theirs), why in zip(pairs, words, strict=True):
+                if why:
+                    counts["not executed"] += 1
+                    said.append(f"  not executed: {name}: {why}")
+                    continue
+                run(theirs.dispatch(_STEPS))
+                same = all(same_values(a, theirs.prepared.arrays[key]) for key, a in mine.prepared.arrays.items())
+                counts["equal" if same else "differ"] += 1
+                if not same:
+                    said.append(f"  differs: {name}")
+            print(f"{counts.total()}: {dict(counts)}", flush=True)
+    for line in said:
+        print(line)
+    total = counts.total() or 1
+    print(
+        f"C executed: {counts['equal']} equal, {counts['differ']} differ, {100 * counts['not executed'] / total:.1f} % not executed"
+    )
+    return not counts["differ"]
+
+
+def same_values(one: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether two arrays have the same bits; NaNs of floating-point arrays count as equal."""
+    if one.dtype.kind == "f":
+        return bool(np.array_equal(one, other, equal_nan=True))
+    return one.tobytes() == other.tobytes()
+
+
 def main() -> int:
     """Measure what the options say."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.read", description=__doc__)
     parser.add_argument("--texts", action="store_true", help="the texts of the folder dev too")
     parser.add_argument("--no-launches", action="store_true", help="texts alone")
     parser.add_argument("--own", action="store_true", help="the project's own corpus alone")
+    parser.add_argument("--execute", action="store_true", help="compile and run the printed C")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="with --execute: so many random kernels too")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="with --execute: launches with one of these words in their name"
+    )
     parser.add_argument("--speed", action="store_true", help="times of long texts alone")
     args = parser.parse_args()
     if args.speed:
         speed()
         return 0
+    if args.execute:
+        return int(not execute(args.names, own=args.own, random=args.random))
     patterns = ("run/*/*/*.visaasm", *(("dev/[A-Z]*/*.visaasm",) if args.texts else ()))
     texts([path for path in files(*patterns) if not args.own or path.is_relative_to(OWN)])
     return int(not (args.no_launches or launches(own=args.own)))
