@@ -41,7 +41,7 @@ async def test_a_text_reads_as_by_the_command_and_after_an_edit_anew(client, ker
 async def test_an_object_reads_as_the_text_of_its_disassembly(client, kernel, tmp_path):
     assert (await command(client, "visa.assemble", kernel.uri))["ok"]
     answer = await command(client, "visa.read", {"uri": (tmp_path / "saxpy.isa").as_uri(), "platform": "TGLLP"})
-    assert answer["kernels"][0]["lines"][0]["text"].startswith("kernel saxpy(")
+    assert answer["kernels"][0]["lines"][0]["text"].startswith("kernel void saxpy(")
     missing = await command(client, "visa.read", {"uri": (tmp_path / "none.isa").as_uri()})
     assert (missing["ok"], "none.isa" in missing["error"]) == (False, True)
 
@@ -54,3 +54,12 @@ async def test_blocks_of_a_host_read_with_the_lines_of_the_host(client):
     open_text(client, "file:///src/bad.cl", HOST.replace("%0(0,0)<1;1,0> %0", "none(0,0)<1;1,0> %0"), "opencl")
     wrong = await command(client, "visa.read", {"uri": "file:///src/bad.cl"})
     assert (wrong["ok"], wrong["line"], "none" in wrong["error"]) == (False, 6, True)
+
+
+async def test_hover_of_the_name_of_a_kernel_shows_its_first_lines(client, kernel):
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    line = next(number for number, text in enumerate(kernel.text.splitlines()) if text.startswith(".kernel "))
+    column = kernel.text.splitlines()[line].index("saxpy")
+    params = types.HoverParams(types.TextDocumentIdentifier(kernel.uri), types.Position(line, column + 1))
+    answer = await client.text_document_hover_async(params)
+    assert "```c\nkernel void saxpy(" in answer.contents.value

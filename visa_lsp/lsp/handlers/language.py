@@ -6,6 +6,7 @@ Each converts its parameters, calls ``ide``, and converts the result back.
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from lsprotocol import types
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
+    from visa_lsp.text import Span
 
 _HIGHLIGHT: Final = {
     ReferenceKind.READ: types.DocumentHighlightKind.Read,
@@ -85,6 +87,10 @@ def answer_by_language(
     return (at[0], of_visa(at[0].analysis, at[1], *args, **more)) if at is not None else None
 
 
+_BODY_NAME: Final = re.compile(r'\.(?:kernel|global_function)\s+"?([^"]+?)"?')
+_MAX_CODE_LINES: Final = 40  # of a kernel in hover
+
+
 @guard
 async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | None:
     """Return the explanation of the token; plain text for clients that cannot show Markdown."""
@@ -112,8 +118,25 @@ async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | N
     plain = bool(formats) and types.MarkupKind.Markdown not in (formats or [])
     kind = types.MarkupKind.PlainText if plain else types.MarkupKind.Markdown
     shown = sources.excerpt(ls, at[0].key, result.source) if result.source is not None else ""
+    if described is None and inside is None:
+        shown += await _code_of_body(ls, at[0], result.span)
     content = types.MarkupContent(kind, result.markdown + shown)
     return types.Hover(content, range_of(at[0].document, result.span, ls.encoding))
+
+
+async def _code_of_body(ls: VisaServer, opened: OpenDocument, span: Span) -> str:
+    """Return the first lines of a body as C, if a span is its name; empty for other spans."""
+    document = opened.document
+    head = _BODY_NAME.fullmatch(document.line_text(document.line_at(span.start)).partition("//")[0].strip())
+    if head is None or document.slice(span).strip('"') != head[1]:
+        return ""
+    from visa_lsp.lsp.handlers.commands import on_read
+
+    answer = await on_read(ls, [opened.key], None)
+    lines = next((k["lines"] for k in answer.get("kernels", ()) if k["name"] == head[1]), ())
+    texts = [line["text"] for line in lines[:_MAX_CODE_LINES]]
+    more = [f"// {len(lines) - len(texts)} more lines"] if len(lines) > len(texts) else []
+    return "\n\n```c\n" + "\n".join(texts + more) + "\n```\n" if texts else ""
 
 
 def _takes_links(ls: VisaServer, kind: str) -> bool:
