@@ -53,7 +53,7 @@ class Kernel:
                 if own == type_
                 else f"({type_}){name}"
                 if self.random.random() < 0.6 or self._real(own) != self._real(type_)
-                else self._converted(name, own, type_)
+                else self._convert(name, own, type_)
             )
         if self._real(type_):
             suffix = {"half": "h", "float": "f", "double": ""}[type_]
@@ -63,7 +63,7 @@ class Kernel:
         )
         return f"({type_}){number}" if number >= 0 else f"({type_})({number})"
 
-    def _converted(self, text: str, own: str, type_: str) -> str:
+    def _convert(self, text: str, own: str, type_: str) -> str:
         if self._real(own) and self._real(type_):
             return f"convert_{type_}({text})"
         return f"convert_{type_}{'_sat' if not self._real(type_) and (self._real(own) or self.random.random() < 0.6) else ''}({text})"
@@ -89,13 +89,13 @@ class Kernel:
             f"({a} << {self.random.randrange(bits)})", f"({a} >> {self.random.randrange(bits)})", f"({a} >> ({b} & {bits - 1}))",
             f"({a} << ({b} & {bits - 1}))", f"min(({type_})({a}), ({type_})({b}))", f"max(({type_})({a}), ({type_})({b}))",
             f"clamp(({type_})({a}), ({type_})1, ({type_})100)", f"({self._condition(depth - 1)} ? ({type_})({a}) : ({type_})({b}))",
-            self._converted(f"({other})({inner})", other, type_), f"({type_})({inner})" if not self._real(other) else self._converted(f"({other})({inner})", other, type_),
+            self._convert(f"({other})({inner})", other, type_), f"({type_})({inner})" if not self._real(other) else self._convert(f"({other})({inner})", other, type_),
             f"add_sat(({type_})({a}), ({type_})({b}))", f"sub_sat(({type_})({a}), ({type_})({b}))", f"({a} + ({type_})({self._condition(depth - 1)}))",
             f"mul_hi(({type_})({a}), ({type_})({b}))" if bits <= 32 else f"({a} * {b})", f"popcount(({type_})({a}))", f"rotate(({type_})({a}), ({type_}){self.random.randrange(bits)})",
-            self._packed(type_, a),
+            self._pick_byte(type_, a),
         ))  # fmt: skip
 
-    def _packed(self, type_: str, a: str) -> str:
+    def _pick_byte(self, type_: str, a: str) -> str:
         vector = self.random.choice(("uchar4", "char4"))
         part = self.random.choice("xyzw")
         return f"({type_})as_{vector}((uint)({a})).{part}"
@@ -198,9 +198,7 @@ class Kernel:
         args += [BufferArg(np.zeros(ITEMS + 1, DTYPES[type_])) for type_ in self.outputs]
         args += [ValueArg(_numbers(seed, type_, 1)) for type_ in self.values]
         args.append(ValueArg(np.array([int(seed.integers(1, 8))], np.int32)))
-        return LaunchConfig(
-            kernel=self.name, groups=(2, 1, 1), local_size=(ITEMS // 2, 1, 1), args=dict(enumerate(args))
-        )  # type: ignore[arg-type]
+        return LaunchConfig(kernel=self.name, groups=(2, 1, 1), local_size=(ITEMS // 2, 1, 1), args=tuple(args))  # type: ignore[arg-type]
 
 
 def _numbers(seed: np.random.Generator, type_: str, count: int) -> np.ndarray[tuple[int], np.dtype[np.generic]]:

@@ -246,7 +246,7 @@ CHECKS: tuple[tuple[str, Callable[[Block], None]], ...] = (
     (r"visa-lsp ", check_words),
     (r"\$ visa-lsp gen|\{\"platform\"", check_gen),
     (r"\{\"", check_keys),
-    (r"kernel \w+\(", check_read),
+    (r"kernel void \w+\(", check_read),
     (r"y\[37\] = ", check_why),
     (r"\[tool\.", check_settings),
     (r"file: ", check_launch),

@@ -154,7 +154,7 @@ def compile_kernels(kernels: Sequence[CKernel], folder: Path) -> tuple[Path | No
     return (None, done.stderr) if done.returncode else (program, done.stderr)
 
 
-def refused(words: str) -> dict[int, str]:
+def find_refusals(words: str) -> dict[int, str]:
     """Return the kernels that a compiler refuses, each with its first sentence."""
     found: dict[int, str] = {}
     for line in words.splitlines():
@@ -189,7 +189,7 @@ def run_in_c(runs: Sequence[ReadyRun], seconds: int = 20) -> list[str]:
             program, words = compile_kernels(kept, folder)
             if program is not None:
                 break
-            more = refused(words)
+            more = find_refusals(words)
             if not more.keys() - wrong.keys():
                 raise AssertionError(words[:2000])
             wrong |= more

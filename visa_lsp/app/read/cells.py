@@ -49,7 +49,7 @@ from visa_lsp.sim.values import immediate, unpack_type
 _ALL: Final = -1  # the owner of a byte that all lanes read and write alike
 _EXACT: Final = frozenset({"div", "mod", "min", "max", "shr", "asr", "mulh", "avg", "bfe", "dp4a"})
 _COUNTS: Final = (2, 3, 4, 8, 16)
-_MAX_UNROLLED: Final = 8  # elements, each of which becomes a line
+_MAX_UNROLLED: Final = 8  # elements; each becomes a line
 
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ class Cells:
             and control.exec_size < self.names.simd
         )
 
-    def unrolled_parts(self, statement: Set | Transfer) -> list[Set | Transfer]:
+    def unroll(self, statement: Set | Transfer) -> list[Set | Transfer]:
         """Return a statement for each element of an unrolled one."""
         out: list[Set | Transfer] = []
         for number in range(statement.control.exec_size):
@@ -279,7 +279,7 @@ class Cells:
             return
         match statement:
             case Set() | Transfer() if id(statement) in self.unrolled:
-                for part in self.unrolled_parts(statement):
+                for part in self.unroll(statement):
                     yield from self._spans(part)
             case Set(target, value, control):
                 control = UNIFORM if control.exec_size == 1 else control
@@ -657,9 +657,9 @@ class Cells:
         else:
             self.declarations[name] = Declaration(f"{c_type(cell.type)}{count or ''}", name)
 
-    # ---- what the printer asks
+    # ---- places in C
 
-    def bound_cells(self) -> Iterator[Cell]:
+    def list_bound_cells(self) -> Iterator[Cell]:
         """Yield the cells with names of the launch."""
         yield from (cell for cell in dict.fromkeys(self._cells.values()) if cell.bound)
 
@@ -697,7 +697,7 @@ class Cells:
         if not cell.unit and span.size == cell.size and not offset:
             return Spot(cell.name, cell.type, cell.variable, high=cell.high)
         if not cell.unit and span.size > cell.size and not offset and cell.size in UNSIGNED:
-            return Spot(cell.name, cell.type, cell.variable)  # a variable of which only the lower bytes are read
+            return Spot(cell.name, cell.type, cell.variable)  # only the lower bytes are read
         if cell.unit == span.size:
             return Spot(
                 f"{cell.name}.{component(offset // cell.unit, cell.size // cell.unit)}", cell.type, cell.variable

@@ -145,7 +145,7 @@ class Printer:
             return found
         if modifier is OperandModifier.NOT:
             inner = self._into(found, type_)
-            return self._wrapped(text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted), type_)
+            return self._wrap(text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted), type_)
         if not type_.is_signed and modifier is OperandModifier.ABS:
             return found
         # A negated unsigned value is negative.
@@ -161,7 +161,7 @@ class Printer:
         return absolute if modifier is OperandModifier.ABS else _negative(absolute)
 
     def low(self, value: Expr, size: int, control: ExecControl) -> Text:
-        """Return an integer text of which only the lower ``size`` bytes have to be right."""
+        """Return an integer text that is right in its lower ``size`` bytes."""
         type_ = self.type_of(value)
         if type_.size < size or type_.is_float or not isinstance(value, General | Lanes | Calc | Choose | Immediate):
             return self.exact(value, control)
@@ -326,7 +326,7 @@ class Printer:
             return replace(text, type=wanted)
         return cast(type_ if not text.fits(type_) or type_.size >= ty.D.size else wanted, text)
 
-    def _wrapped(self, text: Text, type_: DataType) -> Text:
+    def _wrap(self, text: Text, type_: DataType) -> Text:
         """Return an integer text as a value of a type, with a cast if it may not have it."""
         if text.type is type_ or text.fits(type_):
             return text
@@ -350,7 +350,7 @@ class Printer:
             return cast(to, text_of(f"clamp01({text.text})", ATOM, ty.D) if saturate else text)
         if saturate:
             return text if text.fits(to) else text_of(f"convert_{c_type(to)}_sat({text.text})", ATOM, to)
-        return self._wrapped(text, to)
+        return self._wrap(text, to)
 
     # ---- operations
 
@@ -372,7 +372,7 @@ class Printer:
                 )
             if own.is_int and value.type.is_int and not value.saturate and own.size >= value.type.size:
                 return (
-                    self._wrapped(self.low(args[0], value.type.size, control), value.type)
+                    self._wrap(self.low(args[0], value.type.size, control), value.type)
                     if own is not value.type
                     else self.exact(args[0], control)
                 )
@@ -395,7 +395,7 @@ class Printer:
         if word == "bfrev" and value.type.is_float:
             return self._on_bits(value, control)
         if _words(value.meaning) <= _GROWING and value.type.is_int and not value.saturate:
-            return self._wrapped(self._ring(value, 8 if value.type.size == ty.Q.size else 4, control), value.type)
+            return self._wrap(self._ring(value, 8 if value.type.size == ty.Q.size else 4, control), value.type)
         if _words(value.meaning) <= _GROWING:
             wide = ty.Q if exec_type.size >= ty.D.size else ty.D
             texts = [self._spread(self._source(a, exec_type, control), wide) for a in args]
@@ -416,14 +416,14 @@ class Printer:
         own = self.type_of(value)
         text = self.exact(value, control)
         if own.size == exec_type.size and exec_type.is_signed and not own.is_signed and not own_sign:
-            return self._wrapped(text, exec_type)
+            return self._wrap(text, exec_type)
         return text
 
     def _spread(self, text: Text, wide: DataType) -> Text:
         return text if text.promoted is wide or _is_number(text) else cast(wide, text)
 
     def _ring(self, value: Calc, width: int, control: ExecControl) -> Text:
-        """Return sums, products and bit operations, of which the lower ``width`` bytes are right."""
+        """Return sums, products and bit operations that are right in their lower ``width`` bytes."""
         types = [self.type_of(a) for a in value.args]
         exec_type = execution_type(types)
         words = _words(value.meaning)
@@ -573,7 +573,7 @@ class Printer:
             case "or":
                 return text_of(f"{parts[0].within(RELATION)} || {parts[1].within(RELATION)}", _LOGIC_OR, ty.BOOL)
             case "not":
-                return negated(parts[0])
+                return negate(parts[0])
         return text_of(f"{parts[0].within(UNARY)} != {parts[1].within(UNARY)}", RELATION, ty.BOOL)
 
     def relation(self, relation: int, left: Expr, right: Expr, control: ExecControl) -> Text:
@@ -582,7 +582,7 @@ class Printer:
             return Text("true" if relation in (0, 3, 5) else "false", ATOM, ty.BOOL, 0, 1)
         truth = self._truth_of(left, control) if _is_zero(right) and relation <= _UNEQUAL else None
         if truth is not None:
-            return truth if relation == _UNEQUAL else negated(truth)
+            return truth if relation == _UNEQUAL else negate(truth)
         # Compilers write `p && x != 0` as `(p ? x : 0) != 0`.
         if (
             isinstance(left, Choose)
@@ -650,7 +650,7 @@ class Printer:
         known = self.computed.get(condition.var) if condition.combine is Combine.NONE else None
         if known is None:
             return self.predicate(condition)
-        return negated(known) if condition.inverse else known
+        return negate(known) if condition.inverse else known
 
     def _choose(self, value: Choose, control: ExecControl) -> Text:
         types = [self.type_of(v) for v in (value.yes, value.no)]
@@ -671,7 +671,7 @@ class Printer:
     def _choice(self, condition: Predicate, yes: Text, no: Text) -> Text:
         test = self.test(condition)
         if test.text.startswith("!") and test.rank == UNARY:
-            test, yes, no = negated(test), no, yes
+            test, yes, no = negate(test), no, yes
         type_ = _common([yes, no])
         low, high = min(yes.low, no.low), max(yes.high, no.high)
         return Text(
@@ -693,7 +693,7 @@ class Printer:
             found = text_of(f"lane == {self.single[value.var]}", RELATION, ty.BOOL)
         else:
             found = text_of(self.bit(value.var), ATOM, ty.BOOL)
-        return negated(found) if value.inverse else found
+        return negate(found) if value.inverse else found
 
     def condition(self, condition: BranchTest) -> Text:
         """Return the test of a branch."""
@@ -720,7 +720,7 @@ class Printer:
         computed, value = self.computed.get(condition.predicate.var), condition.predicate
         if computed is None:
             found = self.predicate(value)
-            found = negated(found) if condition.negated else found
+            found = negate(found) if condition.negated else found
         else:
             combined = value.combine is not Combine.NONE
             found = text_of(f"{value.combine.name.lower()}({computed.text})", ATOM, ty.BOOL) if combined else computed
@@ -742,9 +742,9 @@ class Printer:
             return (
                 self.relation(_INVERSE[test.relation], test.left, test.right, first.control)
                 if found.rank == RELATION
-                else negated(found)
+                else negate(found)
             )
-        return negated(found)
+        return negate(found)
 
 
 def _lane_sum(hit: re.Match[str]) -> str:
@@ -773,7 +773,7 @@ def _negative(text: Text) -> Text:
     return text_of(f"-{inner}", UNARY, text.promoted)
 
 
-def negated(text: Text) -> Text:
+def negate(text: Text) -> Text:
     """Return the opposite of a condition."""
     if text.rank == UNARY and text.text.startswith("!"):
         inner = text.text[1:]

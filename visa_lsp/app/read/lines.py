@@ -19,7 +19,7 @@ from visa_lsp.app.read.expressions import (
     Printer,
     Text,
     cast,
-    negated,
+    negate,
     reinterpret,
     text_of,
 )
@@ -154,7 +154,7 @@ class CodePrinter:
         known = sorted(
             {
                 (int(hit[1]), cell.size, c_type(cell.type))
-                for cell in self.cells.bound_cells()
+                for cell in self.cells.list_bound_cells()
                 if (hit := re.search(r"\.at(\d+)$", cell.name)) and cell.structure == name
             }
         )
@@ -202,7 +202,7 @@ class CodePrinter:
             tidier.run()
             known |= tidier.types
             _note_names(main, known.keys())
-        filled = self._filled()
+        filled = self._list_filled()
         top: list[Node] = []
         used = frozenset[str]().union(*(node.names for node in main)) if main else frozenset()
         for name in known:
@@ -226,7 +226,7 @@ class CodePrinter:
         }
         return [self.names.text.of(self.names.text.predicate, "P", number) for number in sorted(numbers)]
 
-    def _filled(self) -> dict[str, str]:
+    def _list_filled(self) -> dict[str, str]:
         """Return the declarations of variables that a launch fills, without a name."""
         found: dict[str, str] = {}
         for name, root, start, lanes in self.cells.list_places():
@@ -262,7 +262,7 @@ class CodePrinter:
             return []
         match statement:
             case Set() | Transfer() if id(statement) in self.cells.unrolled:
-                return [node for part in self.cells.unrolled_parts(statement) for node in self._statement(part)]
+                return [node for part in self.cells.unroll(statement) for node in self._statement(part)]
             case Set():
                 return self._assignment(statement)
             case Transfer():
@@ -319,7 +319,7 @@ class CodePrinter:
             (inner,) = self._statement(then[0])
             return [Node(f"if ({test.text}) {inner.text}", tuple(sorted({*statement.places, *inner.places})))]
         if otherwise and test.text.startswith("!") and test.rank == UNARY:
-            test, then, otherwise = negated(test), otherwise, then
+            test, then, otherwise = negate(test), otherwise, then
         known = self.alignment.enter()
         first = Node(f"if ({test.text}) {{", statement.places, inner=self._code(then), tail=Line("}"))
         self.alignment.leave(known)
@@ -477,7 +477,7 @@ class CodePrinter:
             if spot.type.is_float:
                 text = reinterpret(cast(UNSIGNED[spot.type.size], text), spot.type)
         else:
-            text = self._stored(value, span.type, spot, control)
+            text = self._store_text(value, span.type, spot, control)
         if isinstance(value, Calc):
             for operator in _ASSIGNING:
                 head = f"{spot.text} {operator} "
@@ -494,7 +494,7 @@ class CodePrinter:
             f"{prefix}{spot.text} = {text.text};", places, "" if prefix or spot.text != spot.of else spot.of, value=text
         )
 
-    def _stored(self, value: Expr, type_: DataType, spot: Spot, control: ExecControl) -> Text:
+    def _store_text(self, value: Expr, type_: DataType, spot: Spot, control: ExecControl) -> Text:
         """Return a value for a place; C converts between integers."""
         if spot.type.is_int and self.printer.type_of(value).is_int:
             text = self.printer.low(value, min(spot.type.size, type_.size), control)
@@ -582,7 +582,7 @@ class CodePrinter:
             if access.value is not None:
                 own = self.printer.type_of(access.value)
                 kind = self._element_type(access, own if own.size == size else UNSIGNED[size])
-                text = self._stored(
+                text = self._store_text(
                     access.value, own if own.size == size else UNSIGNED[size], Spot("", kind, ""), control
                 )
             elif span is None:
@@ -738,7 +738,7 @@ class CodePrinter:
         has_pointer = not (flat or _is_slm(memory))
         for term, factor in _terms(access.address, 1, tagged=_is_slm(memory)):
             if isinstance(term, Immediate):
-                number += _signed_number(term) * factor
+                number += _to_number(term) * factor
                 continue
             if not has_pointer and factor == 1 and self._pointer(term) is not None:
                 has_pointer = True
@@ -822,7 +822,7 @@ class CodePrinter:
         parts: list[str] = []
         for term, factor in _terms(access.address, access.scale, tagged=True):
             if isinstance(term, Immediate):
-                number += _signed_number(term) * factor
+                number += _to_number(term) * factor
                 continue
             text = self._index_term(term, control)
             parts.append(text.within(SUM) if factor == 1 else f"{text.within(8)} * {factor}")
@@ -1059,7 +1059,7 @@ class Meetings:
             at += 1
 
     def _uses(self, text: str) -> tuple[set[str], set[str]]:
-        """Return the arrays of which a line reads elements of other lanes, and those that it writes."""
+        """Return the arrays that a line reads across lanes, and those that it writes."""
         reads, writes = set(), set()
         for name, index, sets in self._access.findall(text):
             if sets:
@@ -1078,7 +1078,7 @@ def _to_signed(value: Immediate) -> int:
     return bits - (1 << 32) if bits >> 31 else bits
 
 
-def _signed_number(value: Immediate) -> int:
+def _to_number(value: Immediate) -> int:
     number = int(immediate(value, 1)[0])
     return number - (1 << 32) if value.type is ty.UD and number >> 31 else number
 
@@ -1111,7 +1111,7 @@ def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[
                 yield from _terms(args[0], factor << (args[1].bits & 31), tagged=tagged)
                 return
             if flat and meaning.word == "mul" and isinstance(args[1], Immediate):
-                yield from _terms(args[0], factor * _signed_number(args[1]), tagged=tagged)
+                yield from _terms(args[0], factor * _to_number(args[1]), tagged=tagged)
                 return
     yield value, factor
 

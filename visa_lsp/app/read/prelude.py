@@ -1,4 +1,4 @@
-"""What the C of kernels is written in: types, the work item, messages as functions."""
+"""The prelude of the C of kernels: types, the work item, messages as functions."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from visa_lsp.app.read.expressions import RELATION, SUM, UNARY, Text, negated
+from visa_lsp.app.read.expressions import RELATION, SUM, UNARY, Text, negate
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.isa import types as ty
 
@@ -348,7 +348,7 @@ class Tidier:
             sets = [node for node in walk(self.code) if re.match(rf"{name} (?:[-+]?)= ", node.text)]
             if uses != count + len(sets):
                 continue
-            changes = [_scaled(node, name) for node in sets]
+            changes = [_split_shift(node, name) for node in sets]
             known = [one for one in changes if one is not None]
             if not known or len(known) != len(changes):
                 continue
@@ -644,7 +644,7 @@ def _short_index(text: str) -> str:
     return text
 
 
-def _scaled(node: Node, name: str) -> tuple[int, int, str] | None:
+def _split_shift(node: Node, name: str) -> tuple[int, int, str] | None:
     """Return the shift, or else the number, of an assignment of a multiple of a power of two; the text before the shift."""
     right = node.text.partition("= ")[2].removesuffix(";")
     hit = re.fullmatch(r"(.+) << (\d+)", right)
@@ -704,7 +704,7 @@ def _bases(low: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _others(low: str, total: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield what a sum adds to one of its parts."""
+    """Yield the rest of a sum without one of its parts."""
     for form in (total, f"({total})"):
         if low.startswith(f"{form} + "):
             yield low.removeprefix(f"{form} + "), ("@", total)
@@ -794,4 +794,4 @@ def _fit(value: Text, before: str, after: str) -> str:
     return f"({text})"
 
 
-__all__ = ["Line", "Node", "Tidier", "negated", "walk"]
+__all__ = ["Line", "Node", "Tidier", "negate", "walk"]
