@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.lower import operands_of, root_of
-from visa_lsp.app.read.model import Calc, Compare, Expr, Lanes, NamedCall, Set, Transfer
-from visa_lsp.isa.lane import Lane, effect_of
+from visa_lsp.app.read.lower import root_of
+from visa_lsp.app.read.model import Both, Calc, Compare, Expr, Lanes, NamedCall, Set, Statement, Transfer
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import BOOL
 from visa_lsp.program.model import AddressOf, General, Immediate, Inst, Kernel, PredicateOperand, RawOperand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.isa import lane
 
@@ -28,23 +27,30 @@ _MAX_ROUNDS: Final = 8  # a variable without a result by then counts as odd
 class Alignment:
     """The divisor of each variable, computed from the sources of all instructions that write it."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, statements: Iterable[Statement], zeros: Iterable[int] = ()) -> None:
         self._kernel = kernel
-        self._known: dict[int, int] = {}
+        self._known: dict[int, int] = dict.fromkeys(zeros, _ZERO)
         self._recent: dict[int, int] = {}
-        writers: list[tuple[int, General, Inst]] = []
-        for inst in kernel.instructions:
-            target = inst.get("dst")
-            if isinstance(target, General):
-                root = self._root(target.var)
-                self._known.setdefault(root, _ZERO)
-                writers.append((root, target, inst))
-        for inst in kernel.instructions:
-            self._known |= dict.fromkeys(map(self._root, _list_other_writes(inst)), 0)
+        writers: list[tuple[int, General, Expr]] = []
+        others: set[int] = set()
+        for statement in statements:
+            for part in statement.parts if isinstance(statement, Both) else (statement,):
+                match part:
+                    case Set(General() as target, value):
+                        writers.append((self._root(target.var), target, value))
+                        self._known.setdefault(self._root(target.var), _ZERO)
+                    case Transfer(False):
+                        others.add(self._root(part.data.var))
+                    case NamedCall(inst):
+                        others |= set(map(self._root, _list_writes(inst)))
+        self._known |= dict.fromkeys(others, 0)
         for _ in range(_MAX_ROUNDS):
             before = dict(self._known)
-            for root, target, inst in writers:
-                self._known[root] = min(self._known[root], self._divisor_of(inst, target))
+            for root, target, value in writers:
+                saturates = target.modifier is OperandModifier.SAT or not self._is_int(target.var)
+                self._known[root] = min(
+                    self._known[root], 0 if saturates or isinstance(value, Compare) else self.of(value)
+                )
             if before == self._known:
                 return
         self._known = {}
@@ -99,15 +105,6 @@ class Alignment:
         root = self._root(var)
         return max(self._known.get(root, 0), self._recent.get(root, 0))
 
-    def _divisor_of(self, inst: Inst, target: General) -> int:
-        meaning = inst.row.meaning
-        if not self._is_int(target.var) or target.modifier is OperandModifier.SAT:
-            return 0
-        sources = operands_of(inst)
-        if effect_of(meaning) == "mov" and len(sources) == 1:
-            return self.of(sources[0])
-        return self._node(meaning.expr, sources) if isinstance(meaning, Lane) else 0
-
     def _node(self, node: lane.Expr, args: Sequence[Expr]) -> int:
         if node.word in ("src", "const"):
             number = node.args[0]
@@ -137,14 +134,11 @@ class Alignment:
         return root_of(self._kernel, var)
 
 
-def _list_other_writes(inst: Inst) -> Iterator[int]:
-    """Yield the variables that an instruction may write, except a destination with one value per lane."""
+def _list_writes(inst: Inst) -> Iterator[int]:
+    """Yield the variables that an instruction may write."""
     for slot in inst.row.slots:
         value = inst.get(slot.name)
-        if isinstance(value, AddressOf) or (
-            slot.role is not Role.READ
-            and (isinstance(value, RawOperand) or (isinstance(value, General) and slot.name != "dst"))
-        ):
+        if isinstance(value, AddressOf) or (slot.role is not Role.READ and isinstance(value, RawOperand | General)):
             yield value.var
 
 

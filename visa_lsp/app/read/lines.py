@@ -116,7 +116,9 @@ class CodePrinter:
         self.kernel, self.reading, self.names, self.texts = kernel, reading, names, texts
         self.cells = Cells(kernel, reading, names)
         self.printer = Printer(names, self.cells)
-        self.alignment = Alignment(kernel)
+        self.alignment = Alignment(
+            kernel, [s for routine in reading.routines for s in flat(routine.body)], names.offsets
+        )
         self.wide: ExecControl | None = None  # the lanes of a merged statement
         self.calls = 0
         self._has_tags = any(
@@ -743,9 +745,9 @@ class CodePrinter:
             if not has_pointer and factor == 1 and self._pointer(term) is not None:
                 has_pointer = True
                 continue
-            if self._is_offset_of(term, known):
-                continue
             text = self._index_term(term, control)
+            if text.text == "0":
+                continue
             if factor % size:
                 divisor = self.alignment.of(term, recent=not access.control.no_mask)
                 if size % factor or (factor << divisor) % size:
@@ -773,12 +775,6 @@ class CodePrinter:
 
     def _by_ids(self, text: str) -> str:
         return GLOBAL_ID.sub(r"global_id(\g<axis>)", text)
-
-    def _is_offset_of(self, term: Expr, pointer: PointerArgument) -> bool:
-        """Return whether a term is the buffer offset of an argument, which its address includes."""
-        span = self.cells.span(term, UNIFORM) if isinstance(term, General) else None
-        bound = self.names.find_bound(span.root, span.starts[0], span.size) if span is not None else None
-        return bound is not None and bound.text == f"offset_of({pointer.name})"
 
     def _pointer(self, term: Expr) -> PointerArgument | None:
         """Return the argument whose address a variable of the launch holds; None for other values."""

@@ -90,6 +90,7 @@ class ReadingNames(Struct, frozen=True):
     addresses: Mapping[int, Sequence[tuple[int, int, int]]]
     # root variable -> parts of structures in it: first byte, byte in the structure, size, argument, structure
     parts: Mapping[int, Sequence[tuple[int, int, int, str, str]]]
+    offsets: frozenset[int]  # root variables with offsets of buffers
     structures: Mapping[str, int]  # structures passed by value -> bytes
     ids: tuple[int, int, int]  # the first byte of local ids in these registers, the step between axes, number of axes
 
@@ -153,7 +154,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
     surfaces = {one.bti_value: launch.pointer(one.arg_index) for one in info.bindings} if info is not None else {}
     return ReadingNames(
         kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, tuple(parameters),
-        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, launch.structures, launch.ids,
+        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, launch.ids,
     )  # fmt: skip
 
 
@@ -201,6 +202,7 @@ class _LaunchNames:
         self.addresses: dict[int, list[tuple[int, int, int]]] = {}
         self.structures: dict[str, int] = {}
         self.parts: dict[int, list[tuple[int, int, int, str, str]]] = defaultdict(list)
+        self.offsets: set[int] = set()
         self.ids = (0, 0, 0)
         self.storage = storage_of(kernel, platform.grf_bytes)
         for entry in kernel.arguments:
@@ -270,7 +272,8 @@ class _LaunchNames:
             return
         name = self.names.get(one.arg_index, f"arg{one.arg_index}")
         if one.arg_type == "buffer_offset":
-            self.bound[root, byte, 4] = Bound(f"offset_of({name})", ty.UD)
+            self.bound[root, byte, 4] = Bound("0", ty.UD, high=0)  # the pointer includes it
+            self.offsets.add(root)
             return
         match one.kind:
             case "value":

@@ -61,7 +61,6 @@ uchar *surface_of(const char *name);               /* a surface variable that th
 #define private_base_stateless launch_address("private_base_stateless")
 #define printf_buffer launch_address("printf_buffer")
 #define global_id(axis) (enqueued_local_size(axis) * group_id(axis) + local_id(axis) + global_id_offset(axis))
-#define offset_of(pointer) 0u                      /* a pointer argument includes the offset of its buffer */
 #define slm_offset(pointer) ((uint)((uchar *)(pointer) - slm))
 
 /* ---- lanes that work together */

@@ -510,6 +510,13 @@ class Tidier:
                 continue
             self._join(node.inner)
             alone = at + 1 == len(code) or not code[at + 1].continues
+            if alone and len(node.inner) == 1 and node.inner[0].text == "do {" and not node.continues:
+                (loop,) = node.inner
+                test = node.text.removeprefix("if (").removesuffix(") {")
+                if loop.tail is not None and loop.tail.text == f"}} while ({test});":
+                    places = tuple(sorted({*node.places, *loop.tail.places}))
+                    code[at] = replace_node(loop, f"while ({test}) {{", places)
+                    continue
             if alone and node.text == "if (true) {" and not node.continues:
                 code[at : at + 1] = node.inner
                 self._join(code)
@@ -720,6 +727,11 @@ def _simple_pointer(text: str) -> str:
     """Write an access through the address of an argument as an access through the argument."""
     text = re.sub(r"\*\((\w+) \*\)\(\(ulong\)(\w+)\)", r"*(\1 *)\2", text)
     return re.sub(r"\((\w+) \*\)\(\(ulong\)(\w+)\)", r"(\1 *)\2", text)
+
+
+def replace_node(loop: Node, text: str, places: tuple[int, ...]) -> Node:
+    """Return a loop with its test at the beginning."""
+    return Node(text, places, inner=loop.inner, tail=Line("}"), is_loop=True, names=loop.names)
 
 
 def _own_level(code: list[Node]) -> Iterator[Node]:
