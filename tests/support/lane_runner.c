@@ -81,6 +81,11 @@ uchar *bti(uint number) {
     _exit(3);
 }
 
+uchar *surface_at(ulong handle) {
+    for (int i = 0; i < n_surfaces; i++)
+        if (surfaces[i].number == (uint)handle) return surfaces[i].start;
+    return scratch;
+}
 uchar *surface_of(const char *name) {
     fprintf(stderr, "no surface %s\n", name);
     _exit(3);

@@ -51,7 +51,7 @@ from visa_lsp.app.read.tidy import Line, Node, Tidier, walk
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.lane import S0, Effect, Lane, effect_of
+from visa_lsp.isa.lane import S0, S1, Effect, Lane, effect_of
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import DataType, ExecControl
@@ -781,7 +781,10 @@ class CodePrinter:
         if not isinstance(term, General) or term.modifier is not OperandModifier.NONE:
             return None
         span = self.cells.span(term, UNIFORM)
-        return self.names.pointers.get((span.root, span.starts[0])) if span is not None else None
+        cell = self.cells.cell_of(span) if span is not None else None
+        if span is None or cell is None or not cell.bound:
+            return None  # a pointer that the kernel moves is a number
+        return self.names.pointers.get((span.root, span.starts[0]))
 
     def _address(self, access: Transfer, element: int) -> str:
         memory, printer = access.memory, self.printer
@@ -1085,7 +1088,7 @@ def _is_slm(memory: MemoryPlace) -> bool:
 
 def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[Expr, int]]:
     """Yield the terms of a sum with their factors; conversions between integers are skipped."""
-    if tagged and isinstance(value, Calc) and value.meaning.word == "or" and not value.saturate:
+    if tagged and isinstance(value, Calc) and value.meaning == S0 | S1 and not value.saturate:
         kept = [arg for arg in value.args if not (isinstance(arg, Immediate) and not arg.bits % _TAG)]
         if len(kept) == 1:
             yield from _terms(kept[0], factor, tagged=True)

@@ -50,6 +50,10 @@ ulong launch_address(const char *name);
 uint thread_value(const char *name);               /* a register that the machine fills, such as %hw_id */
 ulong symbol(const char *name);                    /* the address of data or a function of the program */
 uchar *bti(uint number);                           /* a surface by its place in the binding table */
+uchar *surface_at(ulong handle);                   /* a surface by its handle */
+#define ss(handle) surface_at(handle)
+#define bss(handle) surface_at(handle)
+#define surf(handle) surface_at(handle)
 uchar *surface_of(const char *name);               /* a surface variable that the launch fills */
 #define surface(name) surface_of(#name)
 #define enqueued_local_size(axis) launch_value("enqueued_local_size", axis)
@@ -59,6 +63,8 @@ uchar *surface_of(const char *name);               /* a surface variable that th
 #define global_id_offset(axis) launch_value("global_id_offset", axis)
 #define work_dimensions launch_value("work_dimensions", 0)
 #define private_base_stateless launch_address("private_base_stateless")
+#define const_base launch_address("const_base")
+#define global_base launch_address("global_base")
 #define printf_buffer launch_address("printf_buffer")
 #define global_id(axis) (enqueued_local_size(axis) * group_id(axis) + local_id(axis) + global_id_offset(axis))
 #define slm_offset(pointer) ((uint)((uchar *)(pointer) - slm))
