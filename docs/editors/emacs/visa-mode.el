@@ -145,5 +145,43 @@ Eglot has one server for a buffer: this one answers inside of such strings alone
       (unless noninteractive (display-buffer (current-buffer))))
     answer))
 
+(defun visa-read-jump ()
+  "Go to the first line of vISA behind the line of C at point."
+  (interactive)
+  (let ((line (get-text-property (line-beginning-position) 'visa-line))
+        (text (bound-and-true-p visa-read--text)))
+    (when (and line (buffer-live-p text))
+      (pop-to-buffer text)
+      (goto-char (point-min))
+      (forward-line (1- line)))))
+
+(defvar visa-read-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'visa-read-jump)
+    map)
+  "Keys in the buffer of `visa-read'.")
+
+(defun visa-read ()
+  "Show the kernels of this text as C in a buffer beside it; RET goes to the line of vISA."
+  (interactive)
+  (let ((answer (visa--call "visa.read"))
+        (text (current-buffer)))
+    (with-current-buffer (get-buffer-create "*visa read*")
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (unless (eq (plist-get answer :ok) t) (insert (format "// %s\n" (plist-get answer :error))))
+        (seq-doseq (kernel (plist-get answer :kernels))
+          (seq-doseq (line (plist-get kernel :lines))
+            (let ((visa (plist-get line :visa)))
+              (insert (propertize (concat (plist-get line :text) "\n")
+                                  'visa-line (and (> (length visa) 0) (elt visa 0))))))
+          (insert "\n")))
+      (delay-mode-hooks (c-mode))
+      (setq-local visa-read--text text)
+      (use-local-map (make-composed-keymap visa-read-map (current-local-map)))
+      (setq buffer-read-only t)
+      (unless noninteractive (display-buffer (current-buffer))))
+    answer))
+
 (provide 'visa-mode)
 ;;; visa-mode.el ends here

@@ -8,7 +8,14 @@ from visa_lsp.app.read.model import Expr, Lanes, MemoryPlace, Transfer
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.message_forms import MemoryUse
-from visa_lsp.program.message import PREDECREMENT, ElementMessage, MemoryKind, MessageMemory, guard_of, understood_message_of
+from visa_lsp.program.message import (
+    PREDECREMENT,
+    ElementMessage,
+    MemoryKind,
+    MessageMemory,
+    guard_of,
+    understood_message_of,
+)
 from visa_lsp.program.model import General, Immediate, Inst, RawOperand, Value
 
 
@@ -26,7 +33,13 @@ def atomic_of(inst: Inst, place: int) -> Transfer | None:
     if not isinstance(message, ElementMessage) or message.use is not MemoryUse.ATOMIC or message.single:
         return None
     found, update = _transfer(message, place), message.update
-    if found is None or found.elements != (0,) or not update or update in (PREDECREMENT, "load") or update.startswith("bf"):
+    if (
+        found is None
+        or found.elements != (0,)
+        or not update
+        or update in (PREDECREMENT, "load")
+        or update.startswith("bf")
+    ):
         return None
     signed = update in ("minsint", "maxsint")
     real = update in ("fadd", "fsub", "fmin", "fmax", "fcmpwr") and found.size == found.cell

@@ -90,6 +90,7 @@ class Tidier:
         self.code, self.types, self.kinds = code, dict(types), dict(kinds)
         self.vectors, self.arrays = vectors, arrays
         self.counts: Counter[str] = Counter()
+        self.given = frozenset(types)
 
     def run(self) -> None:
         """Change the lines in place."""
@@ -387,7 +388,7 @@ class Tidier:
                 continue
             elif (
                 node.assigns
-                and node.value is not None
+                and node.assigns not in self.given
                 and self.counts[node.assigns] == 1
                 and not _STOPS.search(node.text)
             ):
