@@ -16,6 +16,7 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.prove import PROPERTIES
 from visa_lsp.app.prove.answers import Example
 from visa_lsp.app.prove.confirm import MAX_GROUP, ROOM_BYTES
+from visa_lsp.isa.model import Trait
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, LocalArg, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import with_budget
 from visa_lsp.sim.machine import run as interpret
@@ -131,7 +132,7 @@ def run_first_launches(
     """Run the launches that ``run`` would make, their twins, and small ones; keep the first fault of each property."""
     runs, symbols, info = confirmer.runs, confirmer.walker.symbols, confirmer.walker.info
     left = dict.fromkeys(properties)
-    if all("barrier" not in inst.row.mnemonic for inst in confirmer.walker.kernel.instructions):
+    if all(not inst.row.has(Trait.BARRIER) for inst in confirmer.walker.kernel.instructions):
         left.pop("divergence", None)
     path = runs.launch_path
     usual = [one for one in (proposal, proposal.even, proposal.uneven) if one is not None]
