@@ -138,7 +138,7 @@ LATE = {
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
         "app.prove.needs", "app.prove.operand_terms", "app.prove.payload", "app.prove.small_launches", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
         "app.read.expressions", "app.read.fold",
-        "app.read.lines", "app.read.names", "app.why.answer", "app.why.dependences", "app.why.group_replay", "app.why.page",
+        "app.read.lines", "app.read.names", "app.why.answer", "app.why.dependences", "app.why.folding", "app.why.group_replay", "app.why.page",
         "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
     },
     "llvmlite": {"app.why.group_replay"},
