@@ -25,7 +25,7 @@ end
 
 local ok, err = pcall(function()
   local host = vim.api.nvim_get_current_buf()
-  assert(vim.wait(30000, function()
+  assert(vim.wait(120000, function()
     return #vim.diagnostic.get(host) > 1
   end, 20), 'no findings of both servers')
   seen.findings = {}
@@ -39,24 +39,24 @@ local ok, err = pcall(function()
     seen.opened = result.ok
     seen.error = result.error
   end)
-  assert(vim.wait(20000, function()
+  assert(vim.wait(120000, function()
     return vim.api.nvim_get_current_buf() ~= host
   end, 20), 'the block was not opened')
   local block = vim.api.nvim_get_current_buf()
   seen.block = vim.api.nvim_buf_get_lines(block, 0, -1, false)
   seen.filetype = vim.bo[block].filetype
-  assert(vim.wait(20000, function()
+  assert(vim.wait(120000, function()
     return #vim.diagnostic.get(block) > 0
   end, 20), 'no finding in the block')
   local place = find('nope', block)
   vim.api.nvim_buf_set_text(block, place[1] - 1, place[2], place[1] - 1, place[2] + 4, { 'value' })
   vim.api.nvim_buf_set_lines(block, place[1], place[1], false, { '// 100% "done"' })
   vim.cmd('write')
-  assert(vim.wait(20000, function()
+  assert(vim.wait(120000, function()
     return not vim.bo[block].modified
   end, 20), 'the block was not written')
   seen.host = vim.api.nvim_buf_get_lines(host, 0, -1, false)
-  vim.wait(20000, function()
+  vim.wait(120000, function()
     return #vim.diagnostic.get(host) == 1
   end, 20)
   seen.left = {}

@@ -51,7 +51,7 @@ def _wheel() -> str | None:
 
 
 def drive_neovim(
-    editor: Neovim, script: Path, file: Path, home: Path, timeout: float = 90, options: str = "", more: str = ""
+    editor: Neovim, script: Path, file: Path, home: Path, timeout: float = 600, options: str = "", more: str = ""
 ) -> dict[str, object]:
     """Open a file in a headless Neovim with our configuration, run a script in it, give what the script reports.
 

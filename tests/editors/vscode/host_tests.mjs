@@ -29,7 +29,7 @@ await page.addInitScript(() => {
 const start = isFolder ? `folder=${opened}` : 'ew=true'; // an empty window
 
 const status = await new Promise((resolve) => {
-  setTimeout(() => resolve('no answer in 300 s'), 300000).unref();
+  setTimeout(() => resolve('no answer in 540 s'), 540000).unref();
   void (async () => {
     await page.exposeFunction('codeAutomationLog', (_, args) => {
       const line = args.join(' ');

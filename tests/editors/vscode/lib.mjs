@@ -113,6 +113,7 @@ export async function endSession() {
 /** Runs a script with its arguments in a new page; gives whether its steps were good. */
 export async function play(script, ...words) {
   const page = await session.context.newPage();
+  page.setDefaultTimeout(LONG); // a page loads, and a click waits, as long as what is waited for by name
   for (const old of session.context.pages().filter((one) => one !== page)) {
     await old.close(); // whatever is not saved in it
   }

@@ -129,6 +129,7 @@ export const passed = await steps(
       await page.mouse.move(900, 790); // no tip in the picture
       await photograph(page, pictures, 'testing-failed');
       const image = page.locator('.test-explorer .monaco-list-row', { hasText: 'mandelbrot' }).first();
+      await image.locator('.codicon-testing-passed-icon').waitFor({ timeout: LONG }); // it may still be running
       await image.hover();
       await image.locator('.action-label[aria-label*="Show Buffers"]').click();
       await webview(page, 'article canvas');

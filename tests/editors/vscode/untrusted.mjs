@@ -4,7 +4,7 @@
 import assert from 'node:assert';
 import { existsSync, writeFileSync, chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { begin, changeMachine, LONG, openFile, openFolder, steps } from './lib.mjs';
+import { begin, changeMachine, command, LONG, openFile, openFolder, steps } from './lib.mjs';
 
 const { code, page, program, words: [folder] } = await begin();
 const mark = join(folder, 'started');
@@ -43,6 +43,7 @@ export const passed = await steps(
       assert.ok(!existsSync(mark));
     },
     async 'trust starts the server'() {
+      await command(page, 'Notifications: Show Notifications'); // it may have gone by itself
       await page.locator('.notification-list-item .monaco-button', { hasText: 'Manage Trust' }).click();
       await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
       await page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ state: 'hidden', timeout: LONG });

@@ -138,10 +138,11 @@ module.exports = {
     await vscode.window.showTextDocument(document);
   },
   async 'testing view'() {
-    await until('the tests', () => api.tests.names.length === 4);
-    assert.deepEqual(api.tests.names.sort(), ['mandelbrot', 'saxpy', 'saxpy_sizes', 'wrong']);
+    await until('the tests', () => api.tests.names.length === 5);
+    assert.deepEqual(api.tests.names.sort(), ['average', 'mandelbrot', 'saxpy', 'saxpy_sizes', 'wrong']);
     reports = await api.tests.runAll();
     assert.deepEqual(reports.map((r) => [r.launch.replace(/.*\//, ''), r.ok]).sort(), [
+      ['average.launch.yaml', true],
       ['mandelbrot.launch.yaml', true],
       ['saxpy.launch.yaml', true],
       ['saxpy_sizes.launch.yaml', true],
@@ -172,11 +173,11 @@ module.exports = {
     await settings.update('testTimeout', undefined, vscode.ConfigurationTarget.Workspace);
     const endless = timed.find((r) => r.uri.endsWith('endless.launch.yaml'));
     assert.match(endless.error, /took longer than 5 seconds/);
-    assert.deepEqual(timed.map((r) => [r.uri.replace(/.*\//, '').split('.')[0], r.ok]).sort(), [['endless', false], ['mandelbrot', true], ['saxpy', true], ['saxpy_sizes', true], ['wrong', false]]);
+    assert.deepEqual(timed.map((r) => [r.uri.replace(/.*\//, '').split('.')[0], r.ok]).sort(), [['average', true], ['endless', false], ['mandelbrot', true], ['saxpy', true], ['saxpy_sizes', true], ['wrong', false]]);
     for (const name of ['endless.launch.yaml', 'endless.visaasm']) {
       await vscode.workspace.fs.delete(file(name));
     }
-    await until('the tests that are left', () => api.tests.names.length === 4);
+    await until('the tests that are left', () => api.tests.names.length === 5);
   },
   async assembling() {
     const answer = await run('visa.assembleFile', document.uri);
