@@ -172,6 +172,20 @@ done:
     assert missing == ["add"]
 
 
+def test_a_deleted_instruction_is_named_by_what_the_reference_executed(ask):
+    """Also if its like stands beside it, and if nothing else wrote what it wrote."""
+    good = """
+    add (M1, 16) b(0,0)<1> at(0,0)<1;1,0> 0x2:d
+    add (M1, 16) c(0,0)<1> b(0,0)<1;1,0> 0x3:d
+    add (M1, 16) a(0,0)<1> c(0,0)<1;1,0> b(0,0)<1;1,0>
+    """
+    for number in (1, 2, 3):
+        lines = good.splitlines()
+        (deleted,) = (lines.pop(number),)
+        first = ask("\n".join(lines), against=good).nodes[0]
+        assert (first.kind, first.text) == ("missing", deleted.strip())
+
+
 def test_a_large_launch_records_only_the_group_that_wrote_the_value(monkeypatch):
     pytest.importorskip("llvmlite")
     monkeypatch.setattr(recording, "MAX_WHOLE_STEPS", 10)

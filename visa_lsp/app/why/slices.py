@@ -43,17 +43,22 @@ class Slice:
 class Pairing:
     """The steps of two runs that correspond: the same thread and lane, the matching instruction, its n-th execution."""
 
-    def __init__(self, ours: Dependences, theirs: Dependences) -> None:
+    def __init__(self, ours: Dependences, theirs: Dependences, inverse: Pairing | None = None) -> None:
         self._ours, self._theirs = ours, theirs
         self._known: dict[Execution, Execution | None] = {}
         self._differs: dict[Execution, bool] = {}
-        self._codes: dict[int, tuple[Code, dict[int, int]]] = {}
+        self.codes: dict[int, tuple[Code, dict[int, int]]] = {}
+        if inverse is not None:
+            by_id = {id(code): code for code in theirs.recorder.codes}
+            for number, (code, places) in inverse.codes.items():
+                self.codes[id(code)] = by_id[number], {other: own for own, other in places.items()}
+            return
         others = {code.kernel.name: code for code in theirs.recorder.codes}
         kernels = [code for code in theirs.recorder.codes if code.kernel.inputs]
         for code in ours.recorder.codes:
             other = others.get(code.kernel.name) or (kernels[0] if code.kernel.inputs and len(kernels) == 1 else None)
             if other is not None:
-                self._codes[id(code)] = other, _match(code, other)
+                self.codes[id(code)] = other, _match(code, other)
 
     def partner(self, step: Execution) -> Execution | None:
         """Return the step of the other run; None if that run does not execute it."""
@@ -61,14 +66,18 @@ class Pairing:
             self._known[step] = self._find(step)
         return self._known[step]
 
-    def _find(self, step: Execution) -> Execution | None:
-        owner = self._ours.owner(step.row)
-        other, places = self._codes.get(id(owner.code), (owner.code, {}))
+    def place(self, step: Execution) -> tuple[Code, int] | None:
+        """Return the matching instruction of the other program; None if that program lacks it."""
+        other, places = self.codes.get(id(self._ours.owner(step.row).code), (None, {}))
         pc = places.get(int(self._ours.pcs[step.row]))
-        if pc is None:
+        return None if other is None or pc is None else (other, pc)
+
+    def _find(self, step: Execution) -> Execution | None:
+        owner, place = self._ours.owner(step.row), self.place(step)
+        if place is None:
             return None
         key = owner.group, owner.thread, owner.ordinal
-        return self._theirs.step_at(key, other, pc, step.unit, self._ours.number_of(step))
+        return self._theirs.step_at(key, *place, step.unit, self._ours.number_of(step))
 
     def differs(self, cause: Cause) -> bool:
         """Return whether the other run does not execute a step, or executes it with another result."""
@@ -103,12 +112,32 @@ def _match(a: Code, b: Code) -> dict[int, int]:
     same = sum(one.row is other.row for one, other in zip(ours, theirs, strict=False))
     if len(ours) == len(theirs) and same > len(ours) // 2:
         return {n: n for n in range(len(ours))}
-    a_shapes, b_shapes = ([f"{inst.row.mnemonic} {inst.get('exec')}" for inst in code] for code in (ours, theirs))
     found: dict[int, int] = {}
-    for tag, first, last, start, end in SequenceMatcher(None, a_shapes, b_shapes, autojunk=False).get_opcodes():
-        if tag == "equal" or (tag == "replace" and last - first == end - start):
-            found.update(zip(range(first, last), range(start, end), strict=True))
+    # Equal instructions first, because the like of a deleted one may stand beside it.
+    for first, last, start, end in _align(ours, theirs, found):
+        shapes = [
+            [f"{inst.row.mnemonic} {inst.get('exec')}" for inst in code]
+            for code in (ours[first:last], theirs[start:end])
+        ]
+        within: dict[int, int] = {}
+        for low, high, other, other_end in _align(*shapes, within):
+            if high - low == other_end - other:
+                within.update(zip(range(low, high), range(other, other_end), strict=True))
+        found.update((first + n, start + m) for n, m in within.items())
     return found
+
+
+def _align(
+    ours: Sequence[object], theirs: Sequence[object], found: dict[int, int]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Add the numbers of equal elements to ``found``; yield the ranges in both sequences between them."""
+    numbers: dict[object, int] = {}
+    keys = [[numbers.setdefault(one, len(numbers)) for one in side] for side in (ours, theirs)]
+    for tag, first, last, start, end in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found.update(zip(range(first, last), range(start, end), strict=True))
+        else:
+            yield first, last, start, end
 
 
 def slice_of(
@@ -166,10 +195,14 @@ class RunComparison:
 
     def __init__(self, ours: Dependences, theirs: Dependences) -> None:
         self.ours, self.theirs = ours, theirs
-        self.forward, self.backward = Pairing(ours, theirs), Pairing(theirs, ours)
+        self.forward = Pairing(ours, theirs)
+        self.backward = Pairing(theirs, ours, self.forward)
 
-    def find_diverted(self, ours: Slice, theirs: Slice) -> Iterator[tuple[Execution, int]]:
-        """Yield each step that is a cause of a first difference in one of the runs only, with its distance."""
+    def find_diverted(self, ours: Slice, theirs: Slice) -> Iterator[tuple[Execution, int, bool]]:
+        """Yield each step that is a cause of a first difference in one of the runs only, with its distance.
+
+        The last value is true of a step of the reference whose instruction our program lacks.
+        """
         firsts: dict[tuple[Execution, Execution], int] = {}
         for pairing, part in ((self.forward, ours), (self.backward, theirs)):
             for found in part.steps.values():
@@ -181,9 +214,12 @@ class RunComparison:
             own, other = self.ours.inputs(here), self.theirs.inputs(there)
             for role in {**own, **other}:
                 mine = [one if isinstance(one, Execution) else None for one in own.get(role, [])]
+                steps = [one for one in other.get(role, []) if isinstance(one, Execution)]
                 others = [self._back(one) for one in other.get(role, [])]
+                yield from ((one, distance, True) for one in steps if self.backward.place(one) is None)
                 if mine != others:
-                    yield from ((one, distance + 1) for one in dict.fromkeys([*others, *mine]) if one is not None)
+                    both = dict.fromkeys([*others, *mine])
+                    yield from ((one, distance + 1, False) for one in both if one is not None)
 
     def _back(self, cause: Cause) -> Execution | None:
         return self.backward.partner(cause) if isinstance(cause, Execution) else None
@@ -221,8 +257,11 @@ def nodes_of(
                 known.is_first = True
                 known.is_own |= pairing.reads_same(cause)
     if comparison is not None and other is not None:
-        for lost, distance in comparison.find_diverted(found, other):
-            (of_cause.get((False, lost)) or node(lost, distance, of_reference=False)).is_diverted = True
+        for lost, distance, of_reference in comparison.find_diverted(found, other):
+            known = of_cause.get((of_reference, lost)) or node(lost, distance, of_reference=of_reference)
+            known.is_diverted = True
+            if of_reference:
+                known.is_first = known.is_own = True
     for of_reference, part, _ in sides:
         for cause, step in part.steps.items():
             here = of_cause.get((of_reference, cause))
