@@ -120,7 +120,7 @@ def _match(a: Code, b: Code) -> dict[int, int]:
             for code in (ours[first:last], theirs[start:end])
         ]
         within: dict[int, int] = {}
-        for low, high, other, other_end in _align(*shapes, within):
+        for low, high, other, other_end in _align(shapes[0], shapes[1], within):
             if high - low == other_end - other:
                 within.update(zip(range(low, high), range(other, other_end), strict=True))
         found.update((first + n, start + m) for n, m in within.items())
@@ -133,7 +133,7 @@ def _align(
     """Add the numbers of equal elements to ``found``; yield the ranges in both sequences between them."""
     numbers: dict[object, int] = {}
     keys = [[numbers.setdefault(one, len(numbers)) for one in side] for side in (ours, theirs)]
-    for tag, first, last, start, end in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+    for tag, first, last, start, end in SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes():
         if tag == "equal":
             found.update(zip(range(first, last), range(start, end), strict=True))
         else:
