@@ -169,6 +169,11 @@ kernel void right_rows(global float *out, global const float *in, int w, int h) 
   out[y * w + x] = in[(h - 1 - y) * w + x];
 }
 
+kernel void right_square(global float *out, global const float *in, int n) {
+  int x = get_global_id(0), y = get_global_id(1);
+  if (x < n && y < n) out[x * n + y] = in[y * n + x];
+}
+
 kernel void right_pairs(global float *out, global const float *in, int n) {
   int i = get_global_id(0);
   if (2 * i < n) out[i] = in[2 * i] + (2 * i + 1 < n ? in[2 * i + 1] : 0);

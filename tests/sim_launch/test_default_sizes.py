@@ -39,6 +39,12 @@ def test_a_volume_ends_before_one_row_or_plane_too_many(case):
     assert fit_count(reached, (16, 20, 4, 1280), (4,)) == expected
 
 
+def test_a_single_side_is_the_length_of_rows():
+    """A transposition of square matrices in a launch of 32 x 48 work items."""
+    assert fit_count(47 * 48 + 32, (48, 32)) == 48 * 32
+    assert fit_count(47 * 48 + 32, (48, 32), has_one_side=True) == 47 * 48 + 32
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -184,7 +184,8 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
         width = width if element or touched % 4 else 4  # structs mostly consist of dwords
         vectors = -(-touched // (unit * width)) or sizes.across
         reached = vectors * width
-        count = reached if _STARTS.fullmatch(name) else width * fit_count(vectors, sizes.extents, sizes.depths)
+        fitting = fit_count(vectors, sizes.extents, sizes.depths, has_one_side=len(sizes.counts) == 1)
+        count = reached if _STARTS.fullmatch(name) else width * fitting
     more = f"; a trial run reaches {reached}" if reached > count else ""
     if not element:
         spec: Spec = {"dtype": "uint8", "shape": [count], "init": "zeros"}
@@ -196,11 +197,12 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
     return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {count} {element}: {words}{more}", bool(more))
 
 
-def fit_count(reached: int, extents: Sequence[int], depths: Sequence[int] = (1,)) -> int:
+def fit_count(reached: int, extents: Sequence[int], depths: Sequence[int] = (1,), *, has_one_side: bool = False) -> int:
     """Return the intended number of elements of a buffer, given the number that a run reaches.
 
     One record more than there are work items, one element, row or plane more than a plane or volume has, and as many
-    columns as rows where the sides differ, count as an overrun.
+    columns as rows where the sides differ, count as an overrun; the latter not with one side given, because a kernel of
+    square matrices has no other.
     """
     planes = [(a, b) for a in extents for b in extents if _MIN_SIDE <= a <= b]
     # Volumes have different sides here, because with squares almost every number would be close to one.
@@ -212,7 +214,7 @@ def fit_count(reached: int, extents: Sequence[int], depths: Sequence[int] = (1,)
         rows = {short, long, *((plane,) if depth > 1 else ())}
         more = reached - (depth - 1) * plane
         if more - plane in {1, *rows, *(row + 1 for row in rows)} or (
-            short < long and more == (long - 1) * long + short
+            short < long and not has_one_side and more == (long - 1) * long + short
         ):
             return depth * plane
     lines = [extent for extent in extents if extent >= _MIN_EXTENT]
