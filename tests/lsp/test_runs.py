@@ -89,7 +89,7 @@ async def test_what_a_quick_run_leaves_out_comes_from_ze_info(client, kernel):
     answer = await command(client, "visa.run", {"uri": kernel.uri, "quick": {}, "data": "base64"})
     assert answer["ok"], answer
     assert answer["launchText"] == (await command(client, "visa.launchTemplate", kernel.uri))["text"]
-    assert len(floats(answer["buffers"][0])) == 128
+    assert len(floats(answer["buffers"][0])) == 96
 
 
 async def test_arguments_go_by_the_names_of_a_text_without_ze_info(client, tmp_path):
@@ -162,7 +162,7 @@ async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, 
     client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, text)))
     (tmp_path / "turn.zeinfo.yaml").write_text((folder / "turn.zeinfo.yaml").read_text())
     told = await command(client, "visa.launchTemplate", uri)
-    assert "local_size: [16, 16, 1], several threads that share memory" in told["assumed"]
+    assert "local_size: [8, 8, 1], several threads that share memory" in told["assumed"]
     answer = await command(client, "visa.run", {"uri": uri, "quick": {}})
     assert (answer["ok"], answer["launchText"]) == (True, told["text"])
 
