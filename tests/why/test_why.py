@@ -29,6 +29,7 @@ HEAD = """\
 .decl a v_type=G type=d num_elts=16 align=GRF
 .decl b v_type=G type=d num_elts=16 align=GRF
 .decl c v_type=G type=d num_elts=16 align=GRF
+.decl f v_type=G type=f num_elts=16 align=GRF
 .decl at v_type=G type=ud num_elts=16 align=GRF
 .decl P1 v_type=P num_elts=16
 .decl A0 v_type=A num_elts=1
@@ -268,6 +269,22 @@ def test_causes_cross_threads_calls_and_barriers():
     climb = answer(OWN / "run" / "TGLLP" / "deep" / "climb.visaasm", "0[1]", most=400)
     assert {node.kernel for node in climb.nodes if node.kind == "instruction"} > {"climb"}
     assert not any(node.kind == "undefined" for node in climb.nodes)
+
+
+def test_what_is_alike_is_one_node_with_its_source_line(ask):
+    """An unrolled sum over shared local memory, of one source line."""
+    add = "    add (M1, 16) f(0,0)<1> f(0,0)<1;1,0> 0x3fc00000:f\n"
+    report = ask(
+        '    FILE "k.cl"\n    mov (M1, 16) f(0,0)<1> 0x0:f\n'
+        + f"    LOC 7\n{add}" * 9
+        + "    LOC 8\n    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 f.0\n"
+        + "    gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 a.0\n"
+    )
+    (store,) = [node for node in report.nodes if "%slm" in node.text and node.text.startswith("scatter")]
+    assert list(store.values.values()) == [13.5]
+    assert store.source == "k.cl:8"
+    (add,) = [node for node in report.nodes if node.text.startswith("add")]
+    assert (add.alike, add.times, add.source) == (8, 9, "k.cl:7")
 
 
 def test_a_long_group_is_recorded_from_its_last_instructions_on(monkeypatch, tmp_path):

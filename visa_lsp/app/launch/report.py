@@ -136,9 +136,7 @@ class RunReport:
         """Return ``path:line`` in the source of a text, and that line if the file exists."""
         if place is None:
             return "", ""
-        text = self.sources.get(kernel)
-        folder = Path(text.path).parent if text is not None else Path()
-        return f"{place[0]}:{place[1]}", _line_of(folder / place[0], place[1])
+        return source_excerpt(self.sources.get(kernel), place)
 
     def title(self, arg: int | str) -> str:
         """Return the title of an argument, as of its buffer."""
@@ -170,6 +168,12 @@ def _excerpt(source: BodySource | None, line: int) -> tuple[str, str]:
     return f"{source.path}:{line + 1}", source.lines[line].strip()
 
 
+def source_excerpt(text: BodySource | None, place: tuple[str, int]) -> tuple[str, str]:
+    """Return ``path:line`` in the source of a text, and that line if the file exists."""
+    folder = Path(text.path).parent if text is not None else Path()
+    return f"{place[0]}:{place[1]}", _line_of(folder / place[0], place[1])
+
+
 def _line_of(path: Path, line: int) -> str:
     try:
         lines = read_file(path, _MAX_SOURCE_BYTES).decode("utf-8", "replace").splitlines()
@@ -197,21 +201,21 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
 
 def source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
     """Return the file and line of the marks above an instruction; None without them."""
-    if body is None or not 0 <= at < len(body.instructions):
-        return None
-    line = 0
-    for inst in reversed(body.instructions[: at + 1]):
+    return sources_of(body)[at] if body is not None and 0 <= at < len(body.instructions) else None
+
+
+def sources_of(body: Kernel) -> list[tuple[str, int] | None]:
+    """Return the file and line of each instruction, by the marks above it; None without them."""
+    found: list[tuple[str, int] | None] = []
+    name, line = "", 0
+    for inst in body.instructions:
         value = inst.get(inst.row.fields[0].name) if inst.row.marks_source else None
-        if not isinstance(value, int):
-            continue
-        if inst.row.marks_source is Mark.FILE:
-            name = body.strings[value] if 0 <= value < len(body.strings) else ""
-            return (name, line) if line and name else None
-        if not line:
-            if not value:
-                return None
+        if isinstance(value, int) and inst.row.marks_source is Mark.FILE:
+            name, line = body.strings[value] if 0 <= value < len(body.strings) else "", 0
+        elif isinstance(value, int):
             line = value
-    return None
+        found.append((name, line) if name and line else None)
+    return found
 
 
 def group_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:

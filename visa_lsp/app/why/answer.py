@@ -15,6 +15,7 @@ from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.expectation_words import finite, numbers
 from visa_lsp.app.launch.unit import LaunchJob, open_job
 from visa_lsp.app.why.dependences import Cause, Execution, Unwritten
+from visa_lsp.app.why.folding import fold_alike
 from visa_lsp.app.why.question import Element, element_of, find_failed_element
 from visa_lsp.app.why.recording import LaunchRecorder, RecordedRun
 from visa_lsp.app.why.report import Describer, WhyNode, WhyReport
@@ -162,7 +163,7 @@ def _fill(
             report.notes.append("the reference run gives the same value")
             comparison = other = None
     found = slice_of(ours.dependences, starts, comparison.forward if comparison is not None else None)
-    nodes = nodes_of(ours.dependences, found, comparison, other)
+    nodes = fold_alike(ours.dependences, nodes_of(ours.dependences, found, comparison, other))
     if found.is_cut:
         report.notes.append(f"the slice is cut off after {len(found.steps):,} steps")
     describer = Describer(ours)

@@ -57,7 +57,7 @@ def _branch(node: WhyNode, by_id: dict[int, WhyNode], shown: set[int], depth: in
     if not causes:
         yield f'<div class="leaf {look}" id="n{node.id}"><code>{head}</code>{below}</div>'
         return
-    yield f'<details open class="{look}" id="n{node.id}"><summary>{head}</summary>{below}'
+    yield f'<details{"" if depth else " open"} class="{look}" id="n{node.id}"><summary>{head}</summary>{below}'
     for cause in causes:
         yield from _branch(cause, by_id, shown, depth + 1)
     yield "</details>"

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from visa_lsp.app.launch.expectation_words import finite, index_words, numbers
+from visa_lsp.app.launch.report import source_excerpt, source_of
 from visa_lsp.app.why.dependences import Execution, Unwritten
 from visa_lsp.program.model import General, Indirect, RawOperand
 from visa_lsp.program.operand_text import OperandNames, instruction
@@ -48,6 +50,8 @@ class WhyNode:
     ``kind``: instruction; missing (only the reference run executes it); input, memory, undefined, earlier (no recorded
     instruction wrote it). ``line`` counts from 1, 0 without a text. ``values`` are the written values, ``reads`` the
     values read, ``reference`` the values of the reference run. ``lanes`` and ``times`` count the steps of the node.
+    ``source`` is the place in the source that the text was compiled from, as ``path:line``, ``source_excerpt`` that line.
+    ``alike`` counts the other nodes that this one stands for.
     """
 
     id: int
@@ -69,6 +73,9 @@ class WhyNode:
     reference: Values = field(default_factory=dict)
     causes: list[int] = field(default_factory=list)
     races: list[int] = field(default_factory=list)
+    source: str = ""
+    source_excerpt: str = ""
+    alike: int = 0
 
 
 @dataclass(slots=True)
@@ -110,12 +117,16 @@ class Describer:
         text = (
             source.lines[inst.line] if source is not None and known else instruction(self._names_of(owner.code), inst)
         )
-        lanes = sorted({lane for step in steps if (lane := self._lane(step)) is not None})
+        here = [step for step in steps if (run.owner(step.row), int(run.pcs[step.row])) == (owner, pc)]
+        lanes = sorted({lane for step in here if (lane := self._lane(step)) is not None})
+        place = source_of(owner.code.kernel, pc)
+        excerpt = source_excerpt(source, place) if place is not None else ("", "")
         return WhyNode(
             number, "missing" if found.of_reference else "instruction", _plain(text),
             source.path if source is not None else "", inst.line + 1 if known else 0, owner.code.kernel.name, owner.group,
             owner.thread, self._lane(nearest), tuple(lanes[:_MAX_LANES]), len({step.row for step in steps}), found.distance,
             found.is_first, values=self.values_written(nearest), reads={} if found.of_reference else self.read(nearest),
+            source=excerpt[0], source_excerpt=excerpt[1], alike=found.alike,
         )  # fmt: skip
 
     def _of_origins(self, number: int, found: SliceNode, origins: Sequence[Unwritten]) -> WhyNode:
@@ -136,7 +147,7 @@ class Describer:
             values = {name: self._input_value(origins)}
         return WhyNode(
             number, first.kind, words, kernel=owner.code.kernel.name, group=owner.group, thread=owner.thread,
-            times=len(origins), distance=found.distance, values=values,
+            times=len(origins), distance=found.distance, values=values, alike=found.alike,
         )  # fmt: skip
 
     def _input_value(self, origins: Sequence[Unwritten]) -> Any:
@@ -173,8 +184,10 @@ class Describer:
             found[names.predicate.get(var, f"P{var}")] = run.predicate_bit(step)
         for access in run.accesses(step.row):
             if access.kind != "read" and access.values is not None:
+                type_ = self._data_type(code, step.row)
                 for element in run.elements(step, access)[:_MAX_STEPS_SHOWN]:
-                    found |= self.memory_values(access.buffer, int(access.offsets[element]), access.values[element])
+                    at = int(access.offsets[element])
+                    found |= self.memory_values(access.buffer, at, access.values[element], type_)
         if place.is_branch and place.plan.pred is not None:
             found["taken"] = run.is_taken(step)
         return found
@@ -195,6 +208,11 @@ class Describer:
     def _name(names: OperandNames, operand: RegisterOperand) -> str:
         var = operand.touch.var
         return names.general.get(var, f"V{var}") if var > 0 else "an indirect operand"
+
+    def _data_type(self, code: Code, row: int) -> np.dtype[Any] | None:
+        """Return the type of the values that a message stores; None if unknown."""
+        data = next((one for one in self._dependences.place(row).sources if not one.address), None)
+        return self._type(code, row, data) if data is not None else None
 
     def _type(self, code: Code, row: int, operand: RegisterOperand) -> np.dtype[Any] | None:
         place, pc = self._dependences.place(row), int(self._dependences.pcs[row])
@@ -219,12 +237,12 @@ class Describer:
         key = self._arguments.get(id(buffer))
         return buffer.name if key is None else self._run.prepared.names.get(key, "") or str(key)
 
-    def memory_values(self, buffer: Buffer, offset: int, raw: Array) -> Values:
-        """Return the elements at bytes of memory, with their values."""
+    def memory_values(self, buffer: Buffer, offset: int, raw: Array, type_: np.dtype[Any] | None = None) -> Values:
+        """Return the elements at bytes of memory, with their values; ``type_`` is that of memory without a type."""
         title, key = self._buffer_title(buffer), self._arguments.get(id(buffer))
         array = self._run.prepared.arrays[key] if key is not None else None
         if array is None or offset % array.itemsize or raw.size % array.itemsize or not raw.size:
-            return {f"{title} at byte {offset}": _to_values(raw.tobytes(), None)}
+            return {f"{title} at byte {offset}": _to_values(raw.tobytes(), type_)}
         found: Values = {}
         for number, value in enumerate(numbers(np.frombuffer(raw.tobytes(), array.dtype), _MAX_VALUES)):
             at = offset // array.itemsize + number
@@ -278,6 +296,10 @@ def _node_json(node: WhyNode) -> Values:
     }  # fmt: skip
     if node.reads:
         found["reads"] = node.reads
+    if node.source:
+        found |= {"source": node.source, "source_excerpt": node.source_excerpt}
+    if node.alike:
+        found["alike"] = node.alike
     if len(node.lanes) > 1:
         found["lanes"] = list(node.lanes)
     if node.races:
@@ -313,6 +335,10 @@ def node_lines(node: WhyNode) -> Iterator[str]:
     if node.kind == "missing":
         mark += "executed by the reference only: "
     yield f"#{node.id} {f'{where}: ' if where else ''}{mark}{node.text}"
+    if node.source:
+        yield f"    {node.source.removeprefix(f'{Path.cwd()}/')}" + (
+            f": {node.source_excerpt}" if node.source_excerpt else ""
+        )
     party = _party(node)
     written = ", ".join(f"{name} = {value}" for name, value in node.values.items())
     reads = ", ".join(f"{name} = {value}" for name, value in node.reads.items())
@@ -332,5 +358,6 @@ def _party(node: WhyNode) -> str:
         return ""
     lane = f", lane {node.lane}" if node.lane is not None else ""
     more = f" and {len(node.lanes) - 1} more" if len(node.lanes) > 1 else ""
-    times = f", {node.times} times" if node.times > 1 else ""
-    return f"group {','.join(map(str, node.group))}, thread {node.thread}{lane}{more}{times}"
+    times = f", {node.times} times" if node.times > 1 and not node.alike else ""
+    alike = f", and {node.alike} alike" if node.alike else ""
+    return f"group {','.join(map(str, node.group))}, thread {node.thread}{lane}{more}{times}{alike}"

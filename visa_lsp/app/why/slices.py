@@ -171,7 +171,7 @@ class SliceNode:
     ``steps`` are nearest first. ``of_reference``: only the reference run executes the steps. ``is_own``: a first
     difference that reads the same values in both runs, or is executed in one of them only. ``is_diverted``: it is a
     cause of a first difference in one of the runs only, because it writes or is read elsewhere. ``rank`` orders nodes:
-    own first differences, then other and diverted ones, each by distance.
+    own first differences, then other and diverted ones, each by distance. ``alike`` counts the nodes folded into this one.
     """
 
     steps: list[Cause]
@@ -180,6 +180,7 @@ class SliceNode:
     is_own: bool = False
     is_diverted: bool = False
     of_reference: bool = False
+    alike: int = 0
     causes: list[SliceNode] = field(default_factory=list)
     rivals: list[SliceNode] = field(default_factory=list)
 
