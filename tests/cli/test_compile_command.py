@@ -55,14 +55,14 @@ def test_without_the_compiler_the_way_to_get_it_is_told(run, folder, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
+    ("more", "seconds", "words"),
     [
-        ("time.sleep(1000)", "the compiler did not end within 1 seconds"),
-        ("", "the compiler ended with status 245: unheard of"),
+        ("time.sleep(1000)", "1", "the compiler did not end within 1 seconds"),
+        ("", "100", "the compiler ended with status 245: unheard of"),
     ],
 )
-def test_a_compiler_that_fails_is_told_in_words(run, folder, compiler, more, words):
-    status, out, _ = run("compile", "k.cl", "--ocloc", compiler("unheard of", more=more), "--timeout", "1")
+def test_a_compiler_that_fails_is_told_in_words(run, folder, compiler, more, seconds, words):
+    status, out, _ = run("compile", "k.cl", "--ocloc", compiler("unheard of", more=more), "--timeout", seconds)
     assert status == 1
     assert out == f"k.cl:1:1: error V930 compiler-error: {words}\n"
     assert sorted(path.name for path in folder.iterdir()) == ["bin", "k.cl"]

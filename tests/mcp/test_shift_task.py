@@ -29,7 +29,7 @@ async def test_a_wrong_shift_is_found_and_mended(tmp_path):
         assert "[1] is 4064, expected 6112" in wrong["failed"][0]["message"]
         # The result of the first group is right: the place of the others' elements is wrong.
         code = (await ask("read", path="reduce.visaasm", max_tokens=400))["text"]
-        load = next(line for line in code.split("\n") if "x[group_id[0] * 32 + " in line)
+        load = next(line for line in code.split("\n") if "x[group_id(0) * 32 + " in line)
         first, last = load.partition("|")[0].split("-")
         lines = (await ask("read", path="reduce.visaasm", first_line=int(first), last_line=int(last), visa=True))[
             "text"
