@@ -52,6 +52,8 @@ NOT_RUN = {
     "TRITON_XPU_ENABLE_DUMP": "needs a GPU and Triton; tests/captures writes what it writes",
     "dask scheduler": "waits for work on several machines; tests/cluster starts schedulers and workers",
     "expect:\n  - {expr:": "a part of a launch file; tests/sim_launch/test_launch_conditions.py runs each of its forms",
+    "next_element.cl: k.visaasm": "needs a compiler; tests/prove has proofs of the same form",
+    "  needs buffers of": "a part of a report; tests/prove/test_prove.py compares the needs of kernels",
     "docker": "needs a container engine; tests/test_ci_recipes.py does the steps of the recipe in an empty environment",
 }
 VARIABLES = "".join(f".decl V{n} v_type=G type=d num_elts=16 align=GRF\n" for n in (33, 34))

@@ -120,7 +120,7 @@ def test_programs_that_do_the_same_are_the_same_at_every_point(run):
         0, "a.visaasm and b.visaasm agree at 6 points\n", "",
     )  # fmt: skip
     status, out, _ = run("a.visaasm", "b.visaasm", "--format", "json")
-    assert (status, json.loads(out)["same"], json.loads(out)["points"]) == (0, True, 11)
+    assert (status, json.loads(out)["same"], json.loads(out)["points"]) == (0, True, 13)
 
 
 def test_a_text_and_its_object_do_the_same_and_an_object_has_lines(run):

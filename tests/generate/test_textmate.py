@@ -21,6 +21,7 @@ def test_the_language_of_the_extension_has_both_extensions():
     assert languages == {
         "visa": [".visaasm", ".isaasm"],
         "visa-listing": [],
+        "opencl": [".cl", ".clh", ".clcpp", ".ocl"],
         "ze_info": [".ze_info", ".zeinfo"],
         "visa-launch": [".launch.yaml", ".launch.yml"],
         "visacode": [".visacode"],

@@ -471,9 +471,9 @@ async def test_why_is_that_of_the_command_line(client, kernel, tmp_path, capsys)
 async def test_proofs_are_those_of_the_command_line(client, kernel, tmp_path, capsys):
     pytest.importorskip("z3")
     path = tmp_path / "saxpy.visaasm"
-    assert main(["prove", str(path), "--property", "bounds", "--assume", "len(y) >= n", "--format", "json"]) == 0
+    assert main(["prove", str(path), "--property", "bounds", "--assume", "len(y) >= 4 * n", "--format", "json"]) == 0
     mine = json.loads(capsys.readouterr().out)["results"]
-    asked = {"uri": kernel.uri, "properties": "bounds", "assume": ["len(y) >= n"], "timeout": 60}
+    asked = {"uri": kernel.uri, "properties": "bounds", "assume": ["len(y) >= 4 * n"], "timeout": 60}
     answer = await command(client, "visa.prove", asked)
     assert (answer["ok"], answer["results"]) == (True, mine)
     assert f"saxpy: bounds: {len(mine)} proved" in answer["text"]

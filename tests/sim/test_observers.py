@@ -30,7 +30,7 @@ CHECKER_OF = {
 }
 ALWAYS = {
     "barrier_thread", "barrier_named_missing", "barrier_split_missing", "barrier_two",
-    "endless", "endless_goto", "endless_spin", "endless_calls",
+    "endless", "endless_goto", "endless_spin", "endless_calls", "unwritten_barrier_id",
 }  # fmt: skip
 SLOW = {"race_far", "endless_spin"}  # a second each, with some checkers
 WITH_REPORTS = {path.stem for path in CASES if "\n//! " in path.read_text()}
@@ -97,6 +97,6 @@ def test_every_checker_has_five_cases_and_clean_kernels_have_no_report():
         cases = [stem for stem in WITH_REPORTS if CHECKER_OF.get(stem.split("_")[0]) == check]
         assert len(cases) >= {"division": 3, "access": 3}.get(check, 5), (check, cases)
     assert {p.stem for p in CASES} - WITH_REPORTS == {
-        "clean", "clean_barrier", "clean_division", "clean_loop_without_label_behind", "clean_released", "clean_undefined", "race_not_atomic",
+        "clean", "clean_barrier", "clean_division", "clean_loop_without_label_behind", "clean_released", "clean_undefined", "clean_unread_element", "race_not_atomic",
         "items_clean", "access_put_back", "race_fenced_other_platform",
     }  # fmt: skip

@@ -80,7 +80,7 @@ EXTRAS = (
     Extra("version-line", "move `.version` to the top", _INTS, "", ""),
 )  # fmt: skip
 # A safe fix that the source has and no text reaches: whatever the case of a mnemonic, ``seed-mnemonic`` knows it first.
-UNREACHED = frozenset({"unknown-mnemonic"})
+UNREACHED = frozenset({"unknown-mnemonic", "undeclared-name"})
 
 
 class Planted(NamedTuple):

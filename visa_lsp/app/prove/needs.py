@@ -49,7 +49,7 @@ MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size no argument gives
 MAX_MULTIPLE: Final = 64
 DIVISORS: Final = (2, 4, 8, 16, 32, 64)
 SLACK: Final = Fraction(1, 8)  # of a size that accesses may leave unused or exceed, relative to it
-MAX_CHOSEN: Final = 1024  # in the mean, of values that assumptions restrict
+MAX_CHOSEN: Final = 1024  # of values that assumptions restrict
 NEAR: Final = 2  # elements that a small size may be away from a need
 ROUND: Final = 16  # one element more than a multiple of it is off by one
 _ITEM: Final = SymbolicItem(1, 0)
@@ -192,13 +192,14 @@ class NeedFinder:
         question = self.solver.question(exact=True)
         hard: list[object] = [question.atom(atom, _ITEM) == value for atom, value in made.items()]
         hard += [question.condition(fact, _ITEM) for fact in self.facts]
-        chosen = [atom for atom in self.fixed if not atom.parts and atom.level is Level.LAUNCH]
-        terms = [question.atom(atom, _ITEM) for atom in chosen]
-        question.names["sum"] = z3.Int("sum of the chosen values")
-        hard.append(question.names["sum"] == z3.Sum(terms))
-        for one in others:
-            hard.append(z3.Sum(terms) < sum(one.get(atom, 0) for atom in chosen))
-        values = self.solver.greatest(question, hard, "sum", MAX_CHOSEN * len(chosen)) or {}
+        sizes = {atom for value in self.symbols.sizes.values() for atom, _ in value.factors}
+        chosen = [a for a in self.fixed - sizes if not a.parts and a.level is Level.LAUNCH]
+        if not chosen:
+            return {}
+        least = question.names["least"] = z3.Int("least of the chosen values")
+        hard += [z3.And(least <= term, term <= MAX_CHOSEN) for term in (question.atom(atom, _ITEM) for atom in chosen)]
+        hard += [least < min(one.get(atom, 0) for atom in chosen) for one in others]
+        values = self.solver.greatest(question, hard, "least", MAX_CHOSEN) or {}
         return {atom: values[atom.name] for atom in chosen if atom.name in values}
 
     def _make_sample(self, at: int, given: Mapping[Atom, int]) -> dict[Atom, int]:
