@@ -48,7 +48,7 @@ def test_a_text_gets_its_answers(case):
 def test_a_shift_of_words_exceeds_their_bits_in_a_dword():
     path = CASES / "shl_word.visaasm"
     (found,) = prove(path, path.read_text(), "bounds")
-    assert found.answer == "refuted" or found.needs[0].elements == "262144"
+    assert found.answer != "proved" or found.needs[0].elements == "262144"
 
 
 UNWRITTEN = HEAD.removesuffix("    mov (M1, 16) value(0,0)<1> gid(0,0)<1;1,0>\n")

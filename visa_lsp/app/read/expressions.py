@@ -961,16 +961,16 @@ def _is_round(number: int) -> bool:
     return not number % 1000 and abs(number) <= 10**9
 
 
-def float_text(number: object, value: Immediate) -> str:
+def float_text(number: float, value: Immediate) -> str:
     """Return a floating-point constant in the syntax of C."""
     type_ = value.type
-    if type_ is ty.BF or not np.isfinite(number):  # type: ignore[call-overload]
+    if type_ is ty.BF or not np.isfinite(number):
         bits = (
             f"(ushort)0x{value.bits & 0xFFFF:x}"
             if type_.size == 2
             else f"0x{value.bits:x}" + ("u" if type_.size == 4 else "UL")
         )
         return f"as_{c_type(type_)}({bits})"
-    text = repr(float(number)) if type_ is ty.DF else str(number)  # type: ignore[arg-type]
+    text = repr(float(number)) if type_ is ty.DF else str(number)
     text = text if any(c in text for c in ".e") else f"{text}.0"
     return text + {ty.F: "f", ty.HF: "f16"}.get(type_, "")

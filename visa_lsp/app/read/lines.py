@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -979,9 +979,9 @@ def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:
             yield Line(indent + node.tail.text, node.tail.places)
 
 
-def _note_names(code: Sequence[Node], known: object) -> None:
+def _note_names(code: Sequence[Node], known: Container[str]) -> None:
     for node in code:
-        names = {name for name in node.own_names() if name in known}  # type: ignore[operator]
+        names = {name for name in node.own_names() if name in known}
         if node.inner is not None:
             _note_names(node.inner, known)
             names |= frozenset[str]().union(*(one.names for one in node.inner))
