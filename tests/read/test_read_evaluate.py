@@ -64,7 +64,7 @@ def test_it_does_so_with_the_launch_files_of_the_project(path):
 @pytest.mark.parametrize("make", [flow_cases.goto_program, flow_cases.structured_program])
 @pytest.mark.parametrize("seed", first(3, range(9)))
 def test_lanes_take_the_same_ways(make, seed, monkeypatch):
-    monkeypatch.setattr(flow_runs, "Machine", lambda dispatch: ReadingMachine(dispatch, reading_of))
+    monkeypatch.setattr(flow_runs, "Machine", lambda dispatch, _=(): ReadingMachine(dispatch, reading_of))
     with np.errstate(all="ignore"):
         assert flow_runs.differences(*make(seed), 0x5A3C_B6D3) == []
 
@@ -76,11 +76,11 @@ def agree(benches):
 
 @pytest.mark.parametrize("row", first(0, ROWS), ids=lambda row: row.mnemonic)
 def test_every_row_of_lanes(row, monkeypatch):
-    monkeypatch.setattr(bench, "Machine", lambda dispatch: ReadingMachine(dispatch, reading_of))
+    monkeypatch.setattr(bench, "Machine", lambda dispatch, _=(): ReadingMachine(dispatch, reading_of))
     agree(lane_cases.benches(row, each_value))
 
 
 @pytest.mark.parametrize("row", first(0, MESSAGES), ids=lambda row: row.mnemonic)
 def test_every_message_of_lanes(row, monkeypatch):
-    monkeypatch.setattr(bench, "Machine", lambda dispatch: ReadingMachine(dispatch, reading_of))
+    monkeypatch.setattr(bench, "Machine", lambda dispatch, _=(): ReadingMachine(dispatch, reading_of))
     agree(message_cases.benches(row, each_value))
