@@ -14,12 +14,12 @@ import z3
 from msgspec import structs
 
 from visa_lsp.app.prove import BY_CONTENTS, BufferNeed, ProofResult
-from visa_lsp.app.prove.assume import assumption
+from visa_lsp.app.prove.assume import assumption, name_of
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness, IndexedRow
 from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
 from visa_lsp.app.prove.loaded_parts import find_loaded_parts
-from visa_lsp.app.prove.needs import Need, NeedFinder, loads_of
+from visa_lsp.app.prove.needs import Need, NeedFinder, loads_of, parts_of
 from visa_lsp.app.prove.payload import AXES, MAX_LOCAL, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment
 from visa_lsp.app.prove.spaces import (
@@ -58,7 +58,7 @@ from visa_lsp.program import regions
 from visa_lsp.program.model import Indirect
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.app.prove.walk import Meeting, Walker
 
@@ -76,14 +76,11 @@ MAX_MODEL_LOCAL_BYTES: Final = 1 << 15  # of an argument in shared local memory
 MAX_MODEL_LOCAL: Final = (64, 4, 4)  # work items along each axis of a group
 MAX_MODEL_GROUPS: Final = 4
 MAX_MODEL_VALUE: Final = 4096
-MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
 MAX_CONTENT_BYTES: Final = 1 << 12  # of a buffer, whose first contents a counterexample chooses
 MAX_LOADS: Final = 24  # whose values a counterexample chooses
 MAX_EXAMPLES: Final = 3  # launches of a counterexample to run
 PARTIAL_LOCAL_SIZE: Final = 10  # work items of a group whose thread is not full, whatever its SIMD width
 FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples of it
-MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
-MAX_STRIDE_BYTES: Final = 1024
 TILE: Final = 16  # work items along an axis of a tile, because compilers and programmers use multiples of it
 _MET: Final = "all work items of a group come to the barrier of line {}"
 _STAYS: Final = "accesses of shared local memory stay in their arrays (see the answers for bounds)"
@@ -550,26 +547,15 @@ class Prover:
         values = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
         own = set(atoms_of(access.offset))
         guarded: set[int] = set()
-        for part in access.path.parts if access.path.word == "and" else (access.path,):
+        for part in parts_of(access.path):
             found = set(atoms_of(part))
             if values & found and all(atom in own for atom in found if atom.line):
-                guarded |= self._axes_of(found & own) & set(self.axes)
+                guarded |= self._need_finder.axes_of(found & own) & set(self.axes)
         return guarded
-
-    def _axes_of(self, atoms: Collection[Atom]) -> set[int]:
-        """Return the axes whose ids occur in the values."""
-        pairs = enumerate(zip(self.symbols.ids, self.symbols.groups, strict=True))
-        return {axis for axis, ids in pairs if any(atom in atoms for part in ids for atom, _ in part.factors)}
 
     def _relations(self, access: ItemAccess, property_: str) -> _Contract:
         """Return relations of arguments and sizes that the author of a kernel may have assumed."""
-        pitches = [
-            (one, self._axes_of(atoms))
-            for atom in atoms_of(access.offset)
-            if atom.parts and not atom.divisor and atom.test is None and not atom.is_bits
-            for atoms in (set(atoms_of(*atom.parts)),)
-            for one in atoms
-        ]
+        pitches = self._need_finder.pitches_of([access])
         values = [(self._name(at), value) for at, value in self.symbols.values.items()]
         totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
         found = [
@@ -577,13 +563,12 @@ class Prover:
         ]
         found += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
         if property_ == "bounds":
-            widths = {atom for atom, _ in pitches}
-            found += [(f"{a} is positive", at_most(x * -1, -1)) for a, x in values if widths & set(atoms_of(x))]
+            found += [(f"{a} is positive", at_most(x * -1, -1)) for a, x in values if pitches.keys() & set(atoms_of(x))]
         if self._axes_under_guards(access):
             return found
         for a, x in values:
             # Only for a width of rows, because the proof itself is about the relation of other arguments to sizes.
-            numbered = [axes for atom, axes in pitches if any(atom is one for one, _ in x.factors)]
+            numbered = [pitches[atom] for atom, _ in x.factors if atom in pitches]
             if not numbered:
                 continue
             found += [
@@ -602,7 +587,7 @@ class Prover:
         return [question.condition(access.path, _ITEM), question.condition(outside, _ITEM)]
 
     def _name(self, index: int) -> str:
-        return self.walker.info.argument_name(index) or f"arg{index}"
+        return name_of(self.walker.info, index)
 
     def _bounds(self, group: _Group, *, search: bool = True) -> ProofResult:
         access = group.access

@@ -48,6 +48,11 @@ def find_fixed_values(conditions: Iterable[Claim]) -> dict[str, int]:
     return found
 
 
+def name_of(info: KernelInfo, index: int) -> str:
+    """Return the name of an argument, as assumptions write it."""
+    return info.argument_name(index) or f"arg{index}"
+
+
 def element_size(info: KernelInfo, index: int) -> int:
     """Return the number of bytes of an element of a buffer argument; 1 if its type is unknown."""
     words = info.type_of(index).replace("*", "").strip()
@@ -111,7 +116,7 @@ class _AssumptionReader:
         raise self.wrong("expected whole numbers, names, len(NAME), and + - * // %")
 
     def _index(self, name: str) -> int | None:
-        names = [self.info.argument_name(at) or f"arg{at}" for at in range(self.info.argument_count)]
+        names = [name_of(self.info, at) for at in range(self.info.argument_count)]
         return names.index(name) if name in names else None
 
     def _look_up(self, name: str) -> Sum:

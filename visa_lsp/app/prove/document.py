@@ -339,7 +339,9 @@ def _without_contradicted(results: list[ProofResult], prover: Prover, runs: Laun
 
 def _memory_name(info: KernelInfo, kind: str, index: int) -> str:
     """Return the name of a memory: that of its argument, else of its kind."""
-    return (info.argument_name(index) or f"arg{index}") if index >= 0 else kind
+    from visa_lsp.app.prove.assume import name_of  # loads NumPy
+
+    return name_of(info, index) if index >= 0 else kind
 
 
 def _with_faults(result: ProofResult, runs: LaunchRuns, buffers: Mapping[int, str]) -> ProofResult:

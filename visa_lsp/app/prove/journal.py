@@ -41,7 +41,7 @@ def worst_answers(results: Iterable[ProofResult]) -> list[ProofResult]:
 
 @dataclass(slots=True)
 class Journal:
-    """The writer's side. ``path`` is None if nobody reads it."""
+    """The writer's side; without a ``path`` it writes nothing."""
 
     kernel: str
     path: Path | None = None

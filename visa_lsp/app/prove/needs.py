@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import z3
 
-from visa_lsp.app.prove.assume import element_size
+from visa_lsp.app.prove.assume import element_size, name_of
 from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.solve import SymbolicItem
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove.walk import Walker
 
 MAX_FACTORS: Final = 3
-MAX_SYMBOLS: Final = 6  # of a formula's candidates
+MAX_SYMBOLS: Final = 9  # of a formula's candidates
 MAX_ACCESSES: Final = 64  # of a question
 MAX_END: Final = 1 << 31  # of an access, in bytes
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size no argument gives
@@ -81,21 +81,15 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """The need of a buffer: elements of ``bytes_each`` bytes; ``is_natural`` means that a host would recognise it.
+    """The need of a buffer: elements of ``bytes_each`` bytes. ``formula`` is None where no formula fits.
 
-    Otherwise ``nearest`` is the natural size that it exceeds; None if there is none, and ``formula`` is None where no
-    formula fits.
+    ``nearest`` is the natural size that the need exceeds; None if a host would recognise the need itself, or if there is none.
     """
 
     name: str
     bytes_each: int
     formula: Formula | None
     nearest: Formula | None = None
-
-    @property
-    def is_natural(self) -> bool:
-        """Whether the need is a contract."""
-        return self.formula is not None and self.nearest is None
 
     @property
     def natural(self) -> Formula | None:
@@ -149,7 +143,7 @@ class NeedFinder:
         return self._found[space, access]
 
     def _find(self, index: int, accesses: Sequence[ItemAccess]) -> Need:
-        name = self.walker.info.argument_name(index) or f"arg{index}"
+        name = name_of(self.walker.info, index)
         nothing = Need(name, element_size(self.walker.info, index), None)
         if not accesses or len(accesses) > MAX_ACCESSES:
             return nothing
@@ -214,9 +208,13 @@ class NeedFinder:
         local = [own.constant if own.is_constant else local[axis] for axis, own in enumerate(symbols.local)]
         guards = self._guards(self.accesses)
         totals = [local[axis] * (_GROUPS[at][axis] if axis in self.axes else 1) for axis in range(3)]
-        for atom, axes in self._pitches().items():
+        for atom, axes in self.pitches_of(self.accesses).items():
             # The width of rows that no condition names is the number of work items along the axis below.
-            if atom in made and atom not in {one for found in guards.values() for one in found} and min(axes):
+            if (
+                atom in made
+                and atom not in {one for found in guards.values() for one in found}
+                and min(axes, default=0)
+            ):
                 made[atom] = totals[min(axes) - 1]
         for axis, bounds in self._bounds_of_axes(made, local).items():
             totals[axis] = max(-(-one // local[axis]) * local[axis] for one in bounds)
@@ -236,9 +234,8 @@ class NeedFinder:
         for part in {part: None for one in accesses for part in parts_of(one.path)}:
             atoms = set(atoms_of(part))
             values = atoms & self._values.keys()
-            for axis, ids in enumerate(self._ids):
-                if values and atoms & ids:
-                    found.setdefault(axis, set()).update(values)
+            for axis in self.axes_of(atoms) if values else ():
+                found.setdefault(axis, set()).update(values)
         return found
 
     def _bounds_of_axes(self, made: Mapping[Atom, int], local: Sequence[int]) -> dict[int, list[int]]:
@@ -280,16 +277,19 @@ class NeedFinder:
         exchanged = self.pool.replace_atoms(term, lambda atom: number(made[atom]) if atom in made else None, {})
         return exchanged.constant if exchanged.is_constant else 0
 
-    def _pitches(self) -> dict[Atom, set[int]]:
-        """Return the arguments that ids are multiplied by, with the axes of these ids."""
+    def axes_of(self, atoms: set[Atom]) -> set[int]:
+        """Return the axes whose ids are among some atoms."""
+        return {axis for axis, ids in enumerate(self._ids) if ids & atoms}
+
+    def pitches_of(self, accesses: Iterable[ItemAccess]) -> dict[Atom, set[int]]:
+        """Return the arguments that are factors in offsets, with the axes of the ids that they are multiplied by."""
         found: dict[Atom, set[int]] = {}
-        for atom in atoms_of(*(one.offset for one in self.accesses)):
+        for atom in atoms_of(*(one.offset for one in accesses)):
             if not atom.parts or atom.divisor or atom.test is not None or atom.is_bits:
                 continue
             inner = set(atoms_of(*atom.parts))
-            axes = {axis for axis, ids in enumerate(self._ids) if inner & ids}
-            for value in inner & self._values.keys() if axes else ():
-                found.setdefault(value, set()).update(axes)
+            for value in inner & self._values.keys():
+                found.setdefault(value, set()).update(self.axes_of(inner))
         return found
 
     # ---- the farthest access
@@ -344,8 +344,8 @@ class NeedFinder:
             return nothing
         is_far, _, _, formula, rests = min(fits, key=lambda fit: fit[:3])
         if is_far or (len(set(rests)) > 1 and max(rests) > 0):
-            plain = [fit for fit in fits if fit[3].factor == 1] if self._guards([last]) else []
             compared = {atom for atoms in self._guards([last]).values() for atom in atoms}
+            plain = [fit for fit in fits if fit[3].factor == 1] if compared else []
             nearest = (
                 min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[2]))[3] if plain else None
             )
@@ -417,7 +417,7 @@ class NeedFinder:
         atoms = set(atoms_of(*(one.offset for one in accesses), *(one.path for one in accesses)))
         offsets = set(atoms_of(*(one.offset for one in accesses)))
         found = {
-            self.walker.info.argument_name(index) or f"arg{index}": value
+            name_of(self.walker.info, index): value
             for index, value in self.symbols.values.items()
             if any(atom in atoms for atom, _ in value.factors)
         }
@@ -434,7 +434,7 @@ class NeedFinder:
             found[f"global_size{suffix}"] = self.symbols.totals(axis)
             found[f"local_size{suffix}"] = self.symbols.local[axis]
             found[f"groups{suffix}"] = self.symbols.counts[axis]
-        return {name: value for name, value in list(found.items())[: MAX_SYMBOLS + 3] if not value.is_constant}
+        return {name: value for name, value in list(found.items())[:MAX_SYMBOLS] if not value.is_constant}
 
 
 def parts_of(path: Claim) -> tuple[Claim, ...]:
