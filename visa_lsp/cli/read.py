@@ -9,16 +9,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError, printable
-from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.read.prelude import PRELUDE
 from visa_lsp.app.read.pseudo_code import ReadFile, as_json, as_text, chosen, read_data
 from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say
-from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_report
-from visa_lsp.cli.text_inputs import SourceError, TextInputs, add_compiler
+from visa_lsp.cli.text_inputs import TextInputs, add_compiler
 
 if TYPE_CHECKING:
     import argparse
@@ -67,7 +66,6 @@ def read_command(args: argparse.Namespace) -> int:
         raise UserError("no input; name a text, an object or OpenCL C, or - for standard input")
     status = EXIT_OK
     files: list[ReadFile] = []
-    errors: list[dict[str, str]] = []
     with TextInputs(args) as inputs:
         for named in args.inputs:
             name = (args.stdin_filename or STDIN_NAME) if named == STDIN else named
@@ -76,20 +74,13 @@ def read_command(args: argparse.Namespace) -> int:
                     found = read_data(text, read_bytes(path), args.platform, say=say)
                     if found is None:
                         status = max(status, EXIT_FINDINGS)
-                        errors.append({"input": printable(name), "error": "the text has errors"})
+                        inputs.errors.append({"input": printable(name), "error": "the text has errors"})
                     else:
                         files.append(chosen(found, args.kernel, args.lines))
-            except SourceError as problems:
-                status = max(status, EXIT_FINDINGS)
-                errors.append({"input": printable(name), "error": printable(str(problems))})
-                for line in problems.lines:
-                    say(line)
             except UserError as error:
-                complain(str(error))
-                errors.append({"input": printable(name), "error": printable(str(error))})
-                status = EXIT_USAGE
+                status = max(status, inputs.report(name, error))
         if files or args.format == "json":
-            write_report(args.output, inputs.rename(_report(files, errors, args)), args.inputs)
+            write_report(args.output, inputs.rename(_report(files, inputs.errors, args)), args.inputs)
     return status
 
 

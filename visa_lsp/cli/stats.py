@@ -30,7 +30,7 @@ from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say, tell, whole_number
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.progress_line import Progress
-from visa_lsp.cli.text_inputs import SourceError, TextInputs, add_compiler
+from visa_lsp.cli.text_inputs import TextInputs, add_compiler
 from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
@@ -86,25 +86,17 @@ def stats_command(args: argparse.Namespace) -> int:
         return _compare(args)
     status = EXIT_OK
     paths: list[str] = []
-    errors: list[dict[str, str]] = []
     with TextInputs(args) as inputs:
         for named in args.inputs:
             try:
                 paths += [path for _, text in inputs.texts_of(named) for path in inputs_of(text)]
-            except SourceError as problems:
-                status = max(status, EXIT_FINDINGS)
-                errors.append({"input": printable(named), "error": printable(str(problems))})
-                for line in problems.lines:
-                    say(line)
             except UserError as error:
-                complain(str(error))
-                errors.append({"input": printable(named), "error": printable(str(error))})
-                status = EXIT_USAGE
+                status = max(status, inputs.report(named, error))
         args.inputs = paths
-        return max(status, _report_figures(args, inputs, errors))
+        return max(status, _report_figures(args, inputs))
 
 
-def _report_figures(args: argparse.Namespace, inputs: TextInputs, errors: list[dict[str, str]]) -> int:
+def _report_figures(args: argparse.Namespace, inputs: TextInputs) -> int:
     """Report the figures of texts, objects and dumps; return the exit status."""
     baseline = _baseline_to_write(args)
     known = read_known(args.baseline) if args.baseline and baseline is None else None
@@ -119,7 +111,7 @@ def _report_figures(args: argparse.Namespace, inputs: TextInputs, errors: list[d
             kernels += [replace(kernel, path=inputs.rename(kernel.path)) for kernel in one.result.kernels]
             dumps += one.result.dumps
             if one.result.status:
-                errors.append({"input": printable(args.inputs[number]), "error": printable(one.said.strip())})
+                inputs.errors.append({"input": printable(args.inputs[number]), "error": printable(one.said.strip())})
             if line.is_due():
                 line.show(f"{number + 1} of {len(args.inputs)} inputs")
     # Written first, so that an error here is the only JSON on standard output.
@@ -132,7 +124,7 @@ def _report_figures(args: argparse.Namespace, inputs: TextInputs, errors: list[d
         from visa_lsp.app.stats.dump_folder import find_undeclared_spills
 
         findings = tuple(find_undeclared_spills(dumps))
-    _print(kernels, dumps, errors, findings, args)
+    _print(kernels, dumps, inputs.errors, findings, args)
     tell(findings)
     limits = {"pressure": args.max_pressure, "spill_bytes": args.max_spill}
     exceeded = list(complaints(measures(kernels, dumps), limits, known, args.baseline or ""))

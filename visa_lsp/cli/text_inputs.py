@@ -8,8 +8,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, is_opencl
+from visa_lsp.cli.common import say
+from visa_lsp.cli.exits import complain
 
 if TYPE_CHECKING:
     import argparse
@@ -43,6 +46,7 @@ class TextInputs(ExitStack):
         super().__init__()
         self._args = args
         self._sources: dict[str, str] = {}  # the folder of compiled texts -> the name of their source
+        self.errors: list[dict[str, str]] = []  # of inputs without a text, as JSON has them
 
     def texts_of(self, path: str, kernel: str | None = None) -> Iterator[tuple[str, str]]:
         """Yield the name and the path of each text of an input, of OpenCL C only that of the ``kernel`` if it is given.
@@ -69,6 +73,16 @@ class TextInputs(ExitStack):
         for own in kernels_of(build) if kernel is None else [kernel]:
             text = str(program.path.with_name(f"{file_name(own)}.visaasm"))
             yield text, text
+
+    def report(self, name: str, error: UserError) -> int:
+        """Print why an input has no text, add it to ``errors``, and return the exit status."""
+        self.errors.append({"input": printable(name), "error": printable(str(error))})
+        if not isinstance(error, SourceError):
+            complain(str(error))
+            return EXIT_USAGE
+        for line in error.lines:
+            say(line)
+        return EXIT_FINDINGS
 
     def rename(self, words: str) -> str:
         """Return words in which compiled texts are named after their source."""
