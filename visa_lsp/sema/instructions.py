@@ -98,7 +98,9 @@ def _bind(ctx: BindingPass, node: tree.Instruction, row: Row, taken: int, before
     for word in [words[number] for number in wording.bad]:
         # On logic the finalizer accepts a saturation but does not write it.
         ignored = word.text == "sat" and row.saturation_dropped
-        ctx.problem("ignored-saturation" if ignored else "unknown-modifier", word.span, row=row, word=word.text)
+        kind = "ignored-saturation" if ignored else "unknown-modifier"
+        read = tuple([modifier for modifier, _ in wording.found])
+        ctx.problem(kind, word.span, row=row, word=word.text, read=read)
     for modifier in missing:
         if not wording.bad:
             ctx.problem("missing-modifier", name_span, row=row, modifier=modifier)

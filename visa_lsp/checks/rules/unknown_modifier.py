@@ -48,7 +48,10 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if ctx.dialect is Dialect.V42 and any(m.kind is Modifier.Kind.ANGLE for m in row.modifiers):
         message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any word in angle brackets)"
         return ctx.report(RULE, problem.place, message, severity=WARNING)
-    if ctx.dialect is Dialect.V42 and word.isdecimal() and any(m.any_number for m in row.modifiers):
+    read = problem.args["read"]
+    assert isinstance(read, tuple)
+    open_numbers = [m for m in row.modifiers if m.any_number and m not in read]
+    if ctx.dialect is Dialect.V42 and word.isdecimal() and open_numbers:
         message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any number)"
         return ctx.report(RULE, problem.place, message, severity=WARNING)
     if found:
