@@ -202,6 +202,7 @@ class Prover:
         self.axes = [0, 1, 2]  # the properties that the kernel uses
         self._flat_axes()
         self.cap: _Contract = []
+        self._largest_local = MAX_LOCAL  # along each axis, by the cap
         with suppress(OutOfTime):
             self._cap_groups()
             arrays = [group.access for group in self.groups if group.access.space[0] == ARRAY]
@@ -310,6 +311,7 @@ class Prover:
         if at and self._is_overhang(static, caps[at - 1]):
             at -= 1
         if at:
+            self._largest_local = caps[at]
             self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._cap_size(caps[at]))]
 
     def _is_overhang(self, static: Sequence[ItemAccess], size: int) -> bool:
@@ -539,8 +541,7 @@ class Prover:
         fixed = atoms_of(*(condition for _, condition in self.given))
         accesses = [group.access for group in self.groups]
         facts = [*self.facts, *(condition for _, condition in self.cap)]
-        cap = next((cap for cap in LOCAL_CAPS if self.cap and self.cap[0][1] == self._cap_size(cap)), MAX_LOCAL)
-        return NeedFinder(self.walker, self.solver, accesses, facts, fixed, self.axes, cap)
+        return NeedFinder(self.walker, self.solver, accesses, facts, fixed, self.axes, self._largest_local)
 
     def _axes_under_guards(self, access: ItemAccess) -> set[int]:
         """Return the axes whose ids occur in the offset of an access and are compared with an argument by its conditions."""

@@ -323,8 +323,8 @@ def _without_contradicted(results: list[ProofResult], prover: Prover, runs: Laun
         claims = [prover.claims[words] for words in one.assumptions if words in prover.claims]
         return (
             values is not None
-            and all(holds(claim, values) for claim in claims)
-            and all(holds(fact, values) is not False for fact in prover.facts)
+            and all(holds(claim, values, prover.pool) for claim in claims)
+            and all(holds(fact, values, prover.pool) is not False for fact in prover.facts)
         )
 
     shown = runs.lines.items()

@@ -6,12 +6,11 @@ that it does not contain were unknown.
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import convert, structs, to_builtins
+from msgspec import convert, json, structs
 
 from visa_lsp.app.prove import PROPERTIES, ProofResult
 
@@ -52,20 +51,20 @@ class Journal:
 
     def add(self, task: int, results: Iterable[ProofResult]) -> None:
         """Add the answers to a task."""
-        self._write({"task": task, "results": [to_builtins(one) for one in results]})
+        self._write({"task": task, "results": list(results)})
 
     def refute(self, results: Iterable[ProofResult]) -> None:
         """Add refutations by launches."""
-        self._write({"refuted": [to_builtins(one) for one in results]})
+        self._write({"refuted": list(results)})
 
     def finish(self, results: Iterable[ProofResult]) -> None:
         """Add the answers to all tasks, which later plans can only improve."""
-        self._write({"results": [to_builtins(one) for one in results]})
+        self._write({"results": list(results)})
 
     def _write(self, entry: dict[str, Any]) -> None:
         if self.path is not None:
-            with self.path.open("a", encoding="utf-8") as stream:
-                stream.write(f"{json.dumps({'kernel': self.kernel, **entry})}\n")
+            with self.path.open("ab") as stream:
+                stream.write(json.encode({"kernel": self.kernel, **entry}) + b"\n")
 
 
 @dataclass(slots=True)
@@ -92,8 +91,8 @@ def read_journal(path: Path, kernel: str) -> JournalAnswers:
     """Return what a journal has of a kernel; an incomplete last entry does not count."""
     answers = JournalAnswers()
     with suppress(OSError, ValueError):
-        for line in path.read_text("utf-8").splitlines():
-            entry = json.loads(line)
+        for line in path.read_bytes().splitlines():
+            entry = json.decode(line)
             results = convert(entry.get("results", entry.get("refuted", [])), list[ProofResult])
             if entry["kernel"] != kernel:
                 continue

@@ -16,6 +16,7 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.prove import PROPERTIES
 from visa_lsp.app.prove.answers import Example
 from visa_lsp.app.prove.confirm import MAX_GROUP, ROOM_BYTES
+from visa_lsp.app.prove.terms import FALSE, TRUE, number
 from visa_lsp.isa.model import Trait
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, LocalArg, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import with_budget
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
     from visa_lsp.app.prove.payload import LaunchSymbols
-    from visa_lsp.app.prove.terms import Atom, Claim, Sum
+    from visa_lsp.app.prove.terms import Claim, Sum, SumPool
     from visa_lsp.program.payload import KernelInfo
 
 MAX_ITEMS: Final = 256  # work items of a small launch
@@ -49,44 +50,10 @@ _SHAPES: Final[tuple[tuple[tuple[Triple, Triple], ...], ...]] = (
 UNDEFINED_SHAPES: Final = 2  # the first shapes, whose threads are partly filled, show reads of registers
 
 
-def evaluate(term: Sum, values: Mapping[str, int]) -> int | None:
-    """Return the value of a term in a launch; None if it depends on more than the launch."""
-    total = term.constant
-    for atom, factor in term.factors:
-        value = values.get(atom.name)
-        if atom.test is not None:
-            is_held = holds(atom.test, values)
-            value = None if is_held is None else evaluate(atom.parts[not is_held], values)
-        elif atom.parts:
-            parts = [evaluate(part, values) for part in atom.parts]
-            known = [part for part in parts if part is not None]
-            value = _combine(atom, known) if len(known) == len(parts) else None
-        if value is None:
-            return None
-        total += factor * value
-    return total
-
-
-def _combine(atom: Atom, parts: Sequence[int]) -> int:
-    if atom.divisor:
-        return parts[0] // atom.divisor
-    return parts[0] & parts[1] if atom.is_bits else prod(parts)
-
-
-def holds(claim: Claim, values: Mapping[str, int]) -> bool | None:
+def holds(claim: Claim, values: Mapping[str, int], pool: SumPool) -> bool | None:
     """Return whether a condition holds in a launch; None if it depends on more than the launch."""
-    if claim.word in ("true", "false"):
-        return claim.word == "true"
-    if claim.word in ("le", "eq", "fact"):
-        value = evaluate(claim.term, values)
-        if value is None:
-            return None
-        return value <= 0 if claim.word == "le" else value == 0 if claim.word == "eq" else value >= 1
-    parts = [holds(part, values) for part in claim.parts]
-    if claim.word == "not":
-        return None if parts[0] is None else not parts[0]
-    decisive = claim.word == "or"
-    return decisive if decisive in parts else None if None in parts else not decisive
+    decided = pool.replace_in(claim, lambda atom: number(values[atom.name]) if atom.name in values else None, {})
+    return {TRUE: True, FALSE: False}.get(decided)
 
 
 def values_of(config: LaunchConfig, symbols: LaunchSymbols, info: KernelInfo) -> dict[str, int] | None:
@@ -145,7 +112,12 @@ def run_first_launches(
         """Run a launch, keep the faults of the ``counted`` properties, and return the number of instructions."""
         wanted = [one for one in left if one in counted]
         steps = runs.steps_left(steps)
-        if steps < 1 or not wanted or values is None or any(holds(claim, values) is False for claim in given):
+        if (
+            steps < 1
+            or not wanted
+            or values is None
+            or any(holds(claim, values, symbols.pool) is False for claim in given)
+        ):
             return 0
         with suppress(LaunchError, UserError):
             watched = checkers(",".join(map(runs.checks_of, {*wanted, "bounds"})))
@@ -178,9 +150,9 @@ def run_first_launches(
     room = {f"bytes_{index}": ROOM_BYTES for index in symbols.sizes}
     budget = MAX_STEPS
     base = (proposal.even or proposal).read(path).config
-    for number, (values, is_even) in enumerate(_small_values(base, symbols, info)):
+    for place, (values, is_even) in enumerate(_small_values(base, symbols, info)):
         counted = [*(["race", "bounds"] if is_even else []), "divergence"]
-        counted += ["uninitialised"] if number < UNDEFINED_SHAPES else []
+        counted += ["uninitialised"] if place < UNDEFINED_SHAPES else []
         small = confirmer.launch_text(Example(values), "arange") if {*counted} & {*left} - {"bounds"} else None
         if small is not None and budget > 0:
             budget -= try_launch(small, {**room, **values}, counted, min(budget, MAX_STEPS // 4))

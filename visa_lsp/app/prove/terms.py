@@ -313,6 +313,8 @@ class SumPool:
 
     def common_bits(self, one: Sum, other: Sum, low: int, high: int) -> Sum:
         """Return the bits that two terms have in common, a number from ``low`` to ``high``."""
+        if one.is_constant and other.is_constant:
+            return number(one.constant & other.constant)
         parts = sorted(
             (one, other), key=lambda term: (term.level, [(a.number, f) for a, f in term.factors], term.constant)
         )
@@ -464,6 +466,8 @@ class SumPool:
                 return at_most(term, 0)
             case "eq":
                 return equal(term, 0)
+            case "fact" if term.is_constant:
+                return TRUE if term.constant >= 1 else FALSE
             case "fact":
                 return Claim("fact", term, level=term.level)
             case "not":
