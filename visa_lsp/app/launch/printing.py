@@ -47,7 +47,7 @@ from visa_lsp.app.launch.profile import profile_lines, profile_values
 from visa_lsp.sim.faults import WorkItem, items_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from visa_lsp.app.launch.report import BufferReport, RunReport
     from visa_lsp.sim.dispatch import RecordedMessages
@@ -179,7 +179,7 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {word}: {values['text']}"
     for who, key in (("work items", "items"), ("of the other party", "other_items")):
         if values[key]:
-            yield f"    {who}: {items_text(tuple(_item(one) for one in values[key]))}"
+            yield f"    {who}: {items_words(values[key])}"
     parties = ("place", "excerpt"), ("other_place", "other_excerpt")
     for place, excerpt in dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties):
         if excerpt:
@@ -193,8 +193,9 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
         yield f"    and {values['count'] - 1} more at {lines}"
 
 
-def _item(values: Mapping[str, Any]) -> WorkItem:
-    return WorkItem(values["lane"], tuple(values["global"]), tuple(values["local"]))
+def items_words(items: Iterable[Mapping[str, Any]]) -> str:
+    """Return work items, given as in JSON, in words."""
+    return items_text(tuple([WorkItem(one["lane"], tuple(one["global"]), tuple(one["local"])) for one in items]))
 
 
 def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> Iterator[str]:

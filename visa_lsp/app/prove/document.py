@@ -218,7 +218,7 @@ def prove_kernel(
     """
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
-    from visa_lsp.app.launch.report import source_of
+    from visa_lsp.app.launch.report import sources_of
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption, find_fixed_values
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
@@ -288,7 +288,7 @@ def prove_kernel(
 
     results, walker = answers(walk_loop, options.properties)
     buffers = {one.line: _memory_name(info, *one.space) for one in walker.accesses}
-    sources = {inst.line + 1: source_of(kernel, at) for at, inst in enumerate(kernel.instructions)}
+    sources = {inst.line + 1: place for inst, place in zip(kernel.instructions, sources_of(kernel), strict=True)}
 
     def complete(one: ProofResult) -> ProofResult:
         place = sources.get(one.line)

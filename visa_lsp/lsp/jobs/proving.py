@@ -44,26 +44,10 @@ def prove(
         )
     except (UserError, OSError, ValueError) as error:
         return {"ok": False, "error": str(error)}
+    from visa_lsp.app.launch.printing import items_words  # loads NumPy
+
     results = results_json(found)
-    _add_sources(results, text or "", path)
+    for fault in (fault for one in results for fault in one.get("faults", ())):
+        fault["work_items"] = items_words(fault.get("items", ()))
+        fault["other_work_items"] = items_words(fault.get("other_items", ()))
     return {"ok": True, "results": results, "needs": needs_json([found]), "text": as_text([found])}
-
-
-def _add_sources(results: list[dict[str, Any]], text: str, path: str | None) -> None:
-    """Add the source line of each line (``source``, as faults have it), as far as the text names it, and work items in words."""
-    from visa_lsp.ide.features.source_lines import stretches_of_text
-    from visa_lsp.sim.faults import WorkItem, items_text
-
-    folder = Path(path).parent if path else Path()
-    lines = {
-        line + 1: f"{folder / source.file}:{source.line}"
-        for source, first, last, _ in stretches_of_text(text)
-        for line in range(first, last + 1)
-    }
-    for one in results:
-        if one["line"] in lines:
-            one["source"] = lines[one["line"]]
-        for fault in one.get("faults", ()):
-            for key, said in (("items", "work_items"), ("other_items", "other_work_items")):
-                items = (WorkItem(i["lane"], tuple(i["global"]), tuple(i["local"])) for i in fault.get(key, ()))
-                fault[said] = items_text(tuple(items))
