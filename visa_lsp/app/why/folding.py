@@ -1,13 +1,12 @@
 """Folds nodes that are alike into the nearest of them: one instruction in many threads, one source line many times.
 
-Invariant: first differences, parties of races and steps of the reference are not folded, and few nodes neither.
+Invariant: first differences, parties of races and steps of the reference are not folded, nor are fewer than four nodes.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.launch.report import sources_of
 from visa_lsp.app.why.dependences import Unwritten
 
 if TYPE_CHECKING:
@@ -22,11 +21,10 @@ _MIN_ALIKE: Final = 4  # because the values of two or three, such as those of a 
 def fold_alike(run: Dependences, nodes: Sequence[SliceNode]) -> list[SliceNode]:
     """Return the nodes in their order, those that are alike as one, with the links between what is left."""
     rivals = {id(rival) for node in nodes for rival in node.rivals}
-    sources: dict[int, list[tuple[str, int] | None]] = {}
     groups: dict[object, list[SliceNode]] = {}
     for node in nodes:
         is_own = node.is_first or node.is_diverted or node.of_reference or node.rivals or id(node) in rivals
-        groups.setdefault(id(node) if is_own else _likeness(run, node, sources), []).append(node)
+        groups.setdefault(id(node) if is_own else _likeness(run, node), []).append(node)
     kept = {id(node): group[0] if len(group) >= _MIN_ALIKE else node for group in groups.values() for node in group}
     for group in groups.values():
         first = group[0]
@@ -45,7 +43,7 @@ def _without(node: SliceNode, causes: Iterable[SliceNode]) -> list[SliceNode]:
     return list({id(cause): cause for cause in causes if cause is not node}.values())
 
 
-def _likeness(run: Dependences, node: SliceNode, sources: dict[int, list[tuple[str, int] | None]]) -> object:
+def _likeness(run: Dependences, node: SliceNode) -> object:
     """Return what nodes that are alike have in common: opcode and source line, else the instruction."""
     nearest = node.steps[0]
     if isinstance(nearest, Unwritten):
@@ -54,7 +52,5 @@ def _likeness(run: Dependences, node: SliceNode, sources: dict[int, list[tuple[s
         code = run.recorder.activations[nearest.owner].code
         return nearest.kind, id(code), nearest.where
     code, pc = run.owner(nearest.row).code, int(run.pcs[nearest.row])
-    if id(code) not in sources:
-        sources[id(code)] = sources_of(code.kernel)
-    place = sources[id(code)][pc]
+    place = run.source(nearest.row)
     return id(code), (code.kernel.instructions[pc].row.mnemonic, place) if place is not None else pc

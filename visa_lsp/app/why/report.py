@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.app.launch.expectation_words import finite, index_words, numbers
-from visa_lsp.app.launch.report import source_excerpt, source_of
+from visa_lsp.app.launch.report import source_excerpt
 from visa_lsp.app.why.dependences import Execution, Unwritten
 from visa_lsp.program.model import General, Indirect, RawOperand
 from visa_lsp.program.operand_text import OperandNames, instruction
@@ -119,7 +119,7 @@ class Describer:
         )
         here = [step for step in steps if (run.owner(step.row), int(run.pcs[step.row])) == (owner, pc)]
         lanes = sorted({lane for step in here if (lane := self._lane(step)) is not None})
-        place = source_of(owner.code.kernel, pc)
+        place = run.source(nearest.row)
         excerpt = source_excerpt(source, place) if place is not None else ("", "")
         return WhyNode(
             number, "missing" if found.of_reference else "instruction", _plain(text),
