@@ -93,14 +93,14 @@ def _make_move(site: Site, message: ElementMessage) -> Op:
     open_ = messages.open_memory(site, message.memory)
     pitch = site.scalar_of(address.pitch)
     each = np.arange(columns)
-    nobody, nothing = np.zeros(columns, np.int64), np.zeros((columns, cell), np.uint8)
+    no_lanes, no_cells = np.zeros(columns, np.int64), np.zeros((columns, cell), np.uint8)
     no_dwords = np.zeros(columns, np.uint32)
 
     def move_dwords(
         f: Frame, row: int, found: tuple[Space | None, int], at: Array, active: Array, mask: int, unread: Array | None
     ) -> None:
         own = no_dwords if view is None else f.views[view][row]
-        lanes = nobody if single else active
+        lanes = no_lanes if single else active
         if write:
             messages.store32(f, found, at, own if mask == full else own[active], lanes, alignment)
             return
@@ -115,8 +115,8 @@ def _make_move(site: Site, message: ElementMessage) -> Op:
     def move_cells(
         f: Frame, row: int, found: tuple[Space | None, int], at: Array, active: Array, _mask: int, unread: Array | None
     ) -> None:
-        own = nothing if view is None else f.views[view][row].reshape(columns, cell)
-        lanes = nobody if single else active
+        own = no_cells if view is None else f.views[view][row].reshape(columns, cell)
+        lanes = no_lanes if single else active
         if write:
             messages.store(f, found, at, np.ascontiguousarray(own[active, first : first + size]), lanes, alignment)
             return

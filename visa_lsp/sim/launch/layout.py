@@ -42,7 +42,7 @@ class Geometry:
     walk_order: Triple = (0, 1, 2)
     global_size: Triple | None = None  # if the last groups may be partial
     enqueued: Triple | None = None  # in a partial group: the size of the full ones
-    given_dimensions: int = 0  # 0: as many as have several work items
+    given_dimensions: int = 0  # 0 counts those with several work items
 
     @property
     def totals(self) -> Triple:
