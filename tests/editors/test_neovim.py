@@ -49,7 +49,7 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     assert seen["why"]["title"] == "y[1]"
     assert seen["why"]["list"][0]["lnum"] == line_of(kernel.text, "scatter4_scaled") + 1
     assert seen["prove"]["ok"] or "prove" in seen["prove"]["error"]  # Z3 may be missing
-    assert seen["read"]["lines"][0].startswith("kernel saxpy(")
+    assert seen["read"]["lines"][0].startswith("kernel void saxpy(")
     assert seen["completed"] == [["bounds"], ["saxpy"], ["y[0]"]]
     if editor.version >= (0, 11):  # earlier ones know no ranges
         shape = seen["shape"]

@@ -34,7 +34,7 @@ export const passed = await steps(
       await page.keyboard.press('Control+b');
       await goTo(page, lineOf('    mad (M1, 16) V0062'));
       await command(page, 'vISA: Read as Code');
-      await lineWith(1, 'kernel mandel(global uchar4 *img').waitFor({ timeout: LONG });
+      await lineWith(1, 'kernel void mandel(global uchar4 *img').waitFor({ timeout: LONG });
       await until(page, 'the partner', async () => (await marked(1)).join() === 'V0062 = fma(V0063 * 2.0f, V0062, V0060);' || (await marked(1)), (found) => found === true);
       await photograph(page, pictures, 'read-as-code-light');
     },
