@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.flow.steps import Access, AccessPurpose, Space, variable_key
+from visa_lsp.flow.steps import Access, AccessPurpose, Space, number_of, space_of, variable_key
 from visa_lsp.flow.storage import MAX_VARIABLE_BITS, Storage
 from visa_lsp.isa.model import FieldKind, FlowClass, Instruction, PredicateUse, Role, Shape, Slot, Trait
 from visa_lsp.isa.types import ExecControl
@@ -22,6 +22,7 @@ from visa_lsp.program.model import (
     General,
     Indirect,
     Inst,
+    Kernel,
     Predicate,
     PredicateOperand,
     RawOperand,
@@ -57,6 +58,17 @@ def exec_control_of(inst: Inst) -> ExecControl:
 def accesses_of(inst: Inst, storage: Storage) -> tuple[Access, ...]:
     """Return the accesses of an instruction."""
     return tuple(_accesses(inst, storage, _moved_bytes(inst, storage.grf_bytes)))
+
+
+def read_bytes_of(kernel: Kernel, storage: Storage) -> dict[int, int]:
+    """Return the bytes of each variable that some instruction of a body may read, as bits; aliases count with their root."""
+    found: dict[int, int] = {}
+    for inst in kernel.instructions:
+        for access in accesses_of(inst, storage):
+            if space_of(access.variable) is Space.GENERAL and not access.writes:
+                root = number_of(access.variable)
+                found[root] = found.get(root, 0) | access.possible
+    return found
 
 
 def _moved_bytes(inst: Inst, grf_bytes: int) -> Mapping[str, int]:

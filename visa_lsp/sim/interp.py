@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.flow.bit_accesses import accesses_of
-from visa_lsp.flow.steps import Space, number_of, space_of
+from visa_lsp.flow.bit_accesses import read_bytes_of
 from visa_lsp.flow.storage import Storage, storage_of
 from visa_lsp.flow.structured_words import structure_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
@@ -130,14 +129,8 @@ class Code:
 
     @cached_property
     def read_bytes(self) -> Mapping[int, int]:
-        """The bytes of each variable of the body that some instruction may read, as bits; aliases count with their root."""
-        found: dict[int, int] = {}
-        for inst in self.kernel.instructions:
-            for access in accesses_of(inst, self.storage):
-                if space_of(access.variable) is Space.GENERAL and not access.writes:
-                    root = number_of(access.variable)
-                    found[root] = found.get(root, 0) | access.possible
-        return found
+        """The bytes of each variable of the body that some instruction may read, as bits."""
+        return read_bytes_of(self.kernel, self.storage)
 
     def _joins(self) -> set[int]:
         """Return the places where lanes may wait: the targets of forward gotos, and the places after backward ones."""

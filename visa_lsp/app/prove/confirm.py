@@ -25,7 +25,7 @@ from visa_lsp.sim.observers.checkers import checkers
 from visa_lsp.zeinfo.write import scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from visa_lsp.app.launch.file import LaunchFile
@@ -175,12 +175,6 @@ class LaunchRuns:
                 ShownFault(_lines_of(own), fault_values(report, one)) for one, own in parties
             ]
         return set(lines)
-
-    def drop_races_at(self, lines: Collection[int]) -> None:
-        """Forget the races of some lines."""
-        for key, faults in list(self.shown.items()):
-            if key[0] == "race":
-                self.shown[key] = [one for one in faults if one.lines.isdisjoint(lines)]
 
 
 def _lines_of(faults: Iterable[Fault]) -> frozenset[int]:

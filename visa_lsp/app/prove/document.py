@@ -222,12 +222,10 @@ def prove_kernel(
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption, find_fixed_values
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
-    from visa_lsp.app.prove.loaded_parts import has_unread_parts
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
     from visa_lsp.app.prove.small_launches import fixed_keys, run_first_launches
     from visa_lsp.app.prove.solve import exclusion
     from visa_lsp.app.prove.walk import TooLong, Walker, has_loop
-    from visa_lsp.app.read.effects import Effects
     from visa_lsp.app.ze_info import find_or_infer_ze_info
     from visa_lsp.companions import Beside
     from visa_lsp.sim.launch.config import LaunchError
@@ -276,11 +274,6 @@ def prove_kernel(
         except (TooLong, RecursionError) as error:
             why = str(error) or "its conditions are nested too deeply"
             return with_shown_lines(_unknown(kernel.name, tuple(properties), why), runs.lines, kernel.name), walker
-        # An element that a load takes and nothing reads is no race, though the simulator reports it.
-        effects = Effects(kernel, platform.grf_bytes)
-        runs.drop_races_at(
-            {one.line for one in walker.accesses if has_unread_parts(one, kernel, effects, platform.grf_bytes)}
-        )
         left = max(1.0, end - monotonic())
         prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races, journal=journal)
         results = _without_contradicted(prover.results(properties), prover, runs)
