@@ -964,6 +964,8 @@ def _is_round(number: int) -> bool:
 def float_text(number: float, value: Immediate) -> str:
     """Return a floating-point constant in the syntax of C."""
     type_ = value.type
+    if type_ is ty.F and np.isinf(number):
+        return "INFINITY" if number > 0 else "-INFINITY"
     if type_ is ty.BF or not np.isfinite(number):
         bits = (
             f"(ushort)0x{value.bits & 0xFFFF:x}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
@@ -126,6 +127,35 @@ class CodePrinter:
             for inst in kernel.instructions
             for value in inst.values
         )
+        self._local_array = self._find_local_array()
+
+    def _find_local_array(self) -> PointerArgument | None:
+        """Return a name for shared local memory whose accesses all have elements of one size; None for others."""
+        shared = [one for one in self._transfers() if _is_slm(one.memory)]
+        sizes = {one.size for one in shared}
+        if self._has_tags or len(sizes) != 1:
+            return None
+        (size,) = sizes
+        types = [
+            type_
+            for one in shared
+            if (type_ := self._type_of_data(one)) is not None and type_.size == size and c_type(type_) in _NUMBERS
+        ]
+        word = c_type(Counter(types).most_common(1)[0][0] if types else UNSIGNED[size])
+        return PointerArgument(f"slm_{word}", word)
+
+    def _transfers(self) -> Iterator[Transfer]:
+        for routine in self.reading.routines:
+            for one in flat(routine.body):
+                for part in one.parts if isinstance(one, Both) else (one,):
+                    if isinstance(part, Transfer):
+                        yield part
+
+    def _type_of_data(self, access: Transfer) -> DataType | None:
+        if access.value is not None:
+            return self.printer.type_of(access.value)
+        declared = self.kernel.variable(access.data.var)
+        return declared.type if declared is not None else None
 
     def body(self) -> Iterator[Line]:
         """Yield the lines of a body and of its routines."""
@@ -200,7 +230,9 @@ class CodePrinter:
                 for name, one in self.cells.declarations.items()
                 if not one.count and one.type not in _NUMBERS and not one.is_shared
             }
-            tidier = Tidier(main, known, kinds, vectors, {name: self.cells.declarations[name].type for name in arrays})
+            types = {name: self.cells.declarations[name].type for name in arrays}
+            floats = [one.name for one in self.names.parameters if re.match(r"(?:float|half|double)\d* ", one.text)]
+            tidier = Tidier(main, known, kinds, vectors, types, frozenset(floats))
             tidier.run()
             known |= tidier.types
             _note_names(main, known.keys())
@@ -217,6 +249,9 @@ class CodePrinter:
                 top.append(Node(f"{known[name]};"))
             else:
                 _place(main, name, known[name])
+        local = self._local_array
+        if local is not None and any(local.name in one.own_names() for one in walk(main)):
+            top.append(Node(f"local {local.element} *{local.name} = (local {local.element} *)slm;"))
         main[:0] = top
 
     def _predicates(self) -> list[str]:
@@ -567,7 +602,7 @@ class CodePrinter:
             else:
                 return None
             place = self._place(access, spots[0].type, 0)
-            pair = (f"&{place}", where) if access.write else (where, f"&{place}")
+            pair = (_address_of(place), where) if access.write else (where, _address_of(place))
             return Node(f"{prefix}memcpy({pair[0]}, {pair[1]}, {count * size});", access.places)
         parts = [f"{name}.{'xyzw'[n] if count <= 4 else f's{n:x}'}" for n in range(count)] if count <= 16 else []
         if texts != parts or declared.type != f"{c_type(spots[0].type)}{count}":
@@ -656,7 +691,7 @@ class CodePrinter:
         strict = real or signed or access.update in ("min", "max")
         kind = known if known is kind or (not strict and known.is_int) else kind
         place = self._place(access, kind, 0)
-        address = place.removeprefix("*") if place.startswith("*(") else f"&{place}"
+        address = _address_of(place)
         control = access.control
         word = _ATOMICS.get(access.update, access.update)
         values = [self._into(source, kind, access.size, control) for source in access.sources]
@@ -716,11 +751,18 @@ class CodePrinter:
                 found = self._pointer(term) if factor == 1 else None
                 if found is not None:
                     return found
+        if _is_slm(memory) and not self._has_tags:
+            return self.names.shared or self._local_array
         return None
 
     def _place(self, access: Transfer, kind: DataType, element: int, count: int = 1, word: str = "") -> str:
         """Return the place of an element of an access, as an lvalue of a type."""
-        word = word or c_type(kind) + (str(count) if count > 1 else "")
+        scalar, word = c_type(kind), word or c_type(kind) + (str(count) if count > 1 else "")
+        known = self._pointer_of(access)
+        if known is not None and known.element == scalar != word:
+            first = self._index(access, scalar, kind.size, element)
+            if first is not None:
+                return f"*({word} *)&{first}"
         found = self._index(access, word, kind.size * count, element)
         if found is not None:
             return found
@@ -759,6 +801,7 @@ class CodePrinter:
                     if factor == size
                     else f"{text.within(8)} * {factor // size}"
                 )
+        number = _without_tag(number) if _is_slm(memory) else number
         if number % size:
             return None
         if number or not parts:
@@ -827,8 +870,7 @@ class CodePrinter:
             parts.append(text.within(SUM) if factor == 1 else f"{text.within(8)} * {factor}")
         if isinstance(access.offset, General):
             parts.append(self.printer.exact(access.offset, UNIFORM).within(SUM))
-        number = (number & 0xFFFFFFFF) % _TAG
-        number -= _TAG if number > _TAG >> 1 else 0
+        number = _without_tag(number)
         if number or not parts:
             parts.append(str(number))
         if self._has_tags and parts != [str(number)]:
@@ -1080,6 +1122,17 @@ def _to_signed(value: Immediate) -> int:
 def _to_number(value: Immediate) -> int:
     number = int(immediate(value, 1)[0])
     return number - (1 << 32) if value.type is ty.UD and number >> 31 else number
+
+
+def _address_of(place: str) -> str:
+    """Return the address of an lvalue."""
+    return place[1:] if place.startswith("*(") else f"&{place}"
+
+
+def _without_tag(number: int) -> int:
+    """Return an offset in shared local memory, which may be negative, without the bits that mark it as one."""
+    number = (number & 0xFFFFFFFF) % _TAG
+    return number - _TAG if number > _TAG >> 1 else number
 
 
 def _is_slm(memory: MemoryPlace) -> bool:

@@ -82,6 +82,7 @@ class ReadingNames(Struct, frozen=True):
     simd: int
     surfaces: Mapping[int, PointerArgument]  # binding table index -> argument
     pointers: Mapping[tuple[int, int], PointerArgument]  # (root variable, byte) with an address -> argument
+    shared: PointerArgument | None  # the argument at the start of shared local memory
     parameters: tuple[Parameter, ...]
     bound: Mapping[tuple[int, int, int], Bound]  # (root variable, byte, size) -> the value that a launch puts there
     inputs: Mapping[int, int]  # root variable -> its first byte in the registers that a launch fills
@@ -153,7 +154,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
     launch = _LaunchNames(kernel, platform, info, parameters, simd)
     surfaces = {one.bti_value: launch.pointer(one.arg_index) for one in info.bindings} if info is not None else {}
     return ReadingNames(
-        kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, tuple(parameters),
+        kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(), tuple(parameters),
         launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, launch.ids,
     )  # fmt: skip
 
@@ -234,6 +235,13 @@ class _LaunchNames:
             return PointerArgument(f"arg{index}")
         element, star, _ = entry.type_name.partition(";")[0].rpartition("*")
         return PointerArgument(self.names[index], _parameter_type(element.strip()) if star else "")
+
+    def find_shared(self) -> PointerArgument | None:
+        """Return the only local argument of a kernel without local arrays; it starts where the memory does."""
+        if self.info is None or self.info.env.slm_size:
+            return None
+        local = {one.arg_index for one in self.info.payload if one.kind == "local"}
+        return self.pointer(local.pop()) if len(local) == 1 else None
 
     def _fill(self, layout: LaunchLayout, platform: Platform, simd: int) -> None:
         assert self.info is not None

@@ -274,6 +274,12 @@ static inline half pow_half(half a, half b) { return (half)pow_double(a, b); }
 #define fmax(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); a_ > b_ || b_ != b_ ? a_ : b_; })
 #define fmod(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); (__typeof__(a_))(fmod)((double)a_, (double)b_); })
 #define divide(a, b) ((a) / (b))
+/* The quotient of a divisor that is scaled, so that its reciprocal is no denormal number. */
+static inline float scaled_divide(float a, float b) {
+    uint exponent = as_uint(b) & 0x7f800000;
+    float scale = exponent >= 0x64000000 ? 0x1p-32f : exponent == 0 ? 0x1p32f : 1.0f;
+    return recip(b * scale) * a * scale;
+}
 #define average(a, b) (((a) + (b)) / 2)
 /* a * b + c, rounded once */
 static inline double fma_double(double a, double b, double c) { return (fma)(a, b, c); }

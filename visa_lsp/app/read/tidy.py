@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from visa_lsp.app.read.expressions import RELATION, SUM, UNARY, Text, negate
+from visa_lsp.app.read.expressions import ATOM, CHOICE, RELATION, SUM, UNARY, Text, negate
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.isa import types as ty
 
@@ -35,10 +35,18 @@ _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
 _ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
 _COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
 _MIN_COPIES: Final = 3
+_MAX_STEADY: Final = 24  # characters of a value that moves into a loop
+_MAX_CHOICE: Final = 90  # characters of a value that is chosen
+_EXPONENT: Final = re.compile(r"(\w+) = as_u?int\(([\w.]+)\) & 0x7f800000;")
+_SCALE: Final = re.compile(
+    r"(\w+) = \((\w+) >= 0x64000000\) \? 2\.3283064e-10f : \(\((?:\2) == 0\) \? 4\.2949673e\+09f : 1\.0f\);"
+)
+_SCALE_ROUNDS: Final = 4  # each may make the terms of another sum offsets that are only divided
 _SETS: Final = re.compile(r"\b(\w+)(?:\.\w+|\[[^\]]*\])?(?: [-+*/&|^]?= | <<= | >>= |\+\+|--)")
 _PLAIN: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)"
 )
+_NEGATED: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "!=": "==", "==": "!="}
 _MIRROR: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "==": "=="}
 
 
@@ -63,6 +71,10 @@ class Node:
     names: frozenset[str] = frozenset()
     value: Text | None = None
 
+    def texts(self) -> tuple[str, ...]:
+        """Return its own lines."""
+        return (self.text,) if self.tail is None else (self.text, self.tail.text)
+
     def own_names(self) -> set[str]:
         """Return the words of its own lines."""
         return set(WORD.findall(self.text)) | (set(WORD.findall(self.tail.text)) if self.tail is not None else set())
@@ -86,10 +98,13 @@ class Tidier:
         kinds: Mapping[str, ty.DataType],
         vectors: Mapping[str, str],
         arrays: Mapping[str, str],
+        floats: frozenset[str] = frozenset(),  # arguments that are, or have, floats
     ) -> None:
         self.code, self.types, self.kinds = code, dict(types), dict(kinds)
-        self.vectors, self.arrays = vectors, arrays
+        self.vectors, self.arrays, self.floats = vectors, arrays, floats
         self.counts: Counter[str] = Counter()
+        self.sets: Counter[str] = Counter()
+        self.is_scaled = False
         self.given = frozenset(types)
 
     def run(self) -> None:
@@ -105,18 +120,27 @@ class Tidier:
         self._count_words()
         self._inline(self.code)
         self._scale()
+        self.is_scaled = True
         self._change(_short_index)
         self._by_lane(self.code)
         self._halves(self.code)
         self._copies(self.code)
         self._count_words()
         self._inline(self.code)
+        self._count_words()
+        self._test_first(self.code)
         self._join(self.code)
+        self._choose(self.code)
+        self._count_words()
+        self._inline(self.code)
+        self._divisions()
         self._loops(self.code)
 
     def _count_words(self) -> None:
         self.counts.clear()
+        self.sets.clear()
         for node in walk(self.code):
+            self.sets.update(hit[1] for hit in _SETS.finditer(node.text))
             self.counts.update(WORD.findall(node.text))
             if node.tail is not None:
                 self.counts.update(WORD.findall(node.tail.text))
@@ -176,9 +200,7 @@ class Tidier:
 
     def _spread_copies(self) -> None:
         """Use the source of a copy instead of the copy, where both are assigned once."""
-        sets: Counter[str] = Counter()
-        for node in walk(self.code):
-            sets.update(hit[1] for hit in _SETS.finditer(node.text))
+        sets = self.sets
         top = {hit[1] for node in self.code if node.inner is None for hit in _SETS.finditer(node.text)}
         for code in list(_lists(self.code)):
             at = 0
@@ -336,44 +358,60 @@ class Tidier:
 
     def _scale(self) -> None:
         """Let variables that are only used as `V / 4`, because they are offsets in bytes, count elements."""
-        names: Counter[str] = Counter()
-        for node in walk(self.code):
-            names.update(hit[1] for hit in re.finditer(r"\b(\w+) / (?:2|4|8|16)\b", node.text))
-        for name, count in names.items():
-            if name not in self.types:
-                continue
-            texts = [node.text for node in walk(self.code)] + [
-                node.tail.text for node in walk(self.code) if node.tail is not None
-            ]
-            uses = sum(len(re.findall(rf"\b{name}\b", text)) for text in texts)
-            sets = [node for node in walk(self.code) if re.match(rf"{name} (?:[-+]?)= ", node.text)]
-            if uses != count + len(sets):
-                continue
-            changes = [_split_shift(node, name) for node in sets]
-            known = [one for one in changes if one is not None]
-            if not known or len(known) != len(changes):
-                continue
-            shifts = {one[0] for one in known if one[0]}
-            divisors = {int(hit) for text in texts for hit in re.findall(rf"\b{name} / (\d+)\b", text)}
-            if len(shifts) != 1 or any((1 << max(shifts)) % divisor for divisor in divisors):
-                continue
-            (shift,) = shifts
-            if any(not one[0] and one[1] % (1 << shift) for one in known):
-                continue
-            for node, (own, number, text) in zip(sets, known, strict=True):
-                if own:
-                    node.text = f"{name} = {text};"
-                    node.value = (
-                        None
-                        if node.value is None
-                        else replace(node.value, text=text, rank=0, low=-(1 << 31), high=(1 << 31) - 1)
-                    )
-                else:
-                    node.text = re.sub(r"= .*;", f"= {number >> shift};", node.text)
-            factors = {divisor: (1 << shift) // divisor for divisor in divisors}
-            self._change(partial(_without_divisor, name, factors))
+        for _ in range(_SCALE_ROUNDS):
+            names: Counter[str] = Counter()
+            for node in walk(self.code):
+                names.update(hit[1] for hit in re.finditer(r"\b(\w+) / (?:2|4|8|16)\b", node.text))
+            changed = [self._scale_one(name, count) for name, count in names.items() if name in self.types]
+            if not any(changed):
+                break
+        self._count_words()
+        self._spread_copies()
         self._count_words()
         self._inline(self.code)
+
+    def _scale_one(self, name: str, count: int) -> bool:
+        """Let a variable with a number of uses as `V / 4` count elements; return whether it does."""
+        texts = [text for node in walk(self.code) for text in node.texts()]
+        uses = sum(len(re.findall(rf"\b{name}\b", text)) for text in texts)
+        sets = [node for node in walk(self.code) if re.match(rf"{name} (?:[-+]?)= ", node.text)]
+        if uses != count + len(sets):
+            return False
+        divisors = {int(hit) for text in texts for hit in re.findall(rf"\b{name} / (\d+)\b", text)}
+        known = [one for node in sets if (one := _split_shift(node, name)) is not None]
+        if not known or len(known) != len(sets):
+            return self._divide_sums(name, sets, min(divisors), divisors)
+        shifts = {one[0] for one in known if one[0]}
+        if len(shifts) != 1 or any((1 << max(shifts)) % divisor for divisor in divisors):
+            return False
+        (shift,) = shifts
+        if any(not one[0] and one[1] % (1 << shift) for one in known):
+            return False
+        for node, (own, number, text) in zip(sets, known, strict=True):
+            if own:
+                node.text = f"{name} = {text};"
+                node.value = _as_index(node.value, text, 0)
+            else:
+                node.text = re.sub(r"= .*;", f"= {number >> shift};", node.text)
+        factors = {divisor: (1 << shift) // divisor for divisor in divisors}
+        self._change(partial(_without_divisor, name, factors))
+        return True
+
+    def _divide_sums(self, name: str, sets: list[Node], size: int, divisors: set[int]) -> bool:
+        """Let a variable count elements of a size if its values are sums of multiples of that; return whether it does."""
+        values = [_divided(node.text.partition("= ")[2].removesuffix(";"), size, name, self.types) for node in sets]
+        if None in values or any(divisor % size for divisor in divisors):
+            return False
+        for node, text in zip(sets, values, strict=True):
+            assert text is not None
+            node.text = f"{node.text.partition('= ')[0]}= {text};"
+            node.value = _as_index(node.value, text, SUM)
+
+        def scaled(hit: re.Match[str]) -> str:
+            return name if int(hit[1]) == size else f"{name} / {int(hit[1]) // size}"
+
+        self._change(partial(re.compile(rf"\b{name} / (\d+)\b").sub, scaled))
+        return bool(sets)
 
     # ---- values
 
@@ -450,7 +488,7 @@ class Tidier:
                 return False
             if node.inner is not None:
                 if name in node.names:
-                    if node.is_loop:
+                    if node.is_loop and (loads or not self._is_steady(value, reads)):
                         return False
                     found = self._move_into(node.inner, 0, name, value, reads, places, loads=loads)
                     return bool(found)
@@ -459,6 +497,11 @@ class Tidier:
             elif self._blocks(node, reads, loads=loads):
                 return False
         return None
+
+    def _is_steady(self, value: Text, reads: set[str]) -> bool:
+        """Return whether a value is short and does not change from round to round of a loop."""
+        is_short = self.is_scaled and value.type.is_int and len(value.text) <= _MAX_STEADY
+        return is_short and all(self.sets[name] == 1 for name in reads if name in self.types)
 
     def _blocks(self, node: Node, reads: set[str], *, loads: bool) -> bool:
         text = node.text
@@ -471,7 +514,7 @@ class Tidier:
         if loads and (_STORE.search(text) or "memcpy" in text):
             return True
         target = re.match(r"(?:if \(.*?\) )?(?:each_lane\(.*?\) |once )?\*?\(?\(?(\w+)", text)
-        names = set(WORD.findall(text.partition(" = ")[0])) if " = " in text else set()
+        names = {hit[1] for hit in _SETS.finditer(text)}
         if target is not None:
             names.add(target[1])
         return bool(names & reads)
@@ -539,7 +582,131 @@ class Tidier:
                 node.text, node.inner = text, inner.inner
                 node.places = tuple(sorted({*node.places, *inner.places}))
 
+    def _choose(self, code: list[Node]) -> None:
+        """Make one line of an `if` whose branches only give a variable one value or another."""
+        for at in range(len(code) - 1, -1, -1):
+            node, other = code[at], code[at + 1] if at + 1 < len(code) else None
+            if node.inner is not None:
+                self._choose(node.inner)
+            if other is None or other.text != "} else {" or not node.text.startswith("if (") or node.continues:
+                continue
+            yes, no = node.inner or [], other.inner or []
+            if len(yes) != 1 or len(no) != 1 or not yes[0].assigns or yes[0].assigns != no[0].assigns:
+                continue
+            value, name = self._chosen(node.text[len("if (") : -len(") {")], yes[0], no[0]), yes[0].assigns
+            if value is not None and len(value.text) <= _MAX_CHOICE:
+                places = tuple(sorted({place for one in (node, other, *yes, *no) for place in one.places}))
+                names = node.names | other.names
+                code[at : at + 2] = [Node(f"{name} = {value.text};", places, name, names=names, value=value)]
+
+    def _chosen(self, test: str, yes: Node, no: Node) -> Text | None:
+        """Return the value of one of two assignments to a variable, by a test."""
+        first, second = yes.value, no.value
+        if first is None or second is None:
+            return None
+        texts = [first.text, second.text]
+        if any(one.text != f"{one.assigns} = {text};" for one, text in zip((yes, no), texts, strict=True)):
+            return None
+        kind, types = self.kinds.get(yes.assigns), {first.promoted, second.promoted}
+        is_word = kind is not None and kind.is_int and kind.size <= ty.D.size and all(one.is_int for one in types)
+        if any(" ? " in one or "one_for_all" in one for one in texts) or (len(types) > 1 and not is_word):
+            return None  # of two types, C makes a third one
+        hit = re.fullmatch(r"([^<>=&|?]+) (>=|!=) ([^<>=&|?]+)", test)
+        if hit is not None and "[" in texts[1] and "[" not in texts[0] and not self._has_floats(test):
+            test, texts = f"{hit[1]} {_NEGATED[hit[2]]} {hit[3]}", texts[::-1]
+        test = test if re.fullmatch(r"!?[\w.]+", test) else f"({test})"
+        low, high = min(first.low, second.low), max(first.high, second.high)
+        type_ = first.promoted if len(types) == 1 else ty.UD
+        return Text(f"{test} ? {texts[0]} : {texts[1]}", CHOICE, type_, low, high)
+
+    def _divisions(self) -> None:
+        """Write a division of floats whose divisor is scaled first, as compilers do, as a call."""
+        for code in _lists(self.code):
+            for at in range(len(code) - 1):
+                bits, scale = _EXPONENT.fullmatch(code[at].text), _SCALE.fullmatch(code[at + 1].text)
+                if bits is None or scale is None or scale[2] != bits[1] or self._uses(bits[1]) != 3:
+                    continue
+                divisor, factor = bits[2], scale[1]
+                use = next((one for one in code[at + 2 :] if factor in WORD.findall(one.text)), None)
+                if use is None or self._uses(factor) != 3:
+                    continue
+                text = _as_division(use.text, divisor, factor)
+                if text is None:
+                    continue
+                use.text = text
+                use.places = tuple(sorted({*use.places, *code[at].places, *code[at + 1].places}))
+                use.names = use.names - {bits[1], factor}
+                code[at].text = code[at + 1].text = ""
+            code[:] = [one for one in code if one.text]
+
+    def _uses(self, name: str) -> int:
+        return sum(WORD.findall(text).count(name) for node in walk(self.code) for text in node.texts())
+
     # ---- loops
+
+    def _test_first(self, code: list[Node]) -> None:
+        """Make a `while` of a `do` whose condition an `if` around it tests before the first round."""
+        at = 0
+        while at < len(code):
+            node = code[at]
+            if node.inner is not None:
+                self._test_first(node.inner)
+            if node.inner is not None and node.text.startswith("if (") and not node.continues:
+                other = code[at + 1] if at + 1 < len(code) and code[at + 1].text == "} else {" else None
+                if other is not None and other.inner is not None:
+                    self._test_first(other.inner)
+                branches = (node.inner, (other.inner or []) if other is not None else [])
+                for loops, skips, holds in ((*branches, True), (*branches[::-1], False)):
+                    found = self._as_while(loops, skips, node.text[len("if (") : -len(") {")], holds=holds)
+                    if found is not None:
+                        found[-1].places = tuple(sorted({*found[-1].places, *node.places}))
+                        code[at : at + (1 if other is None else 2)] = found
+                        break
+            at += 1
+
+    def _as_while(self, loops: list[Node], skips: list[Node], test: str, *, holds: bool) -> list[Node] | None:
+        """Return a branch that ends with a `do`, with its test first, such that it does what the other branch does too."""
+        if not loops or loops[-1].text != "do {" or loops[-1].tail is None or loops[-1].inner is None:
+            return None
+        loop, starts, ends = loops[-1], _plain_values(loops[:-1]), _plain_values(skips)
+        condition = loops[-1].tail.text[len("} while (") : -len(");")]
+        if starts is None or ends is None:
+            return None
+        first = _with_values(condition, starts)
+        if holds:
+            if _relation(first) != _relation(test):
+                return None
+        elif self._has_floats(f"{first} {test}") or _relation(first) != _relation(test, negated=True):
+            return None
+        own = Counter(word for node in walk(loops) for text in node.texts() for word in WORD.findall(text))
+        own.update(word for node in skips for word in WORD.findall(node.text))
+        if any(name not in ends and self.counts[name] != own[name] for name in starts):
+            return None
+        moved = []
+        for node in skips:
+            name, value = node.assigns, ends[node.assigns]
+            if starts.keys() & set(WORD.findall(value)):
+                return None
+            if name in starts:
+                if starts[name] != value:
+                    return None
+                continue
+            use = next(
+                (one for one in loop.inner or [] if name in WORD.findall(one.text) or one.inner is not None), None
+            )
+            if use is None or use.assigns != name or WORD.findall(use.text).count(name) > 1:
+                return None
+            moved.append(node)
+        places = tuple(sorted({*loop.places, *loops[-1].tail.places}))
+        return [*loops[:-1], *moved, replace_node(loop, f"while ({condition}) {{", places)]
+
+    def _has_floats(self, text: str) -> bool:
+        words = set(WORD.findall(text))
+        return (
+            bool(words & self.floats)
+            or any(self.kinds[word].is_float for word in words & self.kinds.keys())
+            or re.search(r"\b\d+\.|float|half|double", text) is not None
+        )
 
     def _loops(self, code: list[Node], outer: str = "") -> None:
         at = 0
@@ -598,6 +765,49 @@ class Tidier:
         node.inner.pop()
         node.assigns = name
         del code[first]
+
+
+def _plain_values(code: list[Node]) -> dict[str, str] | None:
+    """Return the values of lines that each assign a variable once, and access no memory; None if there are others."""
+    found: dict[str, str] = {}
+    for node in code:
+        value = node.value.text if node.value is not None else ""
+        plain = node.inner is None and node.assigns and node.text == f"{node.assigns} = {value};"
+        if not plain or node.assigns in found or _MEMORY.search(value) or _STOPS.search(node.text):
+            return None
+        found[node.assigns] = value
+    return found
+
+
+def _with_values(text: str, values: Mapping[str, str]) -> str:
+    """Replace variables by their values in a text."""
+
+    def value(hit: re.Match[str]) -> str:
+        found = values.get(hit[0])
+        if found is None or re.fullmatch(r"[\w.]+(?:\(\d\))?", found):
+            return hit[0] if found is None else found
+        return f"({found})"
+
+    return WORD.sub(value, text)
+
+
+def _relation(text: str, *, negated: bool = False) -> tuple[str, str, str]:
+    """Return a comparison such that equal ones look alike; integers are compared by `<=`, `==` and `!=`."""
+    hit = re.fullmatch(r"([^<>=&|?]+|[^=&|?]+?) (<|>|<=|>=|!=|==) ([^<>=&|?]+)", text)
+    if hit is None:
+        return ("not" if negated else "", "", text)
+    left, relation, right = (re.sub(r"^\((?:u?int)\)(\d+)$", r"\1", part) for part in hit.groups())
+    if negated:
+        relation = _NEGATED[relation]
+    if relation in (">", ">="):
+        left, relation, right = right, _MIRROR[relation], left
+    if relation == "<" and left.isdecimal():
+        left, relation = str(int(left) + 1), "<="
+    if relation == "<" and re.fullmatch(r"[1-9]\d*", right):
+        right, relation = str(int(right) - 1), "<="
+    if relation in ("==", "!=") and left > right:
+        left, right = right, left
+    return left, relation, right
 
 
 def _lists(code: list[Node]) -> Iterator[list[Node]]:
@@ -662,6 +872,64 @@ def _split_shift(node: Node, name: str) -> tuple[int, int, str] | None:
             return None
         return int(hit[2]), 0, inner[1:-1] if inner.startswith("(") and _closes(inner) else inner
     return (0, int(right), "") if right.isdecimal() else None
+
+
+def _as_division(text: str, divisor: str, factor: str) -> str | None:
+    """Return a line with `recip(divisor * factor) * dividend * factor` as `scaled_divide(dividend, divisor)`."""
+    start = text.find(f"recip({divisor} * {factor}) * ")
+    if start < 0:
+        return None
+    rest = text[start + len(f"recip({divisor} * {factor}) * ") :]
+    end = rest.find(f" * {factor}")
+    dividend = rest[:end]
+    whole = end >= 0 and not rest[end + len(f" * {factor}") :].startswith((" *", "[", ".", "("))
+    if (
+        not whole
+        or len(_terms_of(dividend)) > 1
+        or dividend.count("(") != dividend.count(")")
+        or "?" in dividend.split("(")[0]
+    ):
+        return None
+    dividend = dividend[1:-1] if dividend.startswith("(") and _closes(dividend) else dividend
+    return f"{text[:start]}scaled_divide({dividend}, {divisor}){rest[end + len(f' * {factor}') :]}"
+
+
+def _as_index(value: Text | None, text: str, rank: int) -> Text | None:
+    """Return a value with another text, which is an index."""
+    rank = ATOM if WORD.fullmatch(text) else rank
+    return None if value is None else replace(value, text=text, rank=rank, low=-(1 << 31), high=(1 << 31) - 1)
+
+
+def _divided(text: str, size: int, name: str, variables: Container[str]) -> str | None:
+    """Return a sum of multiples of a power of two, divided by it; None if it is none. One variable may be a multiple."""
+    parts, rests = [], 0
+    for sign, term in _terms_of(text):
+        hit = re.fullmatch(r"\(?(.+?) (<<|\*) (\d+)\)?", term)
+        factor = (int(hit[3]) if hit[2] == "*" else 1 << int(hit[3]) % 32) if hit is not None else 0
+        if term.isdecimal():
+            if int(term) % size:
+                return None
+            parts.append((sign, str(int(term) // size)))
+        elif hit is not None and re.fullmatch(r"\w+(?:\(\d\))?", hit[1]) and factor % size == 0:
+            parts.append((sign, hit[1] if factor == size else f"{hit[1]} * {factor // size}"))
+        elif term in variables and not rests:
+            rests += 1
+            parts.append((sign, f"{term} / {size}"))
+        else:
+            return None
+    joined = "".join(f" {sign} {part}" for sign, part in parts)
+    return None if name in WORD.findall(joined) or joined[1] != "+" else joined[3:]
+
+
+def _terms_of(text: str) -> list[tuple[str, str]]:
+    """Return the terms of a sum with their signs."""
+    found, depth, start, sign = [], 0, 0, "+"
+    for at, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if not depth and letter in "+-" and text[at - 1 : at] == " " == text[at + 1 : at + 2]:
+            found.append((sign, text[start : at - 1]))
+            start, sign = at + 2, letter
+    return [*found, (sign, text[start:])]
 
 
 def _find_close(text: str) -> int:
