@@ -1,5 +1,5 @@
 // fault: race: atomic_inc(count) -> (*count)++
-// unknown: bounds race
+// open: bounds race
 kernel void atomic_append(global int *out, global int *count, global const int *in, int n) {
     int i = get_global_id(0);
     if (i < n && in[i] > 0)

@@ -1,5 +1,5 @@
 // fault: race: if (other > i) -> if (other != i)
-// unknown: bounds
+// open: bounds
 kernel void bitonic_sort(global int *keys, int stage, int step) {
     int i = get_global_id(0);
     int other = i ^ (1 << step);

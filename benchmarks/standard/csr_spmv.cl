@@ -1,5 +1,5 @@
 // fault: race: y[row] = sum -> y[row / 2] = sum
-// unknown: bounds
+// open: bounds
 kernel void csr_spmv(global float *y, global const float *values, global const int *columns, global const int *starts,
                      global const float *x, int rows) {
     int row = get_global_id(0);

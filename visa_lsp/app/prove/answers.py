@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import combinations, islice
+from itertools import combinations, combinations_with_replacement, islice, permutations
 from typing import TYPE_CHECKING, Final
 
 import z3
@@ -19,7 +19,7 @@ from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness, IndexedRow
 from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
 from visa_lsp.app.prove.needs import Need, NeedFinder, loads_of, parts_of
-from visa_lsp.app.prove.payload import AXES, MAX_LOCAL, size_of
+from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment
 from visa_lsp.app.prove.spaces import (
     ARRAY,
@@ -55,6 +55,7 @@ from visa_lsp.flow.steps import number_of, space_of, variable_key
 from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.program import regions
 from visa_lsp.program.model import Indirect
+from visa_lsp.sim.launch.layout import MAX_GROUP_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,7 +69,7 @@ ASSUMPTION_SECONDS: Final = 0.2
 MAX_NAMES: Final = 2  # arguments in the assumptions that are offered
 MAX_MISSES: Final = 3  # unanswered questions about one counterexample
 MAX_OVERHANG: Final = 8  # work items by whose accesses a group may leave shared local memory that others fill
-LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
+LOCAL_CAPS: Final = (MAX_GROUP_ITEMS, 1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
 MAX_MODEL_BYTES: Final = 1 << 16
 MAX_MODEL_SHARED: Final = 1 << 12
 MAX_MODEL_LOCAL_BYTES: Final = 1 << 15  # of an argument in shared local memory
@@ -173,6 +174,7 @@ class _MemoryOfModel:
 class Prover:
     """Answers for one kernel.
 
+    ``known_needs`` replace the needs of buffers that the walk shows, where it leaves rounds of loops out.
     ``confirm`` runs the launch of a counterexample, given the property, the lines and the example, and returns the
     text of its launch file if the simulator finds the fault; without an example, that of an earlier launch. ``given`` are
     the user's assumptions, with their words. ``journal`` receives the answers as soon as they are decided.
@@ -181,7 +183,7 @@ class Prover:
     def __init__(
         self, walker: Walker, seconds: float, given: _Contract,
         confirm: Callable[[str, Sequence[int], Example | None], str | None], *, item_races: bool = True,
-        journal: Journal | None = None,
+        journal: Journal | None = None, known_needs: Mapping[Space, Need] | None = None,
     ) -> None:  # fmt: skip
         self.journal = journal or Journal(walker.kernel.name)
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
@@ -190,6 +192,7 @@ class Prover:
         self._ids = self.symbols.ids if item_races else [self._number_of_thread()]  # of work items of a group
         self._inside: dict[ItemAccess, bool] = {}
         self.claims: dict[str, Claim] = {}  # the conditions of assumptions, by their words
+        self._known_needs = known_needs
         self._needs: dict[Space, Need | None] = {}
         self.groups = _group_accesses(walker.accesses)
         self.always = [words for words, _ in given] + list(walker.presumed.values())
@@ -200,8 +203,10 @@ class Prover:
         self.facts = [condition for _, condition in given] + list(self.symbols.facts)
         self.axes = [0, 1, 2]  # the properties that the kernel uses
         self._flat_axes()
+        self._item: Sum | None = None  # the number of a work item in its group, where the lane matters
+        self._number_items()
         self.cap: _Contract = []
-        self._largest_local = MAX_LOCAL  # along each axis, by the cap
+        self._largest_local = MAX_GROUP_ITEMS  # along each axis, by the cap
         with suppress(OutOfTime):
             self._cap_groups()
             arrays = [group.access for group in self.groups if group.access.space[0] == ARRAY]
@@ -281,9 +286,10 @@ class Prover:
         """Assume one work item along an axis that the kernel does not use."""
         used = find_used_axes(self.walker.start, self.symbols, self.effects)
         given = set(atoms_of(*(condition for _, condition in self.given)))
+        only_numbers = self._find_axes_of_numbers() & used
         for axis, name in enumerate(AXES):
             sizes = {atom for part in (self.symbols.counts, self.symbols.local) for atom, _ in part[axis].factors}
-            if axis in used or name == "x" or sizes & given:
+            if axis in used - only_numbers or name == "x" or sizes & given:
                 continue
             pair = (self.symbols.counts[axis], self.symbols.local[axis])
             if all(one == number(1) for one in pair):
@@ -295,7 +301,24 @@ class Prover:
                 continue
             self.axes.remove(axis)
             self.facts += [equal(self.symbols.counts[axis], 1), equal(self.symbols.local[axis], 1)]
-            self.always.append(f"there is one work item along {name}, which the kernel does not use")
+            why = "uses only to number threads" if axis in only_numbers else "does not use"
+            self.always.append(f"there is one work item along {name}, which the kernel {why}")
+
+    def _find_axes_of_numbers(self) -> set[int]:
+        """Return the axes that only the numbers of work items and of threads in a group depend on, as far as terms tell."""
+        local = self.symbols.local
+        wholes = [self.pool.product(self.pool.product(a, b), c) for a, b, c in permutations(local)]
+        numbers = {atom for one in (self._number_of_item(), *wholes) for atom, _ in one.factors if atom.parts}
+        things: list[Sum | Claim] = []
+        for access in self.walker.accesses:
+            things += [access.offset, access.path, *access.stored]
+        for meeting in self.walker.meetings:
+            things += [*meeting.path, *meeting.known]
+        if not numbers & set(atoms_of(*things)):
+            return set()
+        others = set(atoms_of(*things, without=numbers))
+        lists = self.symbols.ids, self.symbols.groups, local, self.symbols.counts, self.symbols.offsets
+        return {axis for axis in range(3) if not others & {atom for one in lists for atom, _ in one[axis].factors}}
 
     def _cap_groups(self) -> None:
         """Find the largest groups for which the static shared local memory suffices."""
@@ -523,7 +546,11 @@ class Prover:
             if need is not None:
                 contract = need.contract(size)
                 yield contract
-                own = self._need_finder.find(access.space, access).contract(size)
+                own = (
+                    self._need_finder.find(access.space, access).contract(size)
+                    if self._known_needs is None
+                    else contract
+                )
                 if own != contract:
                     yield own
             yield self._relations(access, property_)
@@ -532,8 +559,14 @@ class Prover:
         """Return the need of a buffer; None if the user's assumptions give its size."""
         if space not in self._needs:
             given = any(f"len({self._name(space[1])})" in words for words, _ in self.given)
-            self._needs[space] = None if given else self._need_finder.find(space)
+            known = self._known_needs
+            found = self._need_finder.find(space) if known is None else known.get(space)
+            self._needs[space] = None if given else found
         return self._needs[space]
+
+    def find_needs(self) -> dict[Space, Need]:
+        """Return the needs of buffers that are known so far."""
+        return {space: need for space, need in self._needs.items() if need is not None}
 
     @cached_property
     def _need_finder(self) -> NeedFinder:
@@ -622,7 +655,7 @@ class Prover:
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
         if need is not None:
-            assumed += need.is_nearest(size) or self._usual_sizes(size, need.bytes_each)
+            assumed += need.is_nearest(size) or self._usual_sizes(access, size, need)
 
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
@@ -639,13 +672,20 @@ class Prover:
             return structs.replace(result, reason=excuse)
         return self._explain(result, things)
 
-    def _usual_sizes(self, size: Sum, bytes_each: int) -> list[Claim]:
+    def _usual_sizes(self, access: ItemAccess, size: Sum, need: Need) -> list[Claim]:
         """Return the conditions that a buffer is not smaller than those that hosts use, whatever the kernel needs."""
         totals = [self.symbols.totals(axis) for axis in self.axes]
         whole = totals[0] if totals else number(1)
         for total in totals[1:]:
             whole = self.pool.product(whole, total)
-        return [at_most(one * bytes_each, size) for one in (whole, *self.symbols.values.values())]
+        usual = [whole, *self.symbols.values.values()]
+        if need.natural is None:
+            # As no formula fits, the product of any two sizes that the access depends on counts as one that a host may use.
+            atoms = set(atoms_of(access.offset, access.path))
+            own = [one for one in self.symbols.values.values() if atoms & {atom for atom, _ in one.factors}]
+            pairs = combinations_with_replacement([*own[:MAX_NAMES], *totals], 2)
+            usual += [self.pool.product(a, b) for a, b in pairs]
+        return [at_most(one * need.bytes_each, size) for one in usual]
 
     def _leads_on(self, space: Space) -> bool:
         """Return whether values of a buffer decide where other accesses lie: a list of starts has one entry more than rows."""
@@ -760,10 +800,24 @@ class Prover:
 
     def _number_of_thread(self) -> Sum:
         """Return the number of the hardware thread of a work item in its group."""
+        return self.pool.quotient(self._number_of_item(), self.walker.simd)
+
+    def _number_of_item(self) -> Sum:
+        """Return the number of a work item in its group, by which threads are filled."""
         at = number(0)
         for axis in reversed(self.walker.info.env.walk_order):
             at = self.pool.product(at, self.symbols.local[axis]) + self.symbols.ids[axis]
-        return self.pool.quotient(at, self.walker.simd)
+        return at
+
+    def _number_items(self) -> None:
+        """Relate the lane to the number of its work item, if accesses depend on it."""
+        lanes = {atom for atom, _ in self.walker.lane.factors}
+        if not lanes & set(atoms_of(*(part for one in self.walker.accesses for part in (one.offset, one.path)))):
+            return
+        item = self._number_of_item()
+        first = self._number_of_thread() * self.walker.simd
+        self.facts += [equal(item - first, self.walker.lane)]
+        self._item = item
 
     def _is_inside(self, access: ItemAccess) -> bool:
         """Return whether an access is proved to stay in its memory."""
@@ -780,6 +834,8 @@ class Prover:
 
         def path(question: Question) -> list[object]:
             apart = z3.Or([question.term(one, first) != question.term(one, second) for one in ids])
+            if self._item is not None and first.group == second.group:
+                apart = z3.And(apart, question.term(self._item, first) != question.term(self._item, second))
             return [apart, question.condition(a.path, first), question.condition(b.path, second)]
 
         def build(question: Question) -> list[object]:

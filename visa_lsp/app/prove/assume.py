@@ -7,6 +7,8 @@ Names are those of arguments (``argN`` where ze_info has none), ``groups``, ``lo
 from __future__ import annotations
 
 import ast
+import keyword
+import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.errors import UserError
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_CHARS: Final = 400
 MAX_DIGITS: Final = 18
+_NAME: Final = "__name"  # makes a name of a word of Python's own
+_WORDS: Final = frozenset(keyword.kwlist) - {"and", "or", "not"}
 _OPERATORS: Final = (ast.Eq, ast.NotEq, ast.Gt, ast.GtE, ast.Lt, ast.LtE)  # by their codes
 _VECTOR: Final = {"2": 2, "3": 4, "4": 4, "8": 8, "16": 16}
 
@@ -28,12 +32,23 @@ _VECTOR: Final = {"2": 2, "3": 4, "4": 4, "8": 8, "16": 16}
 def assumption(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Claim:
     """Return the condition of an assumption. Raises UserError if the text is not an assumption."""
     try:
-        tree = ast.parse(text.strip(), mode="eval").body if len(text) <= MAX_CHARS else None
+        tree = _parse(text) if len(text) <= MAX_CHARS else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         tree = None
     if tree is None:
         raise UserError(f"--assume {text!r}: expected a comparison such as 'n <= groups * local_size'")
     return _AssumptionReader(text, info, symbols).condition(tree)
+
+
+def read_term(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Sum:
+    """Return the value of an expression of the language of assumptions."""
+    return _AssumptionReader(text, info, symbols).term(_parse(text))
+
+
+def _parse(text: str) -> ast.expr:
+    """Parse an expression in which words of Python's own, such as `in`, may be names of arguments. Raises SyntaxError."""
+    names = re.sub(r"\w+", lambda hit: f"{hit[0]}{_NAME}" if hit[0] in _WORDS else hit[0], text.strip())
+    return ast.parse(names, mode="eval").body
 
 
 def find_fixed_values(conditions: Iterable[Claim]) -> dict[str, int]:
@@ -108,7 +123,7 @@ class _AssumptionReader:
                 whole = pool.quotient(self.term(left), divisor.constant)
                 return whole if isinstance(op, ast.FloorDiv) else self.term(left) - whole * divisor.constant
             case ast.Call(ast.Name("len"), [ast.Name(name)], []):
-                index = self._index(name)
+                index, name = self._index(name), name.removesuffix(_NAME)
                 entry = next((one for one in self.info.payload if one.arg_index == index), None)
                 if index is None or entry is None or entry.kind not in ("buffer", "local"):
                     raise self.wrong(f"the kernel has no buffer {name}")
@@ -116,11 +131,12 @@ class _AssumptionReader:
         raise self.wrong("expected whole numbers, names, len(NAME), and + - * // %")
 
     def _index(self, name: str) -> int | None:
+        name = name.removesuffix(_NAME)
         names = [name_of(self.info, at) for at in range(self.info.argument_count)]
         return names.index(name) if name in names else None
 
     def _look_up(self, name: str) -> Sum:
-        index = self._index(name)
+        index, name = self._index(name), name.removesuffix(_NAME)
         if index is not None:
             if index not in self.symbols.values:
                 raise self.wrong(f"the kernel uses no whole number {name} passed by value")

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.confirm import LaunchRuns
+    from visa_lsp.app.prove.needs import Need
+    from visa_lsp.app.prove.spaces import Space
     from visa_lsp.app.prove.walk import Walker, Way
     from visa_lsp.app.read.model import Repeat
     from visa_lsp.companions import Beside
@@ -250,8 +252,10 @@ def prove_kernel(
     runs = LaunchRuns(place, data, platform.name, finder, options.item_races, end + GRACE_SECONDS / 2)
 
     def answers(
-        loops: Callable[[Walker, Repeat, Way], Way], properties: Sequence[str]
-    ) -> tuple[list[ProofResult], Walker]:
+        loops: Callable[[Walker, Repeat, Way], Way],
+        properties: Sequence[str],
+        known: Mapping[Space, Need] | None = None,
+    ) -> tuple[list[ProofResult], Walker, Mapping[Space, Need]]:
         walker = Walker(kernel, info, platform, loops)
         fixed = find_fixed_values(assumption(text, info, walker.symbols) for text in options.assume)
         if fixed:
@@ -273,13 +277,16 @@ def prove_kernel(
             walker.walk()
         except (TooLong, RecursionError) as error:
             why = str(error) or "its conditions are nested too deeply"
-            return with_shown_lines(_unknown(kernel.name, tuple(properties), why), runs.lines, kernel.name), walker
+            return with_shown_lines(_unknown(kernel.name, tuple(properties), why), runs.lines, kernel.name), walker, {}
         left = max(1.0, end - monotonic())
-        prover = Prover(walker, left, given, confirmer.confirm, item_races=options.item_races, journal=journal)
+        known = known and {space: one.translate(info, walker.symbols) for space, one in known.items()}
+        prover = Prover(
+            walker, left, given, confirmer.confirm, item_races=options.item_races, journal=journal, known_needs=known
+        )
         results = _without_contradicted(prover.results(properties), prover, runs)
-        return with_shown_lines(results, runs.lines, kernel.name), walker
+        return with_shown_lines(results, runs.lines, kernel.name), walker, prover.find_needs()
 
-    results, walker = answers(walk_loop, options.properties)
+    results, walker, needs = answers(walk_loop, options.properties)
     buffers = {one.line: _memory_name(info, *one.space) for one in walker.accesses}
     sources = {inst.line + 1: place for inst, place in zip(kernel.instructions, sources_of(kernel), strict=True)}
 
@@ -291,7 +298,7 @@ def prove_kernel(
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if open_ and any(has_loop(routine.body) for routine in walker.reading.routines):
         # A launch that the simulator confirms refutes, however it was found.
-        unrolled, walker = answers(unroll_loop, open_)
+        unrolled, walker, _ = answers(unroll_loop, open_, needs)
         bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
         for at, one in enumerate(results):
             other = bounded.get((one.property, one.line))

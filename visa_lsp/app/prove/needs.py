@@ -8,7 +8,7 @@ that a larger buffer would hide: ``n + 1`` elements. The formulas are guesses; t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import z3
 
-from visa_lsp.app.prove.assume import element_size, name_of
+from visa_lsp.app.prove.assume import element_size, name_of, read_term
 from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.solve import SymbolicItem
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
@@ -37,9 +37,11 @@ from visa_lsp.app.prove.terms import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from visa_lsp.app.prove.payload import LaunchSymbols
     from visa_lsp.app.prove.solve import Solver
     from visa_lsp.app.prove.spaces import ItemAccess, Space
     from visa_lsp.app.prove.walk import Walker
+    from visa_lsp.program.payload import KernelInfo
 
 MAX_FACTORS: Final = 3
 MAX_SYMBOLS: Final = 9  # of a formula's candidates
@@ -104,6 +106,13 @@ class Need:
     def _count(self, formula: Formula) -> str:
         unit = "element" if self.bytes_each > 1 else "byte"
         return f"{formula.words} {unit}{'' if formula.words == '1' else 's'}"
+
+    def translate(self, info: KernelInfo, symbols: LaunchSymbols) -> Need:
+        """Return the need in the symbols of another walk of the kernel."""
+        formula, nearest = (
+            one and replace(one, value=read_term(one.words, info, symbols)) for one in (self.formula, self.nearest)
+        )
+        return replace(self, formula=formula, nearest=nearest)
 
     def contract(self, size: Sum) -> list[tuple[str, Claim]]:
         """Return the contract that the buffer of ``size`` bytes has its natural size, with its words."""
@@ -207,6 +216,10 @@ class NeedFinder:
             local[axis] = min(sizes[place[axis]], self.local_cap)
         local = [own.constant if own.is_constant else local[axis] for axis, own in enumerate(symbols.local)]
         guards = self._guards(self.accesses)
+        for axis, atoms in guards.items():
+            # So that there are several groups, of which each sample has another number.
+            for atom in atoms - given.keys():
+                made[atom] += local[axis] * (3 + 2 * at) if made[atom] <= 2 * local[axis] else 0
         totals = [local[axis] * (_GROUPS[at][axis] if axis in self.axes else 1) for axis in range(3)]
         for atom, axes in self.pitches_of(self.accesses).items():
             # The width of rows that no condition names is the number of work items along the axis below.
@@ -296,14 +309,19 @@ class NeedFinder:
 
     def _find_end(self, accesses: Sequence[ItemAccess], sample: Mapping[Atom, int]) -> tuple[int, int] | None:
         """Return the end of the farthest access in a sample launch, in bytes, and its index; None if it is not known."""
-        found = self._ask_end(accesses, sample)
-        if found is None:
-            # No work item gets there with these values of arguments.
-            sizes = {atom: value for atom, value in sample.items() if atom not in self._values}
-            found = self._ask_end(accesses, sizes) if len(sizes) < len(sample) else None
-        return found
+        wraps = any(atom in self.pool.wraps for one in accesses for atom in atoms_of(one.offset, one.path))
+        # It may be that no work item gets there with these values of arguments.
+        sizes = {atom: value for atom, value in sample.items() if atom not in self._values}
+        for values in (sample, sizes) if len(sizes) < len(sample) else (sample,):
+            for may_wrap in (False, True) if wraps else (True,):
+                found = self._ask_end(accesses, values, may_wrap=may_wrap)
+                if found is not None:
+                    return found
+        return None
 
-    def _ask_end(self, accesses: Sequence[ItemAccess], sample: Mapping[Atom, int]) -> tuple[int, int] | None:
+    def _ask_end(
+        self, accesses: Sequence[ItemAccess], sample: Mapping[Atom, int], *, may_wrap: bool
+    ) -> tuple[int, int] | None:
         known: dict[Atom, Sum] = {}
 
         def exchange(atom: Atom) -> Sum | None:
@@ -319,7 +337,11 @@ class NeedFinder:
             path = self.pool.replace_in(access.path, exchange, known)
             high = max(high, self.pool.limits(offset)[1] + access.size)
             start = question.term(offset, _ITEM)
-            cases.append(z3.And(question.condition(path, _ITEM), start >= 0, end == start + access.size, which == at))
+            wraps = self.pool.wraps
+            atoms = () if may_wrap else (one for one in atoms_of(access.offset, access.path) if one in wraps)
+            plain = [self.pool.replace_in(wraps[atom][0], exchange, known) for atom in atoms]
+            held = [question.condition(one, _ITEM) for one in (path, *plain)]
+            cases.append(z3.And(*held, start >= 0, end == start + access.size, which == at))
         question.names["end"], question.names["which"] = end, which
         # Offsets above that have wrapped around.
         found = self.solver.greatest(question, [*hard, z3.Or(cases), end <= MAX_END], "end", min(high, MAX_END))

@@ -6,12 +6,13 @@ Knows the launch only through ze_info. Invariant: the symbol of a register cover
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
 from visa_lsp.app.prove.terms import Claim, Level, Sum, SumPool, at_most, less, number
 from visa_lsp.flow.storage import Storage, storage_of
-from visa_lsp.sim.launch.layout import Geometry, LaunchLayout
+from visa_lsp.sim.launch.layout import MAX_GROUP_ITEMS, Geometry, LaunchLayout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 AXES: Final = "xyz"
 MAX_ITEMS: Final = (1 << 31) - 1  # of a launch along an axis
-MAX_LOCAL: Final = 1024  # work items of a group along an axis, as devices allow
 MAX_BYTES: Final = (1 << 32) - 1  # of a buffer
 MAX_ADDRESS: Final = (1 << 47) - 1
 _R0: Final = 7
@@ -73,7 +73,7 @@ def symbols_of(pool: SumPool, info: KernelInfo, fixed: Mapping[str, int]) -> Lau
     required = info.env.required_work_group_size
     for at, axis in enumerate(AXES):
         size = required[at] if any(required) else 0
-        local = number(size) if size else found.symbol(f"local_size_{axis}", Level.LAUNCH, 1, MAX_LOCAL)
+        local = number(size) if size else found.symbol(f"local_size_{axis}", Level.LAUNCH, 1, MAX_GROUP_ITEMS)
         count = found.symbol(f"groups_{axis}", Level.LAUNCH, 1, MAX_ITEMS)
         group = found.symbol(f"group_id_{axis}", Level.GROUP, 0, count.limits()[1] - 1)
         item = found.symbol(f"local_id_{axis}", Level.ITEM, 0, local.limits()[1] - 1)
@@ -86,6 +86,11 @@ def symbols_of(pool: SumPool, info: KernelInfo, fixed: Mapping[str, int]) -> Lau
         for number_ in (group, count):
             pool.product(number_, local, (0, MAX_ITEMS))
         found.facts += [less(item, local), less(group, count), at_most(found.totals(at) + offset, MAX_ITEMS)]
+    for a, b, c in permutations(range(3)):
+        inner = pool.product(found.local[a], found.local[b], (1, MAX_GROUP_ITEMS))
+        pool.product(inner, found.local[c], (1, MAX_GROUP_ITEMS))
+        inner = pool.product(found.local[b], found.ids[c], (0, MAX_GROUP_ITEMS - 1))
+        pool.product(found.local[a], found.ids[b] + inner, (0, MAX_GROUP_ITEMS - 1))
     return found
 
 

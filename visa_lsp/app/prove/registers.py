@@ -117,7 +117,10 @@ class ItemRegisters:
             if value is None:
                 if at.size < place.size:
                     return self._join(place, at.size, signed=signed)
-                return None
+                moved = self._of_other_lanes(cell, place)
+                if moved is None:
+                    return None
+                at, value = moved
             parts.append((at, self.pool.wrap(value, 8 * place.size, signed=signed)))
             need &= ~cell.bits
             if not need:
@@ -154,6 +157,17 @@ class ItemRegisters:
                 moved = self.pool.replace_atoms(value, lambda a: Sum((), other) if a in lanes else None, {})
                 return self._piece(moved, inside % at.stride)
         return None
+
+    def _of_other_lanes(self, cell: Cell, place: LanePlace) -> tuple[LanePlace, Sum] | None:
+        """Return the elements of a cell as those of other lanes of a place; None if they do not depend on the lane only."""
+        at, apart = cell.place, cell.place.base - place.base
+        if not cell.by_all or at.stride != place.stride or not at.stride or apart % at.stride or at.size < place.size:
+            return None
+        lanes, moved = [atom for atom, _ in self.lane.factors], apart // at.stride
+        if not all(atom in lanes or atom.parts or atom.level <= Level.THREAD for atom in atoms_of(cell.value)):
+            return None
+        value = self.pool.replace_atoms(cell.value, lambda atom: self.lane + -moved if atom in lanes else None, {})
+        return replace(at, base=place.base, first=at.first + moved), value
 
     def _piece(self, value: Sum, first: int) -> Sum:
         """Return a value from its byte ``first`` on."""

@@ -25,6 +25,7 @@ STEPS_PER_SECOND: Final = 3_000_000
 SLOWEST: Final = 10  # how many times slower a machine may be
 STENCIL_ROWS: Final = 3  # by which products of row numbers and widths are compared
 MAX_STENCIL_PAIRS: Final = 60
+MAX_ROWS: Final = 8  # of other numbers of rows
 GREATEST_SECONDS: Final = 0.2  # of each step towards a greatest value
 MAX_CHOICES: Final = 24  # as expressions, because Z3 spends minutes on simplifying 100 nested ones, whatever its limits
 
@@ -63,6 +64,7 @@ class Question:
     bits: list[tuple[Any, Any, Any]] = field(default_factory=list)  # those that two values have in common
     names: dict[str, Any] = field(default_factory=dict)
     choices: int = 0
+    rows: set[int] = field(default_factory=set)  # by which products of row numbers and widths are compared too
 
     def term(self, term: Sum, item: SymbolicItem) -> Any:
         """Return a term of a work item."""
@@ -71,7 +73,18 @@ class Question:
         ]
         if term.constant or not parts:
             parts.append(z3.IntVal(term.constant))
+        self._note_rows(term)
         return z3.Sum(parts) if len(parts) > 1 else parts[0]
+
+    def _note_rows(self, term: Sum) -> None:
+        """Record the constant numbers of rows in a term: 16 in ``y * w + 16 * w``, which is ``(y + 16) * w`` multiplied out."""
+        factors = dict(term.factors)
+        for atom, factor in term.factors:
+            for part in atom.parts if atom.test is None and not atom.divisor and not atom.is_bits else ():
+                width = part.factors[0][0] if len(part.factors) == 1 else None
+                own = abs(factors.get(width, 0)) if width is not None else 0
+                if own and not own % factor and len(self.rows) < MAX_ROWS:
+                    self.rows |= {own // abs(factor), own // abs(factor) + 1}
 
     def name_of(self, atom: Atom, item: SymbolicItem) -> str:
         """Return the name of an atom of a work item."""
@@ -145,13 +158,13 @@ class Question:
                     z3.Implies(z3.And(a >= 0, b >= 0), whole >= 0), z3.Implies(z3.And(a >= 1, b >= 1), whole >= a),
                 ]  # fmt: skip
         pairs = list(combinations(self.products, 2))[:MAX_PRODUCT_PAIRS]
-        rows = STENCIL_ROWS if len(pairs) <= MAX_STENCIL_PAIRS else 1
+        rows = {*range(1, 1 + (STENCIL_ROWS if len(pairs) <= MAX_STENCIL_PAIRS else 1)), *self.rows}
         for (whole, one, other), (whole_2, one_2, other_2) in pairs:
             for a, b in ((one, other), (other, one)):
                 for c, d in ((one_2, other_2), (other_2, one_2)):
                     if b.eq(d):
                         found.append(z3.Implies(a == c, whole == whole_2))
-                        for k in range(1, rows + 1):
+                        for k in rows:
                             found += [
                                 z3.Implies(z3.And(b >= 0, a + k <= c), whole + k * b <= whole_2),
                                 z3.Implies(z3.And(b >= 0, c + k <= a), whole_2 + k * b <= whole),

@@ -479,9 +479,9 @@ class SumPool:
         return one
 
 
-def atoms_of(*things: Sum | Claim) -> Iterator[Atom]:
-    """Yield each atom of terms and conditions, and of the parts of atoms, once."""
-    seen: set[Atom] = set()
+def atoms_of(*things: Sum | Claim, without: Iterable[Atom] = ()) -> Iterator[Atom]:
+    """Yield each atom of terms and conditions, and of the parts of atoms, once; but for some atoms and their parts."""
+    seen = set(without)
     work: list[Sum | Claim] = list(things)
     while work:
         one = work.pop()

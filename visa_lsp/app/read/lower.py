@@ -46,9 +46,10 @@ def _with_high_half(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     reads = {root_of(kernel, source.var) for source in sources if isinstance(source, General)}
     type_ = kernel.variable_type(target.var)
     whole = control.exec_size % _WHOLE_LANES == 0 and not target.row and not target.col
+    one_register = control.exec_size * ty.UD.size <= _ROW_BYTES
     if (
         not plain
-        or not whole
+        or not (whole or one_register)
         or target.region.horz_stride != 1
         or type_ is None
         or root_of(kernel, target.var) in reads
@@ -61,10 +62,11 @@ def _with_high_half(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     own, wide_type = (ty.D, ty.Q) if signed else (ty.UD, ty.UQ)
     wide = tuple(Calc(lane.S0, (Calc(lane.S0, (source,), own),), wide_type) for source in sources)
     meaning = lane.word("mad", lane.S0, lane.S1, lane.S2)
+    high_target = replace(target, row=target.row + 1) if one_register else replace(target, col=control.exec_size)
     high = Calc(lane.word("shr", lane.S0, lane.S1), (Calc(meaning, wide, wide_type), Immediate(ty.UD, 32)), type_)
     return (
         Set(target, Calc(meaning, sources, type_), control, guard_of(inst), (place,)),
-        Set(replace(target, col=control.exec_size), high, control, guard_of(inst), (place,)),
+        Set(high_target, high, control, guard_of(inst), (place,)),
     )
 
 
