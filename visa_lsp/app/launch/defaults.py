@@ -45,6 +45,8 @@ _STARTS: Final = re.compile(
     r".*(?:(?:row|col|ind|seg|adj).*ptr|off|offs|offsets?|starts?|begins?|bounds|delim\w*|xadj|rows?)_?\d?",
     re.IGNORECASE,
 )
+# Names of indexes at which a host lets a kernel start in a buffer.
+_FIRST: Final = re.compile(r".*(?:first|start|begin|base|off|offs|offset|origin|from)_?\d?", re.IGNORECASE)
 _VECTOR: Final = re.compile(r"(\D+?)(2|3|4|8|16)?")
 _SHAPES: Final = {
     "image_buffer": [_TEXELS], "image_1d": [_SIDE], "image_1d_array": [_LAYERS, _SIDE], "image_2d": [_SIDE, _SIDE],
@@ -60,6 +62,7 @@ class DefaultSizes:
     ``counts`` has the value of each count by argument; others are the number of work items along x. ``bytes`` has, by
     argument, the bytes of a buffer that a trial run touches; other buffers are roomy. ``outputs`` are buffers that it only
     stores to. ``cycle``: the values of buffers repeat. ``nameless``: integers without a name in the source are counts too.
+    ``from_zero``: integers that are named like a start are 0.
     """
 
     local: Triple
@@ -69,6 +72,7 @@ class DefaultSizes:
     outputs: frozenset[int] = frozenset()
     cycle: bool = False
     nameless: bool = False
+    from_zero: bool = False
 
     @property
     def totals(self) -> Triple:
@@ -256,6 +260,9 @@ def _value(
             "value", {"value": count, "dtype": dtype}, f"{count}, {_count_words(count, sizes)}, as {dtype}"
         )
     value = FACTOR if dtype.startswith("float") else 1
+    if sizes.from_zero and value == 1 and _FIRST.fullmatch(info.argument_name(index)):
+        words = f"0, as {dtype}, because with 1 a trial run leaves a buffer"
+        return DefaultArgument("value", {"value": 0, "dtype": dtype}, words)
     return DefaultArgument("value", {"value": value, "dtype": dtype}, f"{value}, as {dtype}")
 
 

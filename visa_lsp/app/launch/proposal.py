@@ -252,6 +252,11 @@ class _Proposer:
             if again.updates - trial.updates:
                 trial = again
         proposal = self.proposal(trial.fitting)
+        if _is_wrong(trial, proposal):
+            again = self._try(replace(trial.sizes, from_zero=True))
+            other = self.proposal(again.fitting)
+            if again.has_ended and not _is_wrong(again, other):
+                trial, proposal = again, other
         sizes = self._uneven(trial.sizes)
         if sizes is None:
             return proposal
