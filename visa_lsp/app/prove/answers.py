@@ -597,6 +597,11 @@ class Prover:
         found += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
         if property_ == "bounds":
             found += [(f"{a} is positive", at_most(x * -1, -1)) for a, x in values if pitches.keys() & set(atoms_of(x))]
+        arguments = {atom: (name, value) for name, value in values for atom, _ in value.factors}
+        for atom, axis in self._need_finder.free_pitches_of([access]).items():
+            for limit in self._need_finder.guards_of(access).get(axis - 1, ()):
+                (a, x), (b, y) = arguments[limit], arguments[atom]
+                found.append((f"{a} is at most {b}", at_most(x - y, 0)))
         if self._axes_under_guards(access):
             return found
         for a, x in values:

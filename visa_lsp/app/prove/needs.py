@@ -51,6 +51,7 @@ MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size no argument gives
 MAX_MULTIPLE: Final = 64
 DIVISORS: Final = (2, 4, 8, 16, 32, 64)
 SLACK: Final = Fraction(1, 8)  # of a size that accesses may leave unused or exceed, relative to it
+_STARTS: Final = 13, 7
 MAX_CHOSEN: Final = 1024  # of values that assumptions restrict
 NEAR: Final = 2  # elements that a small size may be away from a need
 ROUND: Final = 16  # one element more than a multiple of it is off by one
@@ -215,22 +216,19 @@ class NeedFinder:
         for axis in self.axes:
             local[axis] = min(sizes[place[axis]], self.local_cap)
         local = [own.constant if own.is_constant else local[axis] for axis, own in enumerate(symbols.local)]
+        for atom in self._starts - given.keys():
+            made[atom] = _STARTS[at]
         guards = self._guards(self.accesses)
         for axis, atoms in guards.items():
             # So that there are several groups, of which each sample has another number.
-            for atom in atoms - given.keys():
+            for atom in atoms - given.keys() - self._starts:
                 made[atom] += local[axis] * (3 + 2 * at) if made[atom] <= 2 * local[axis] else 0
         totals = [local[axis] * (_GROUPS[at][axis] if axis in self.axes else 1) for axis in range(3)]
-        for atom, axes in self.pitches_of(self.accesses).items():
-            # The width of rows that no condition names is the number of work items along the axis below.
-            if (
-                atom in made
-                and atom not in {one for found in guards.values() for one in found}
-                and min(axes, default=0)
-            ):
-                made[atom] = totals[min(axes) - 1]
         for axis, bounds in self._bounds_of_axes(made, local).items():
             totals[axis] = max(-(-one // local[axis]) * local[axis] for one in bounds)
+        for atom, axis in self.free_pitches_of(self.accesses).items():
+            if atom in made and axis:
+                made[atom] = totals[axis - 1] + (3 if axis - 1 in guards else 0)
         for axis in range(3):
             for own, value in (
                 (symbols.local[axis], local[axis]),
@@ -240,6 +238,18 @@ class NeedFinder:
                 if not own.is_constant:
                     made[own.factors[0][0]] = value
         return {atom: value for atom, value in made.items() if atom not in self.fixed}
+
+    @cached_property
+    def _starts(self) -> set[Atom]:
+        """The arguments that conditions only add to ids, which are less than the arguments that they are compared with."""
+        added, bounds = set[Atom](), set[Atom]()
+        for part in {part: None for one in self.accesses for part in _comparisons(one.path)}:
+            plain = [pair for pair in part.term.factors if not pair[0].divisor]
+            signs = {factor > 0 for atom, factor in plain if self.axes_of({atom, *atoms_of(*atom.parts)})}
+            for atom, factor in plain if len(signs) == 1 else ():
+                if atom in self._values:
+                    (added if (factor > 0) in signs else bounds).add(atom)
+        return added - bounds if bounds else set()
 
     def _guards(self, accesses: Iterable[ItemAccess]) -> dict[int, set[Atom]]:
         """Return for each axis the arguments that conditions compare with its ids."""
@@ -293,6 +303,18 @@ class NeedFinder:
     def axes_of(self, atoms: set[Atom]) -> set[int]:
         """Return the axes whose ids are among some atoms."""
         return {axis for axis, ids in enumerate(self._ids) if ids & atoms}
+
+    def free_pitches_of(self, accesses: Iterable[ItemAccess]) -> dict[Atom, int]:
+        """Return the pitches that no condition compares with ids, with the first axis that they are multiplied by.
+
+        Such a width of rows is at least the number of work items along the axis below, or what limits these.
+        """
+        guarded = {one for found in self._guards(self.accesses).values() for one in found}
+        return {atom: min(axes) for atom, axes in self.pitches_of(accesses).items() if axes and atom not in guarded}
+
+    def guards_of(self, access: ItemAccess) -> dict[int, set[Atom]]:
+        """Return for each axis the arguments that the conditions of an access compare with its ids."""
+        return self._guards([access])
 
     def pitches_of(self, accesses: Iterable[ItemAccess]) -> dict[Atom, set[int]]:
         """Return the arguments that are factors in offsets, with the axes of the ids that they are multiplied by."""
@@ -390,7 +412,12 @@ class NeedFinder:
         """Yield natural formulas that may be near the ends, with their values in the samples."""
         guards = self._guards([last])
         own = set(atoms_of(last.offset))
-        wanted = [values for axis, values in guards.items() if self._ids[axis] & own]
+        pitches = self.free_pitches_of([last])
+        wanted = [
+            values | {atom for atom, at in pitches.items() if at == axis + 1}
+            for axis, values in guards.items()
+            if self._ids[axis] & own
+        ]
         symbols = self._relevant_symbols(accesses, guards)
         for count in range(1, MAX_FACTORS + 1):
             for chosen in combinations_with_replacement(symbols.items(), count):
