@@ -39,7 +39,17 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.message import FLAT, MemoryKind, MessageMemory
-from visa_lsp.program.model import Combine, General, Immediate, Kernel, Predicate, PredicateOperand, RawOperand, Value
+from visa_lsp.program.model import (
+    Combine,
+    General,
+    Immediate,
+    Inst,
+    Kernel,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+    Value,
+)
 from visa_lsp.sim import messages
 from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.effects.moves import chosen, same_bits, store_relation
@@ -369,6 +379,11 @@ class _Follower(Thread):
             case Set():
                 f.pc = statement.places[0]
                 self._op(statement, lambda: _assignment(f.code, statement))(f)
+            case Transfer(image=Inst() as inst):
+                # The registers of its operands hold their values, because sources are not folded.
+                for part in (*statement.states, inst):
+                    f.pc = statement.places[0]
+                    self._op(part, lambda part=part: f.code.op_for(part, statement.places[0]))(f)
             case Transfer():
                 f.pc = statement.places[0]
                 self._op(statement, lambda: _access(f.code, statement))(f)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from visa_lsp.app.read.model import Expr, Lanes, MemoryPlace, Transfer
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.message_forms import MemoryUse
+from visa_lsp.isa.message_forms import MemoryUse, SampleForm
 from visa_lsp.program.message import (
     PREDECREMENT,
     ElementMessage,
     MemoryKind,
     MessageMemory,
+    SampleMessage,
+    TexelMessage,
     guard_of,
+    sample_message_of,
     understood_message_of,
 )
-from visa_lsp.program.model import General, Immediate, Inst, RawOperand, Value
+from visa_lsp.program.model import General, Immediate, Inst, Kernel, RawOperand, Value
+
+_PARAMETERS: Final = {"<f4": ty.F, "<f2": ty.HF, "<i4": ty.D, "<i2": ty.W}
 
 
 def access_of(inst: Inst, place: int) -> Transfer | None:
@@ -48,6 +55,37 @@ def atomic_of(inst: Inst, place: int) -> Transfer | None:
     sources = [Lanes(one, types[2 if real else int(signed)]) for one in operands if isinstance(one, RawOperand)]
     count = 0 if update in ("inc", "dec") else 2 if update in codes.COMPARING else 1
     return replace(found, write=False, update=update, sources=tuple(sources[:count]))
+
+
+def image_access_of(kernel: Kernel, inst: Inst, place: int) -> Transfer | None:
+    """Return a load or store of texels, or a sample, whose ``sources`` are coordinates; None for another message."""
+    if isinstance(inst.row.meaning, SampleForm):
+        message: SampleMessage | TexelMessage = sample_message_of(inst, kernel.variable_type)
+        assert isinstance(message, SampleMessage)
+        if message.null_mask or message.sampler_index or inst.row.meaning.older:
+            return None
+        write = False
+        given = max((at + 1 for at, (_, one, _) in enumerate(message.parameters) if one.var), default=0)
+        sources: list[Expr] = [
+            Lanes(one, _PARAMETERS[type_]) if one.var else Immediate(ty.UD, 0)
+            for _, one, type_ in message.parameters[:given]
+        ]
+    else:
+        found = understood_message_of(inst)
+        if not isinstance(found, TexelMessage) or found.use is MemoryUse.ATOMIC or found.sample or found.residency:
+            return None
+        message, write = found, found.use is MemoryUse.WRITE
+        if any(one.offset for one in message.coordinates):
+            return None
+        sources = [Lanes(one.operand, ty.UD) for one in message.coordinates if one.operand.var]
+    declared = kernel.variable_type(message.data.var)
+    whole = message.channels == tuple(range(len(message.channels)))
+    if message.memory.index or declared is None or declared.size != ty.UD.size or not whole:
+        return None
+    return Transfer(
+        write, MemoryPlace(), Immediate(ty.UD, 0), 1, None, False, message.data, 4, 4, message.channels, False, False,
+        message.control, message.guard, (place,), update="image", sources=tuple(sources), image=inst,
+    )  # fmt: skip
 
 
 def _transfer(message: ElementMessage, place: int) -> Transfer | None:
@@ -94,4 +132,4 @@ def _memory(message: ElementMessage) -> MemoryPlace | None:
             return None
 
 
-__all__ = ["access_of", "atomic_of", "guard_of"]
+__all__ = ["access_of", "atomic_of", "guard_of", "image_access_of"]

@@ -39,7 +39,7 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lane import S0, effect_of
 from visa_lsp.isa.model import Trait
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
-from visa_lsp.program.model import Combine, General, Immediate, Kernel, PredicateOperand, State
+from visa_lsp.program.model import Combine, General, Immediate, Inst, Kernel, PredicateOperand, State, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -294,9 +294,22 @@ class _Folder:
     def _name_surfaces(self, run: list[_Item], last: int) -> None:
         """Replace surface variables that hold a constant by the surface; remove their assignment if nothing else reads it."""
         known: dict[int, Immediate] = {}
+        states: dict[int, Inst] = {}  # key of a surface or sampler variable -> the instruction that sets it
         for item in run:
             statement = item.statement
-            if isinstance(statement, Transfer) and statement.memory.variable in known:
+            if isinstance(statement, NamedCall) and statement.inst.row.has(Trait.MOVES_STATE):
+                dst, src = statement.inst.get("dst"), statement.inst.get("src0")
+                if isinstance(dst, State):
+                    key = variable_key(Space.SAMPLER if dst.sampler else Space.SURFACE, dst.var)
+                    states.pop(key, None)
+                    if not dst.offset and self._is_steady(src):
+                        states[key] = statement.inst
+            if isinstance(statement, Transfer) and statement.image is not None:
+                keys = [key for key in item.reads if key in states]
+                item.statement = replace(statement, states=tuple([states[key] for key in sorted(keys)]))
+                for key in keys:
+                    item.reads.pop(key)
+            elif isinstance(statement, Transfer) and statement.memory.variable in known:
                 key = variable_key(Space.SURFACE, statement.memory.variable)
                 memory = MemoryPlace(model=codes.ADDRTYPE_BTI, operand=known[statement.memory.variable])
                 item.statement = replace(statement, memory=memory)
@@ -312,10 +325,17 @@ class _Folder:
             statement = run[at].statement
             if isinstance(statement, NamedCall) and statement.inst.row.has(Trait.MOVES_STATE):
                 dst, src = statement.inst.get("dst"), statement.inst.get("src0")
-                if isinstance(dst, State) and not dst.sampler and isinstance(src, Immediate):
-                    key = variable_key(Space.SURFACE, dst.var)
+                if isinstance(dst, State) and self._is_steady(src):
+                    key = variable_key(Space.SAMPLER if dst.sampler else Space.SURFACE, dst.var)
                     if self._is_dead(run, at, last, key, 1 << dst.offset):
                         del run[at]
+
+    def _is_steady(self, value: Value) -> bool:
+        """Return whether a value is a constant, or of a launch in a variable that no instruction writes."""
+        if not isinstance(value, General):
+            return isinstance(value, Immediate)
+        here = self.effects.storage.general.get(value.var)
+        return here is not None and variable_key(Space.GENERAL, here.root) not in self.written
 
     # ---- values
 
@@ -570,6 +590,7 @@ class _Halves:
             leaf(statement.offset, UNIFORM), statement.wraps, [span.type for span in data], statement.size, statement.cell,
             statement.elements, statement.single, statement.high, statement.guard, leaf(statement.value, control),
             statement.update, [leaf(source, control) for source in statement.sources],
+            statement.image and (statement.image.row, [inst.get("src0") for inst in statement.states]),
         )  # fmt: skip
 
 

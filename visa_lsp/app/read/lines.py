@@ -53,6 +53,7 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, S1, Effect, Lane, effect_of
+from visa_lsp.isa.message_forms import TexelForm
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import DataType, ExecControl
@@ -69,6 +70,7 @@ from visa_lsp.program.model import (
     PredicateOperand,
     RawOperand,
     State,
+    Value,
 )
 from visa_lsp.program.operand_text import instruction, modifiers, operand, string_name
 from visa_lsp.sim.effects import EFFECTS
@@ -79,6 +81,7 @@ _ROUNDING: Final = 0x30  # bits of the mode
 _INDENT: Final = "    "
 _DWORD_BITS: Final = 32
 _MAX_SPLIT: Final = 8  # elements of an array that become variables
+_CHANNELS: Final = 4  # of a texel
 _ORDERING: Final = ("barrier", "fence")  # effects, by the first word of their names
 _MAX_CALLS: Final = 40
 _GENERIC: Final = 0x40000000  # in the upper half of generic pointers to shared local memory
@@ -128,6 +131,7 @@ class CodePrinter:
             for value in inst.values
         )
         self._local_array = self._find_local_array()
+        self._state_variables: set[str] = set()
 
     def _find_local_array(self) -> PointerArgument | None:
         """Return a name for shared local memory whose accesses all have elements of one size; None for others."""
@@ -249,6 +253,7 @@ class CodePrinter:
                 top.append(Node(f"{known[name]};"))
             else:
                 _place(main, name, known[name])
+        top += [Node(f"void *{name};") for name in sorted(self._state_variables)]
         local = self._local_array
         if local is not None and any(local.name in one.own_names() for one in walk(main)):
             top.append(Node(f"local {local.element} *{local.name} = (local {local.element} *)slm;"))
@@ -555,6 +560,8 @@ class CodePrinter:
     # ---- memory
 
     def _access(self, access: Transfer) -> list[Node]:
+        if access.image is not None:
+            return self._image(access, access.image)
         if access.update:
             return [self._atomic(access)]
         count = len(access.elements)
@@ -714,6 +721,72 @@ class CodePrinter:
         return Node(
             f"{prefix}{spot.text} = {text.text};", access.places, "" if prefix or spot.text != spot.of else spot.of
         )
+
+    def _image(self, access: Transfer, inst: Inst) -> list[Node]:
+        """Return the lines of a load or store of texels, or of a sample, as calls."""
+        prefix = self._prefix(access.control, access.guard, all_lanes=self.cells.is_for_all_lanes(access))
+        spans = self.cells.spans.data_spans(access)
+        spots = [self.cells.spot(span, writes=not access.write) for span in spans]
+        word = c_type(spots[0].type) if spots else "float"
+        is_texel = isinstance(inst.row.meaning, TexelForm)
+        name = ("write_texel" if access.write else "read_texel") if is_texel else _identifier(inst.row.mnemonic)
+        args = [*self._states(access, inst), *(self.printer.exact(one, access.control).text for one in access.sources)]
+        texts, owner = [spot.text for spot in spots], spots[0].of if spots else ""
+        declared = self.cells.declarations.get(owner)
+        is_vector = (
+            len(texts) == _CHANNELS
+            and texts == [f"{owner}.{part}" for part in "xyzw"]
+            and declared is not None
+            and declared.type == f"{word}{_CHANNELS}"
+        )
+        if access.write:
+            value = owner if is_vector else f"({word}{_CHANNELS}){{{', '.join(texts)}}}"
+            return [Node(f"{prefix}{name}_{word}({', '.join([*args, value])});", access.places)]
+        call = f"{name}_{word}({', '.join(args)})"
+        if is_vector:
+            return [Node(f"{prefix}{owner} = {call};", access.places, "" if prefix else owner)]
+        return [
+            Node(
+                f"{prefix}{spot.text} = {call}.{part};",
+                access.places,
+                "" if prefix or spot.text != spot.of else spot.of,
+            )
+            for spot, part in zip(spots, "xyzw", strict=False)
+        ] or [Node(f"{prefix}(void){call};", access.places)]
+
+    def _states(self, access: Transfer, inst: Inst) -> list[str]:
+        """Return the image of a message, and its sampler if it has one."""
+        known = {
+            state.sampler: self._state(one.get("src0"), sampler=state.sampler)
+            for one in access.states
+            if isinstance(state := one.get("dst"), State)
+        }
+        found = []
+        for sampler, field in ((False, "surface"), (True, "sampler")):
+            if not inst.row.has_field(field):
+                continue
+            value = inst.get(field)
+            if sampler not in known and isinstance(value, int):
+                known[sampler] = self._state_variable(value, sampler=sampler)
+            found.append(known.get(sampler) or self._state(value, sampler=sampler))
+        return found
+
+    def _state_variable(self, number: int, *, sampler: bool) -> str:
+        """Return the name of a surface or sampler variable, and note that it needs a declaration."""
+        names = self.names.text.sampler if sampler else self.names.text.surface
+        name = self.names.text.of(names, "S" if sampler else "T", number).removeprefix("%")
+        self._state_variables.add(name)
+        return name
+
+    def _state(self, value: Value, *, sampler: bool) -> str:
+        """Return the name of the argument that a number or a handle of a surface or sampler stands for."""
+        if isinstance(value, Immediate):
+            known = None if sampler else self.names.surfaces.get(value.bits)
+            return known.name if known is not None else f"{'sampler' if sampler else 'image'}_at({value.bits})"
+        span = self.cells.span(value, UNIFORM) if isinstance(value, General) else None
+        known = self.names.pointers.get((span.root, span.starts[0])) if span is not None else None
+        text = self.printer.exact(value, UNIFORM).text if value is not None else "0"
+        return known.name if known is not None else f"{'sampler' if sampler else 'image'}_at({text})"
 
     def _into(self, source: Expr, kind: DataType, size: int, control: ExecControl) -> str:
         own = self.printer.type_of(source)
@@ -933,11 +1006,11 @@ class CodePrinter:
                 return [Node(f"{prefix}{spot.text} = {f'as_{spot.word}({symbol})' if spot.word else symbol};", places)]
         if inst.row.flow is FlowClass.FUNCTION_CALL and isinstance(inst.get("name"), int):
             return [Node(f"{prefix}{string_name(self.names.text, inst.get('name'))}();", places)]
-        source, state = inst.get("src0"), inst.get("dst")
-        surface = self.names.surfaces.get(source.bits) if isinstance(source, Immediate) else None
-        if inst.row.has(Trait.MOVES_STATE) and surface is not None and isinstance(state, State) and not state.sampler:
-            call = surface.name
-        elif inst.row.has(Trait.COPIES) and len(args) == 1:
+        source = inst.get("src0")
+        if inst.row.has(Trait.MOVES_STATE) and isinstance(state := inst.get("dst"), State) and not state.offset:
+            held = self._state(source, sampler=state.sampler)
+            return [Node(f"{prefix}{self._state_variable(state.var, sampler=state.sampler)} = {held};", places)]
+        if inst.row.has(Trait.COPIES) and len(args) == 1:
             call = f"ballot({args[0]})" if isinstance(source, PredicateOperand) else args[0]
         elif (
             effect_of(inst.row.meaning) == "setp"

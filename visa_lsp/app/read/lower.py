@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.accesses import access_of, atomic_of, guard_of
+from visa_lsp.app.read.accesses import access_of, atomic_of, guard_of, image_access_of
 from visa_lsp.app.read.model import Calc, Choose, Compare, Expr, NamedCall, Set, Transfer
 from visa_lsp.isa import lane
 from visa_lsp.isa import types as ty
@@ -115,7 +115,8 @@ def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | Nam
     control, target = inst.get("exec"), inst.get("dst")
     value = _value(kernel, inst, target)
     if value is None or not isinstance(control, ExecControl):
-        return access_of(inst, place) or atomic_of(inst, place) or NamedCall(inst, (place,))
+        found = access_of(inst, place) or atomic_of(inst, place) or image_access_of(kernel, inst, place)
+        return found or NamedCall(inst, (place,))
     return Set(target, value, control, None if isinstance(value, Choose | Compare) else guard_of(inst), (place,))
 
 

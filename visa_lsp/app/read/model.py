@@ -86,7 +86,8 @@ class Transfer(Struct, frozen=True):
     Element k of all lanes fills row k of ``data``, a cell of ``cell`` bytes for each lane, from ``high`` on. With
     ``single`` there is one address, and the elements are contiguous. ``wraps``: addresses have 32 bits. ``value``
     replaces the data of a store of one element per lane. An atomic is a load of the old value with an ``update`` by the
-    values of ``sources``.
+    values of ``sources``. An access to ``image``, a message, has coordinates and other parameters as ``sources``, and channels of
+    a texel as ``elements``; ``states`` are the instructions that set its surface and its sampler.
     """
 
     write: bool
@@ -107,6 +108,8 @@ class Transfer(Struct, frozen=True):
     value: Expr = None
     update: str = ""
     sources: tuple[Expr, ...] = ()
+    image: Inst | None = None
+    states: tuple[Inst, ...] = ()
 
 
 class Both(Struct, frozen=True):

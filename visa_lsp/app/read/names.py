@@ -289,6 +289,11 @@ class _LaunchNames:
             case "buffer" if one.size == ty.UQ.size:
                 self.bound[root, byte, 8] = Bound(f"(ulong){name}", ty.UQ)
                 self.pointers[root, byte] = self.pointer(one.arg_index)
+            case "image" | "sampler" if one.size in (ty.UD.size, ty.UQ.size):
+                self.bound[root, byte, one.size] = Bound(
+                    f"handle_of({name})", ty.UD if one.size == ty.UD.size else ty.UQ
+                )
+                self.pointers[root, byte] = self.pointer(one.arg_index)
             case "local" if one.size == ty.UD.size:
                 self.bound[root, byte, 4] = Bound(f"slm_offset({name})", ty.UD)
                 self.pointers[root, byte] = self.pointer(one.arg_index)

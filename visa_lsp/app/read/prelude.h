@@ -54,6 +54,19 @@ uchar *surface_at(ulong handle);                   /* a surface by its handle */
 #define ss(handle) surface_at(handle)
 #define bss(handle) surface_at(handle)
 #define surf(handle) surface_at(handle)
+/* A texel of an image, read or written at whole coordinates; the messages of the sampler have their names in vISA. */
+#define TEXELS(T) \
+    T##4 read_texel_##T(const void *image, ...); \
+    void write_texel_##T(void *image, ...);
+TEXELS(float) TEXELS(int) TEXELS(uint)
+#define SAMPLES(name) \
+    float4 name##_float(const void *image, ...); \
+    int4 name##_int(const void *image, ...); \
+    uint4 name##_uint(const void *image, ...);
+/* @samples */
+#define image_at(handle) ((void *)(ulong)(handle)) /* an image by its handle or its place in the binding table */
+#define sampler_at(handle) ((void *)(ulong)(handle))
+#define handle_of(image) ((ulong)(image))
 uchar *surface_of(const char *name);               /* a surface variable that the launch fills */
 #define surface(name) surface_of(#name)
 #define enqueued_local_size(axis) launch_value("enqueued_local_size", axis)
@@ -65,6 +78,7 @@ uchar *surface_of(const char *name);               /* a surface variable that th
 #define private_base_stateless launch_address("private_base_stateless")
 #define const_base launch_address("const_base")
 #define global_base launch_address("global_base")
+#define inline_sampler launch_address("inline_sampler")
 #define printf_buffer launch_address("printf_buffer")
 #define global_id(axis) (enqueued_local_size(axis) * group_id(axis) + local_id(axis) + global_id_offset(axis))
 #define slm_offset(pointer) ((uint)((uchar *)(pointer) - slm))

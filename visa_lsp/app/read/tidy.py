@@ -22,7 +22,9 @@ from visa_lsp.isa import types as ty
 WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MAX_VALUE: Final = 70  # characters of a value that moves
 _MAX_LINE: Final = 110
-_MEMORY: Final = re.compile(r"\*\(|\*slm|\w\[|\w\)\[|from_lane|ballot|any\(|all\(|one_for_all|atomic_|thread_value")
+_MEMORY: Final = re.compile(
+    r"\*\(|\*slm|\w\[|\w\)\[|from_lane|ballot|any\(|all\(|one_for_all|atomic_|thread_value|_(?:float|int|uint|half)\("
+)
 _STOPS: Final = re.compile(
     r"atomic_|barrier\(|sync_lanes|each_lane|^once|memcpy|goto|\bcall_|asm_visa|set_cr0|one_for_all|:;$|^return|break;|continue;"
 )
@@ -34,6 +36,7 @@ _LOW: Final = re.compile(r"if \(lane <= (\d+)\) ")
 _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
 _ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
 _COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
+_HANDLE: Final = re.compile(r"\b(?:image|sampler)_at\((?:\(uint\))?handle_of\((\w+)\)\)")
 _MIN_COPIES: Final = 3
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
@@ -135,6 +138,7 @@ class Tidier:
         self._inline(self.code)
         self._divisions()
         self._loops(self.code)
+        self._change(partial(_HANDLE.sub, r"\1"))
 
     def _count_words(self) -> None:
         self.counts.clear()
@@ -511,7 +515,7 @@ class Tidier:
             return True
         if node.is_loop:
             return True
-        if loads and (_STORE.search(text) or "memcpy" in text):
+        if loads and (_STORE.search(text) or "memcpy" in text or "write_texel" in text):
             return True
         target = re.match(r"(?:if \(.*?\) )?(?:each_lane\(.*?\) |once )?\*?\(?\(?(\w+)", text)
         names = {hit[1] for hit in _SETS.finditer(text)}
