@@ -78,7 +78,8 @@ class Formula:
         if not names:
             return str(self.factor)
         if self.factor.denominator > 1:
-            return f"{names} // {self.factor.denominator}{self.rest}"
+            divisor = self.factor.denominator  # rounded up
+            return f"({names} + {divisor - 1}) // {divisor}{self.rest}"
         return (names if self.factor == 1 else f"{self.factor} * {names}") + self.rest
 
 
