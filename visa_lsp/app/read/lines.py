@@ -236,7 +236,9 @@ class CodePrinter:
             }
             types = {name: self.cells.declarations[name].type for name in arrays}
             floats = [one.name for one in self.names.parameters if re.match(r"(?:float|half|double)\d* ", one.text)]
-            tidier = Tidier(main, known, kinds, vectors, types, frozenset(floats))
+            pointers = [re.fullmatch(r"(?:\w+ )?(\w+) \*(\w+)", one.text) for one in self.names.parameters]
+            elements = {hit[2]: hit[1] for hit in pointers if hit is not None}
+            tidier = Tidier(main, known, kinds, vectors, types, frozenset(floats), elements)
             tidier.run()
             known |= tidier.types
             _note_names(main, known.keys())

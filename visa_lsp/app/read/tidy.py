@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -31,11 +31,15 @@ _STOPS: Final = re.compile(
 _STORE: Final = re.compile(
     r"^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().* [-+*/&|^]?=+ |^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().*(?:\+\+|--);$"
 )
-_COUNTS: Final = re.compile(r"(?P<name>\w+)(?:\+\+|--| [-+]= [^;]+);")
+_COUNTS: Final = re.compile(r"(?P<name>\w+)(?:\+\+|--| (?:[-+*]|<<|>>)= [^;]+);")
 _LOW: Final = re.compile(r"if \(lane <= (\d+)\) ")
 _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
 _ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
 _COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
+_COMPARISON: Final = re.compile(r"([^<>=&|?]+) (<|>|<=|>=|!=|==) ([^<>=&|?]+)")
+_CAST_CHAIN: Final = re.compile(r"\((u?char|u?short)\)\(u?(?:int|long)\)\(\1\)")
+_VECTOR_LOAD: Final = re.compile(r"memcpy\((\w+), &\(\((\w+) \*\)(\w+)\)\[(.+) \* (\d+)\], (\d+)\);")
+_VECTOR_STORE: Final = re.compile(r"\(\((\w+?)(\d+) \*\)(\w+)\)\[(.+)\] = (\w+);")
 _HANDLE: Final = re.compile(r"\b(?:image|sampler)_at\((?:\(uint\))?handle_of\((\w+)\)\)")
 _MIN_COPIES: Final = 3
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
@@ -102,9 +106,10 @@ class Tidier:
         vectors: Mapping[str, str],
         arrays: Mapping[str, str],
         floats: frozenset[str] = frozenset(),  # arguments that are, or have, floats
+        pointers: Mapping[str, str] | None = None,  # arguments with the types of their elements
     ) -> None:
         self.code, self.types, self.kinds = code, dict(types), dict(kinds)
-        self.vectors, self.arrays, self.floats = vectors, arrays, floats
+        self.vectors, self.arrays, self.floats, self.pointers = vectors, arrays, floats, pointers or {}
         self.counts: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         self.is_scaled = False
@@ -138,6 +143,9 @@ class Tidier:
         self._inline(self.code)
         self._divisions()
         self._loops(self.code)
+        self._vectors()
+        self._signs()
+        self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
         self._change(partial(_HANDLE.sub, r"\1"))
 
     def _count_words(self) -> None:
@@ -615,8 +623,14 @@ class Tidier:
         is_word = kind is not None and kind.is_int and kind.size <= ty.D.size and all(one.is_int for one in types)
         if any(" ? " in one or "one_for_all" in one for one in texts) or (len(types) > 1 and not is_word):
             return None  # of two types, C makes a third one
-        hit = re.fullmatch(r"([^<>=&|?]+) (>=|!=) ([^<>=&|?]+)", test)
-        if hit is not None and "[" in texts[1] and "[" not in texts[0] and not self._has_floats(test):
+        hit = _COMPARISON.fullmatch(test)
+        if (
+            hit is not None
+            and hit[2] in (">=", "!=")
+            and "[" in texts[1]
+            and "[" not in texts[0]
+            and not self._has_floats(test)
+        ):
             test, texts = f"{hit[1]} {_NEGATED[hit[2]]} {hit[3]}", texts[::-1]
         test = test if re.fullmatch(r"!?[\w.]+", test) else f"({test})"
         low, high = min(first.low, second.low), max(first.high, second.high)
@@ -704,6 +718,60 @@ class Tidier:
         places = tuple(sorted({*loop.places, *loops[-1].tail.places}))
         return [*loops[:-1], *moved, replace_node(loop, f"while ({condition}) {{", places)]
 
+    def _vectors(self) -> None:
+        """Load and store whole elements of buffers of vectors in the type that the buffers have."""
+        for node in walk(self.code):
+            hit = _VECTOR_LOAD.fullmatch(node.text)
+            if hit is not None:
+                name, word, pointer, index, count, _ = hit.groups()
+                own = f"{word}{count}"
+                whole = self.pointers.get(pointer) == own and self.types.get(name) == f"{word} {name}[{count}]"
+                parts = sum(
+                    len(re.findall(rf"\b{name}\[[0-3]\]", text)) for one in walk(self.code) for text in one.texts()
+                )
+                if whole and count in ("2", "3", "4") and parts + 1 == self._uses(name):
+                    node.text, node.assigns = f"{name} = {pointer}[{index}];", name
+                    self.types[name] = f"{own} {name}"
+                    self._change(
+                        partial(
+                            re.compile(rf"\b{name}\[([0-3])\]").sub,
+                            lambda one, name=name: f"{name}.{'xyzw'[int(one[1])]}",
+                        )
+                    )
+        for node in walk(self.code):
+            hit = _VECTOR_STORE.fullmatch(node.text)
+            if hit is not None:
+                word, count, pointer, index, name = hit.groups()
+                own = self.pointers.get(pointer, "")
+                other = word[1:] if word.startswith("u") else f"u{word}"
+                writes = sum(
+                    len(re.findall(rf"\b{name}\.\w+ = ", text)) for one in walk(self.code) for text in one.texts()
+                )
+                if (
+                    own == f"{other}{count}"
+                    and self.types.get(name) == f"{word}{count} {name}"
+                    and writes + 1 == self._uses(name)
+                ):
+                    node.text = f"{pointer}[{index}] = {name};"
+                    self.types[name] = f"{own} {name}"
+
+    def _signs(self) -> None:
+        """Give bytes and words that are only used as signed ones the signed type."""
+        texts = [text for node in walk(self.code) for text in node.texts()]
+        for name, kind in list(self.kinds.items()):
+            if kind not in (ty.UB, ty.UW) or name in self.given - self.types.keys():
+                continue
+            word = "char" if kind is ty.UB else "short"
+            uses = [text for text in texts if re.search(rf"\b{name}\b", text)]
+            sets = sum(len(re.findall(rf"(?:^|\) ){name} = ", text)) for text in uses)
+            casts = sum(len(re.findall(rf"\({word}\){name}\b", text)) for text in uses)
+            total = sum(len(re.findall(rf"\b{name}\b", text)) for text in uses)
+            if not casts or sets + casts != total or self.types.get(name) != f"u{word} {name}":
+                continue
+            self.types[name], self.kinds[name] = f"{word} {name}", ty.B if kind is ty.UB else ty.W
+            self._change(partial(re.compile(rf"\({word}\){name}\b").sub, name))
+            texts = [text for node in walk(self.code) for text in node.texts()]
+
     def _has_floats(self, text: str) -> bool:
         words = set(WORD.findall(text))
         return (
@@ -712,17 +780,27 @@ class Tidier:
             or re.search(r"\b\d+\.|float|half|double", text) is not None
         )
 
-    def _loops(self, code: list[Node], outer: str = "") -> None:
+    def _loops(self, code: list[Node], tests: Sequence[str] = ()) -> None:
+        """Make `for` loops; ``tests`` hold at the beginning of the list."""
         at = 0
         while at < len(code):
             node = code[at]
             if node.inner is not None:
-                self._loops(node.inner, node.text if node.text.startswith("if (") else "")
+                self._loops(node.inner, self._tests_of(node, code[at - 1] if at else None))
             if node.is_loop and node.inner and at:
-                self._count(code, at, outer)
+                self._count(code, at, tests)
             at += 1
 
-    def _count(self, code: list[Node], at: int, outer: str) -> None:
+    def _tests_of(self, node: Node, before: Node | None) -> list[str]:
+        """Return comparisons that hold inside of an `if` or of its `else`."""
+        if node.text.startswith("if ("):
+            return node.text[len("if (") : -len(") {")].split(" && ")
+        if node.text != "} else {" or before is None or not before.text.startswith("if ("):
+            return []
+        hit = _COMPARISON.fullmatch(before.text[len("if (") : -len(") {")])
+        return [] if hit is None or self._has_floats(hit[0]) else [f"{hit[1]} {_NEGATED[hit[2]]} {hit[3]}"]
+
+    def _count(self, code: list[Node], at: int, tests: Sequence[str]) -> None:
         """Make a loop that counts a variable a `for`."""
         node = code[at]
         assert node.inner is not None
@@ -754,7 +832,7 @@ class Tidier:
             condition = node.text[len("while (") : -len(") {")]
         elif node.text == "do {":
             condition = node.tail.text[len("} while (") : -len(");")]
-            if not _holds_first(condition, name, start.text, outer):
+            if not _holds_first(condition, {name: start.text}, tests):
                 return
         else:
             return
@@ -1015,23 +1093,11 @@ def _own_level(code: list[Node]) -> Iterator[Node]:
             yield from _own_level(node.inner)
 
 
-def _holds_first(condition: str, name: str, start: str, outer: str) -> bool:
-    """Return whether the condition around a loop is its condition before the first round."""
-    hit = re.fullmatch(r"(.+?) (<|>|<=|>=|!=) ([^<>=&|]+)", condition)
-    if hit is None or not outer:
-        return False
-    left, relation, right = hit.groups()
-    tests = outer[len("if (") : -len(") {")].split(" && ")
-    one, other = (re.sub(rf"\b{name}\b", start, side) for side in (left, right))
-    one, other = (re.sub(r"^\((?:u?int)\)(\d+)$", r"\1", side) for side in (one, other))
-    wanted = {f"{one} {relation} {other}", f"{other} {_MIRROR[relation]} {one}"}
-    if relation == "<" and one == "0":
-        wanted |= {f"{other} >= 1", f"{other} > 0"}
-        if "(uint)" in condition or start == "0":
-            wanted |= {f"{other} != 0"} if "(uint)" in condition else set()
-    if relation == ">" and other == "0":
-        wanted |= {f"{one} >= 1"}
-    return any(test in wanted for test in tests)
+def _holds_first(condition: str, starts: Mapping[str, str], tests: Sequence[str]) -> bool:
+    """Return whether the condition of a loop is one of some tests before the first round."""
+    first = _relation(_with_values(condition, starts))
+    not_zero = f"{first[2]} != 0" if first[:2] == ("1", "<=") and "(uint)" in condition else ""
+    return any(_relation(test) == first or test == not_zero for test in tests)
 
 
 def _fit(value: Text, before: str, after: str) -> str:
