@@ -146,7 +146,7 @@ class SharedClient(LanguageClient):
     async def begin(self, capabilities: types.ClientCapabilities) -> None:
         """Start the server and greet it."""
         await self.start_io(*SERVER)
-        await make_answering(self).initialize_session(types.InitializeParams(capabilities=capabilities))
+        self.said = await make_answering(self).initialize_session(types.InitializeParams(capabilities=capabilities))
         found = self.protocol.fm
         self._handlers = [(kept, dict(kept)) for kept in (found.features, found.builtin_features)]
 
