@@ -204,6 +204,10 @@ class Servers:
             if client.alive:
                 await client.shutdown_session()
             await client.stop()
+        self._clients.clear()
+
+
+STARTED = Servers()  # for the tests of all folders: each folder that imports the fixture has one of its own
 
 
 def capabilities_of(name: str, encoding: str = "") -> types.ClientCapabilities:
@@ -218,9 +222,8 @@ def capabilities_of(name: str, encoding: str = "") -> types.ClientCapabilities:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def servers():
     """Servers that tests share."""
-    started = Servers()
-    yield started
-    await started.stop()
+    yield STARTED
+    await STARTED.stop()
 
 
 @pytest.fixture
