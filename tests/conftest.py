@@ -79,6 +79,7 @@ def _collected():
     """Give back what the tests of a module have left in cycles, before those of the next one fill as much again."""
     yield
     gc.collect()
+    gc.freeze()  # what is left, such as caches, stays to the end too: every later collection would look at all of it again
 
 
 PEAKS = []  # of the workers that are done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from contextlib import chdir
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -80,11 +81,11 @@ def lacking(shown: str, printed: str) -> list[str]:
 
 def printed(*words: str, folder: Path | None = None) -> str:
     """Return the output of a command on both streams."""
-    command = [sys.executable, "-c", "import visa_lsp.cli.main as m; raise SystemExit(m.main())", *words]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), done.stderr
-    return done.stdout + done.stderr
+    said = io.StringIO()
+    with chdir(folder or "."), redirect_stdout(said), redirect_stderr(said):
+        status = main([*words])
+    assert status in (0, 1), said.getvalue()
+    return said.getvalue()
 
 
 # ---- tutorials: files are written, commands typed, in the order of the page

@@ -7,8 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from import_graph import run_time_names
 
-from tests.test_layers import ALLOWED, imports, room_of
+from tests.test_layers import ALLOWED, room_of
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
@@ -159,7 +160,7 @@ def test_the_picture_leads_to_whatever_a_room_imports():
 
     for path in (ROOT / "visa_lsp").rglob("*.py"):
         room = room_of(path).partition(".")[0]
-        for name in imports(path.read_text(encoding="utf-8")):
+        for name in run_time_names(path.read_text(encoding="utf-8"), types=True):
             target = name.split(".")[1] if name.startswith("visa_lsp.") else room
             assert target in below(room) or target == "__version__" or room == "__init__", f"{path}: {target}"
 

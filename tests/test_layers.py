@@ -1,12 +1,11 @@
 """Imports point down only, and never round: the table of allowed edges, read off the sources with ``ast``."""
 
-import ast
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from import_graph import find_reached, graph_of, loops_of, names_of, run_time_names, sources_of
+from import_graph import find_reached, graph_of, loops_of, run_time_names, sources_of
 
 import visa_lsp
 
@@ -165,16 +164,11 @@ LATE = {
 }  # fmt: skip
 
 
-def imports(source: str) -> set[str]:
-    """Dotted names that a source imports, wherever and for whomever."""
-    return {name for node in ast.walk(ast.parse(source)) for name in names_of(node)}
-
-
 def bad_edges(room: str, source: str) -> list[str]:
     """Every import of a source that its room may not make, or the room inside of it (``room.inner``)."""
     outer, _, inner = room.partition(".")
     wrong = set()
-    for name in imports(source):
+    for name in run_time_names(source, types=True):  # wherever and for whomever
         parts = name.split(".")
         if parts[0] in THIRD_PARTY and outer not in THIRD_PARTY[parts[0]]:
             wrong.add(f"{room} -> {parts[0]}")

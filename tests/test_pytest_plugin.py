@@ -96,6 +96,7 @@ def test_it_works_with_several_processes(folder):
     assert status == 1
 
 
+@pytest.mark.full
 def test_engine_and_checks_are_those_that_are_asked_for(folder):
     words, status = ran(folder, "--visa", "--visa-checks", "races", "--visa-engine", "interp")
     assert ("data-race" in words, "out-of-bounds" in words, status) == (True, False, 1)
@@ -142,6 +143,7 @@ def test_without_numpy_a_launch_fails_with_what_is_missing(folder):
     assert status == 1
 
 
+@pytest.mark.full
 def test_the_launch_files_of_the_examples_pass():
     words, status = ran(EXAMPLES, "--visa")
     assert status == 0, words

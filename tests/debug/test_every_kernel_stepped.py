@@ -39,7 +39,7 @@ class Amount(NamedTuple):
     writers: int
 
 
-FEW, ALL = Amount(200, 30, 3), Amount(sys.maxsize, 1_000, 8)
+FEW, ALL = Amount(100, 15, 3), Amount(sys.maxsize, 1_000, 8)
 
 
 def kernels():

@@ -16,7 +16,7 @@ _PLAIN = "    mov (M1, 8) V32(0,0)<1> V32(0,2)<1;1,0>\n"
 
 
 @pytest.mark.parametrize("between", ["\\\n    ", "/* first\n second */ "])
-@pytest.mark.parametrize("lines", [1, 300])
+@pytest.mark.parametrize("lines", [1, 120])
 def test_each_line_of_a_statement_has_its_own_words(between: str, lines: int):
     plain, continued = (_HEAD + _PLAIN.replace("V32(0,2)", gap + "V32(0,2)") * lines for gap in ("", between))
     for text in (plain, continued):

@@ -90,10 +90,15 @@ def test_hover_and_explain_have_the_same_headings_and_lines():
 def test_no_prose_has_another_word_for_a_term():
     assert len(NEVER) > 15
     forbidden = {word: re.compile(_pattern(word), re.IGNORECASE) for word, _ in NEVER}
+    any_of_them = re.compile("|".join(pattern.pattern for pattern in forbidden.values()), re.IGNORECASE)
     texts = list(sentences())
     assert len(texts) > 1500
     found = [
-        f"{where}: {word!r}" for where, text in texts for word, pattern in forbidden.items() if pattern.search(text)
+        f"{where}: {word!r}"
+        for where, text in texts
+        if any_of_them.search(text)
+        for word, pattern in forbidden.items()
+        if pattern.search(text)
     ]
     assert not found
 

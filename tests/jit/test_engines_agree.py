@@ -1,4 +1,4 @@
-"""Both engines give the same: launches of the corpus, watched and not. By default one of each kernel, or program."""
+"""Both engines give the same: launches of the corpus, watched and not. By default one of each kernel, or of each feature."""
 
 from __future__ import annotations
 
@@ -52,10 +52,6 @@ def kernel_of(launch):
     return launch[0].kernel
 
 
-def program_of(launch):
-    return launch[0].source
-
-
 def means_of(launch):
     """Return the features of a program that matter to an engine, such as barriers, functions, atomics."""
     return launch[0].source if launch[0].source in MEANS else ""
@@ -74,11 +70,18 @@ def launches(kind, cases=corpus.CASES, platforms=None):
 @pytest.mark.corpus
 @pytest.mark.parametrize("launch", launches(kernel_of), ids=named)
 def test_a_launch_gives_the_same(launch, monkeypatch):
+    monkeypatch.setattr(native, "LEVEL", 0)
     assert differences(*reports(*launch, "none", monkeypatch)) == set()
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("launch", launches(program_of), ids=named)
+@pytest.mark.parametrize("launch", launches(means_of), ids=named)
+def test_a_launch_at_the_level_of_users_gives_the_same(launch, monkeypatch):
+    assert differences(*reports(*launch, "none", monkeypatch)) == set()
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("launch", launches(means_of), ids=named)
 def test_a_watched_launch_gives_the_same(launch, monkeypatch):
     monkeypatch.setattr(native, "LEVEL", 0)
     assert differences(*reports(*launch, "all", monkeypatch)) == set()

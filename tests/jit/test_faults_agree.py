@@ -24,15 +24,16 @@ pytestmark = faulty.pytestmark
 
 
 def kind_of_fault(case):
-    """Return the kind of a fault, its instruction, and whether checkers watch."""
+    """Return the kind of a fault, whether checkers watch, and where they do, its instruction."""
     name, _, checks = case
-    return frozenset(faulty.KERNELS[name][1]), faulty.KERNELS[name][2], checks
+    kinds, instruction = faulty.KERNELS[name][1:3]
+    return frozenset(kinds), checks == "all" and instruction, checks
 
 
 def kind_of_race(case):
-    """Return the number of groups, what is found, and whether local memory is used."""
-    args, groups, found, _ = races.KERNELS[case[0]]
-    return groups, frozenset(found), races.LOCAL in args
+    """Return the number of groups, and what is found."""
+    _, groups, found, _ = races.KERNELS[case[0]]
+    return groups, frozenset(found)
 
 
 def of_each(kind, *parts):

@@ -42,13 +42,13 @@ def _compiled(monkeypatch):
         monkeypatch.setattr(where, "Machine", compiled_engine.machine_class())
 
 
-def each_value(dimensions, number, least):
-    """As few combinations as have every value of every dimension, or ``least``; all with the same mask and register size."""
+def each_value(dimensions, number):
+    """As few combinations as have every value of every dimension; all with the same mask and register size."""
     one = {"emask": dimensions["emask"][:2]} if "emask" in dimensions else {}
     for turn, (name, values) in enumerate({"grf": dimensions["grf"], **one}.items()):
         dimensions = dimensions | {name: [values[(number >> turn) % len(values)]]}
     chance = np.random.default_rng(number)
-    count = max(least, *map(len, dimensions.values()))
+    count = max(map(len, dimensions.values()))
     columns = {
         name: [values[i] for _ in range(-(-count // len(values))) for i in chance.permutation(len(values))]
         for name, values in dimensions.items()
@@ -66,9 +66,8 @@ def change_modes(made, control):
 @EVERY_ROW
 def test_row(number, monkeypatch):
     family, row, make = CASES[number]
-    least = 40 if family == "lanes" else 1  # messages are compiled as calls, or as what all of their kind share
     for where in (lane_cases, matrix_cases, addresses, message_cases, sampler_cases):
-        monkeypatch.setattr(where, "cases", lambda dimensions: each_value(dimensions, number, least))
+        monkeypatch.setattr(where, "cases", lambda dimensions: each_value(dimensions, number))
     monkeypatch.setattr(bench.Bench, "mode", change_modes)
     prove(COMPILED + family, row, make(row))
 

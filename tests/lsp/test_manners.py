@@ -46,15 +46,14 @@ PART, WORK = "part", "work"
 BROKEN = '.version 4.1\n.kernel "k"\n.decl V32 v_type=G type=d num_elts=8\n    madd (M1, 8) V32(0,0)<1> V32(0,0)<1;1,0>\n    ret (M1, 1)\n'
 
 
-async def test_the_server_registers_for_files_and_settings():
-    async with session() as client:
-        assert client.said.capabilities.semantic_tokens_provider.full.delta
+async def test_the_server_registers_for_files_and_settings(client):
+    assert client.said.capabilities.semantic_tokens_provider.full.delta
 
-        async def registered():
-            return {r.method for r in client.registered}
+    async def registered():
+        return {r.method for r in client.registered}
 
-        wanted = {types.WORKSPACE_DID_CHANGE_WATCHED_FILES, types.WORKSPACE_DID_CHANGE_CONFIGURATION}
-        await eventually(registered, lambda found: found == wanted)
+    wanted = {types.WORKSPACE_DID_CHANGE_WATCHED_FILES, types.WORKSPACE_DID_CHANGE_CONFIGURATION}
+    await eventually(registered, lambda found: found == wanted)
 
 
 async def test_settings_are_live(tmp_path):
@@ -81,7 +80,7 @@ async def test_settings_are_live(tmp_path):
         await eventually(lambda: client.text_document_code_lens_async(lenses), lambda found: not found)
 
 
-@pytest.mark.parametrize("types_of_hints", first(2, ["cursorLine", "on", "off"]))
+@pytest.mark.parametrize("types_of_hints", first(1, ["cursorLine", "on", "off"]))
 async def test_hints_are_asked_for_again_when_the_cursor_they_follow_has_moved(tmp_path, types_of_hints):
     kernel = saxpy(tmp_path)
     settings = {"inlayHints": {"types": types_of_hints, "labels": False}}
@@ -180,16 +179,14 @@ async def test_unchanged_findings_are_said_so(client, tmp_path):
         assert (await pulled(client, kernel.uri, first.result_id)).kind == "full"
 
 
-async def test_symbols_of_files_that_are_not_open_in_several_folders(tmp_path):
+async def test_symbols_of_files_that_are_not_open_in_several_folders(client, tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.visaasm").write_text(BROKEN.replace('"k"', f'"kernel_{name}"'))
-    folders = [types.WorkspaceFolder((tmp_path / n).as_uri(), n) for n in ("a", "b")]
-    async with session(workspace_folders=folders) as client:
-        found = await client.workspace_symbol_async(types.WorkspaceSymbolParams("kernel"))
-        assert [s.name for s in found] == ["kernel_a", "kernel_b"]
-        event = types.WorkspaceFoldersChangeEvent(added=[], removed=[folders[0]])
-        client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+    async with in_folder(client, tmp_path / "b"):
+        async with in_folder(client, tmp_path / "a"):
+            found = await client.workspace_symbol_async(types.WorkspaceSymbolParams("kernel"))
+            assert sorted(s.name for s in found) == ["kernel_a", "kernel_b"]
         found = await client.workspace_symbol_async(types.WorkspaceSymbolParams("kernel"))
         assert [s.name for s in found] == ["kernel_b"]
 
@@ -305,15 +302,14 @@ async def test_a_command_that_is_unknown_and_a_rename_that_is_refused_are_errors
         )
 
 
-async def test_trace_is_sent_when_asked_for(tmp_path):
-    async with session() as client:
-        lines = []
-        client.protocol.fm.features.pop(types.LOG_TRACE, None)
-        client.feature(types.LOG_TRACE)(lambda params: lines.append(params.message))
-        client.protocol.notify(types.SET_TRACE, types.SetTraceParams(types.TraceValue.Messages))
-        await client.workspace_symbol_async(types.WorkspaceSymbolParams("x"))
-        assert any("workspace/symbol" in line for line in lines)
-        client.protocol.notify(types.SET_TRACE, types.SetTraceParams(types.TraceValue.Off))
+async def test_trace_is_sent_when_asked_for(client):
+    lines = []
+    client.protocol.fm.features.pop(types.LOG_TRACE, None)
+    client.feature(types.LOG_TRACE)(lambda params: lines.append(params.message))
+    client.protocol.notify(types.SET_TRACE, types.SetTraceParams(types.TraceValue.Messages))
+    await client.workspace_symbol_async(types.WorkspaceSymbolParams("x"))
+    assert any("workspace/symbol" in line for line in lines)
+    client.protocol.notify(types.SET_TRACE, types.SetTraceParams(types.TraceValue.Off))
 
 
 def talk(*messages: object) -> tuple[int, list[dict]]:
@@ -339,11 +335,9 @@ START = request(1, "initialize", {"processId": None, "rootUri": None, "capabilit
 EXIT = {"jsonrpc": "2.0", "method": "exit"}
 
 
-def test_exit_status_tells_whether_the_end_was_orderly():
-    status, answers = talk(START, request(2, "shutdown"), EXIT)
-    assert status == 0
-    assert [a["id"] for a in answers] == [1, 2]
-    assert talk(START, EXIT)[0] == 1
+def test_an_end_without_shutdown_is_not_orderly():
+    status, answers = talk(START, EXIT)
+    assert ([a["id"] for a in answers], status) == ([1], 1)
 
 
 def test_requests_at_the_wrong_time_get_errors():
@@ -365,7 +359,7 @@ def test_requests_at_the_wrong_time_get_errors():
     assert status == 0
 
 
-@pytest.mark.parametrize("count", first(1, [60, 1000]))
+@pytest.mark.parametrize("count", first(1, [40, 1000]))
 def test_random_messages(count):
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.fuzz_lsp", "--count", str(count), "--seed", "7"],

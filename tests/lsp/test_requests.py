@@ -53,12 +53,11 @@ async def test_outline_folding_and_colours(client, kernel):
     assert [symbol.name for symbol in found] == ["V0061"]
 
 
-async def test_colours_of_a_long_text_with_scopes(tmp_path):
+async def test_colours_of_a_long_text_with_scopes(client, tmp_path):
     scope = "{\n.decl V50 v_type=A num_elts=1\n    addr_add (M1, 1) V50(0)<1> &V40 0:w\n}\n\n"
     text = f'.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8\n{scope * 250}'
-    async with session() as client:
-        here = open_text(client, (tmp_path / "k.visaasm").as_uri(), text)
-        full = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(here))
+    here = open_text(client, (tmp_path / "k.visaasm").as_uri(), text)
+    full = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(here))
     found, line, column = [], 0, 0
     for down, right, length in zip(full.data[::5], full.data[1::5], full.data[2::5], strict=True):
         line, column = line + down, right if down else column + right

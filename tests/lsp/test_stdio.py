@@ -177,7 +177,7 @@ ENCODED = '.version 4.1\n.kernel "k"\n.decl Vy v_type=G type=d num_elts=8\n/* ù
 
 @pytest.mark.parametrize(("encoding", "column"), [("utf-8", 36), ("utf-16", 33), ("utf-32", 32)])
 async def test_columns_count_in_the_negotiated_encoding(servers, encoding, column, tmp_path):
-    async with servers.client("emacs", encoding) as client:
+    async with servers.client("visual_studio_code", encoding) as client:
         uri = (tmp_path / "k.visaasm").as_uri()
         here = open_text(client, uri, ENCODED)
         [found] = await findings(client, uri)

@@ -281,19 +281,16 @@ async def test_calls_run_side_by_side_and_report_their_progress(workspace):
         assert seen[0].startswith("run: ")
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "number"),
-    [
-        (b"{not json}", -32700, None),
-        (b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":' + b"[" * 5000 + b"]" * 5000 + b"}", -32700, 7),
-        (b'{"jsonrpc":"2.0","id":8,"method":5}', -32600, 8),
-        (b"[]", -32600, None),
-    ],
-)
-def test_what_cannot_be_read_is_answered(line, code, number, workspace):
+def test_what_cannot_be_read_is_answered(workspace):
+    lines = {
+        b"{not json}": (-32700, None),
+        b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":' + b"[" * 5000 + b"]" * 5000 + b"}": (-32700, 7),
+        b'{"jsonrpc":"2.0","id":8,"method":5}': (-32600, 8),
+        b"[]": (-32600, None),
+    }
     done = subprocess.run(
-        [sys.executable, *COMMAND], input=line + b"\n", cwd=workspace, capture_output=True, timeout=60,
+        [sys.executable, *COMMAND], input=b"\n".join([*lines, b""]), cwd=workspace, capture_output=True, timeout=60,
         env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
     )  # fmt: skip
-    answer = json.loads(done.stdout.splitlines()[0])
-    assert (answer["error"]["code"], answer["id"]) == (code, number)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(answer["error"]["code"], answer["id"]) for answer in answers] == [*lines.values()]

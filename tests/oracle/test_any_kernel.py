@@ -22,12 +22,12 @@ from visa_lsp.companions import kernels_in
 from visa_lsp.lsp.jobs.run_process import perform
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 PLATFORMS = ("TGLLP", "DG2", "PVCXT")
 PROGRAMS = [folder for root in ROOTS for name in PLATFORMS for folder in sorted((root / "run" / name).glob("*"))]
-LONG = "gemm"  # what is made up for it runs as long as half of the others together
-ALONE = sorted((OWN / "run" / "TGLLP").glob("*"), key=lambda folder: folder.name == LONG)
+LONG = {"gemm", "scratch", "spaces", "blur", "bytes"}  # what is made up for each runs as long as for ten of the others
 
 
 def title(folder: Path) -> str:
@@ -61,12 +61,10 @@ def test_there_are_programs():
     assert len(PROGRAMS) >= at_least(43, 120)
 
 
-def on_platforms() -> list[object]:
-    """Every program; by default on one platform each, in turns."""
-    others = [folder for folder in PROGRAMS if folder.name != LONG]
-    turns = in_turns(others, lambda folder: folder.name, lambda folder: folder.parent.name)
-    long = first(0, (folder for folder in PROGRAMS if folder.name == LONG))
-    return [*one_of_each(turns, lambda folder: folder.name), *long]
+def by_default(folders: list[Path], kind: Callable[[Path], object], long: set[str]) -> list[object]:
+    """Return all programs; those that take long, and all but one of each kind, are in the full tier."""
+    short = [folder for folder in folders if folder.name not in long]
+    return [*one_of_each(short, kind), *first(0, (folder for folder in folders if folder.name in long))]
 
 
 def kinds_of_input(folder: Path) -> frozenset[str]:
@@ -75,8 +73,14 @@ def kinds_of_input(folder: Path) -> frozenset[str]:
     return frozenset(re.findall(r"arg_type: +\w+|addrspace: +\w+|barrier_count|slm_size|has_stack_calls", entry))
 
 
+# Every program; by default on one platform each, in turns.
+ON_PLATFORMS = by_default(in_turns(PROGRAMS, lambda folder: folder.name, lambda folder: folder.parent.name), lambda folder: folder.name, LONG)  # fmt: skip
+# No other program asks for the count of groups or of dimensions.
+ALONE = by_default(sorted((OWN / "run" / "TGLLP").glob("*")), kinds_of_input, LONG - {"spaces"})
+
+
 @pytest.mark.corpus
-@pytest.mark.parametrize("folder", on_platforms(), ids=title)
+@pytest.mark.parametrize("folder", ON_PLATFORMS, ids=title)
 def test_every_kernel_runs_and_says_what_it_assumes(folder, run, tmp_path, monkeypatch):
     for path in (*folder.glob("*.visaasm"), folder / f"{folder.name}.zeinfo.yaml"):
         shutil.copy(path, tmp_path)
@@ -96,7 +100,7 @@ def test_every_kernel_runs_and_says_what_it_assumes(folder, run, tmp_path, monke
     assert [buffer["head"][:8] for buffer in quick["buffers"]] == [buffer["head"] for buffer in report["buffers"]]
 
 
-@pytest.mark.parametrize("folder", one_of_each(ALONE, kinds_of_input), ids=title)
+@pytest.mark.parametrize("folder", ALONE, ids=title)
 def test_a_dump_alone_runs_as_its_inferred_ze_info_says_and_so_does_its_launch_file(folder, run, tmp_path, monkeypatch):
     for path in folder.glob("*.visaasm"):
         shutil.copy(path, tmp_path)

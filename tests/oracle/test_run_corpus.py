@@ -48,39 +48,41 @@ def has_idle_lanes(case) -> bool:
 
 
 def of_each_kernel() -> list[object]:
-    """Every launch; by default one of each kernel, in turns with idle lanes and without."""
-    return one_of_each(in_turns(CASES, lambda case: case.kernel, has_idle_lanes), lambda case: case.kernel)
+    """Every launch on every platform; by default one of each kernel on one, in turns with idle lanes and without."""
+    found = [(case, platform) for case in CASES for platform in case.platforms]
+    turns = in_turns(found, lambda launch: launch[0].kernel, lambda launch: (launch[1], has_idle_lanes(launch[0])))
+    return one_of_each(turns, lambda launch: launch[0].kernel)
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("case", of_each_kernel(), ids=str)
-def test_same_result(case):
+@pytest.mark.parametrize("launch", of_each_kernel(), ids=lambda launch: "-".join(map(str, launch)))
+def test_same_result(launch):
+    case, platform = launch
     expected = None
     own = place(f"run/{case.platforms[0]}/{case.source}").is_relative_to(OWN)
     if case.reference is None and not own:
         if opencl.why_missing():
             pytest.skip(opencl.why_missing())
         expected, printed = of_pocl(case)
-    for platform in case.platforms:
-        report = launched(case, platform)
-        kinds = {fault.kind for fault in report.faults}
-        if platform == "PVCXT" and case.kernel in NO_READ_ON_PVC:
-            assert kinds == {FaultKind.UNINITIALISED}
-            continue
-        assert [str(f) for f in report.faults if f.kind.value != case.reports] == []
-        told = {f.kind.value for f in report.faults} | {f"note: {f.kind.value}" for f in report.findings}
-        assert not case.reports or case.reports in told
-        found = {buffer.arg: buffer.array for buffer in report.buffers}
-        if own:
-            expected = kept(case, simd_of(case, platform))
-        elif case.reference:
-            arrays = [getattr(arg, "array", None) for arg in case.args]
-            expected = case.reference(arrays, simd_of(case, platform))
-        compare(case, found, expected)
-        if case.kernel == "talk":
-            assert sorted(report.printed.splitlines()) == kept_text(case)
-        if case.kernel == "pr":
-            compare_printed(report.printed, printed[0])
+    report = launched(case, platform)
+    kinds = {fault.kind for fault in report.faults}
+    if platform == "PVCXT" and case.kernel in NO_READ_ON_PVC:
+        assert kinds == {FaultKind.UNINITIALISED}
+        return
+    assert [str(f) for f in report.faults if f.kind.value != case.reports] == []
+    told = {f.kind.value for f in report.faults} | {f"note: {f.kind.value}" for f in report.findings}
+    assert not case.reports or case.reports in told
+    found = {buffer.arg: buffer.array for buffer in report.buffers}
+    if own:
+        expected = kept(case, simd_of(case, platform))
+    elif case.reference:
+        arrays = [getattr(arg, "array", None) for arg in case.args]
+        expected = case.reference(arrays, simd_of(case, platform))
+    compare(case, found, expected)
+    if case.kernel == "talk":
+        assert sorted(report.printed.splitlines()) == kept_text(case)
+    if case.kernel == "pr":
+        compare_printed(report.printed, printed[0])
 
 
 def kept_text(case) -> list[str]:

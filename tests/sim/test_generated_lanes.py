@@ -1,7 +1,7 @@
 """Every row on lanes and on the matrix unit: cases made from its own slots and types, against ``tests/support/model``.
 
 Dimensions and their pairwise combination stand in ``tests/sim/generator``; the model shares no code with the simulator.
-In the default tier every value of a dimension meets a row twice, in the full one every pair of values does.
+In the default tier every value of a dimension meets a row, in the full one every pair of values does.
 """
 
 from __future__ import annotations

@@ -109,23 +109,33 @@ from visa_lsp.cli.main import main
 for folder in map(Path, sys.argv[1:]):
     with (folder / "out").open("w") as out, (folder / "err").open("w") as err, contextlib.chdir(folder):
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = main(["run", "k.visaasm"])
+            status = main(["run", "k.visaasm", "--budget", "100000"])
     (folder / "status").write_text(str(status))
 """
 
 
-def test_launch_files(tmp_path):
-    folders = {name: tmp_path / str(number) for number, name in enumerate(FILES)}
-    for name, folder in folders.items():
-        text = FILES[name][0]
-        folder.mkdir()
-        (folder / "k.visaasm").write_text(TEXT)
-        (folder / "k.launch.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+def run_each(tmp_path, inputs):
+    """Return the status and what is printed on either stream, by name; an input is a text with its launch file."""
+    folders = {name: tmp_path / str(number) for number, name in enumerate(inputs)}
+    for name, (text, launch_text) in inputs.items():
+        folders[name].mkdir()
+        (folders[name] / "k.visaasm").write_text(text)
+        (folders[name] / "k.launch.yaml").write_bytes(
+            launch_text if isinstance(launch_text, bytes) else launch_text.encode()
+        )
     done = run_python(tmp_path, ONE_AFTER_THE_OTHER, *folders.values())
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return {
+        name: tuple((folder / part).read_text() for part in ("status", "out", "err"))
+        for name, folder in folders.items()
+    }
+
+
+def test_launch_files(tmp_path):
+    found = run_each(tmp_path, {name: (TEXT, text) for name, (text, _) in FILES.items()})
 
     def check(name):
-        status, out, err = ((folders[name] / part).read_text() for part in ("status", "out", "err"))
+        status, out, err = found[name]
         assert (status, out) == ("2", "")
         assert len(err.splitlines()) == 1
         assert err.startswith("k.launch.yaml:")
@@ -210,17 +220,6 @@ def test_npy_of_every_version_and_order_is_read(tmp_path, order, version):
     assert read.dtype == np.float32
 
 
-def test_endless_loop_ends_with_its_budget(tmp_path):
-    (tmp_path / "k.visaasm").write_text(
-        TEXT.replace("    ret (M1, 1)", "again:\n    jmp (M1, 1) again\n    ret (M1, 1)")
-    )
-    (tmp_path / "k.launch.yaml").write_text(LAUNCH)
-    done = run(tmp_path, "k.visaasm", "--budget", "20000")
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "step-budget: the run exceeded its budget of 20000 instructions" in done.stdout
-    assert "k.visaasm:55: again:" in done.stdout
-
-
 def test_nan_takes_a_path_like_any_number(tmp_path):
     """NaN arguments reach the kernel, and its branches are taken as IEEE comparisons say."""
     text = TEXT.replace("cmp.lt (M1, 16) P1 index(0,0)<1;1,0> n(0,0)<0;1,0>", "cmp.lt (M1, 16) P1 a(0,0)<0;1,0> 0x0:f")
@@ -229,14 +228,6 @@ def test_nan_takes_a_path_like_any_number(tmp_path):
     done = run(tmp_path, "k.visaasm", "--format", "json")
     assert done.returncode == 0, done.stderr
     assert '"bytes_written": 0' in done.stdout
-
-
-def test_region_far_outside(tmp_path):
-    (tmp_path / "k.visaasm").write_text(TEXT.replace("y_value(0,0)<1> a(0", "y_value(200,0)<1> a(0"))
-    (tmp_path / "k.launch.yaml").write_text(LAUNCH)
-    done = run(tmp_path, "k.visaasm")
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "region-outside-variable: the region touches bytes 6400 to 6463 of y_value, which has 64" in done.stdout
 
 
 BODY = '.version 4.1\n.kernel "k"\n{}\n.kernel_attr SimdSize=16\n    ret (M1, 1)\n'
@@ -331,18 +322,30 @@ LIMITS = {
         HEAD + '    call (M1, 16) s\n    ret (M1, 1)\n.function "s"\ns:\n    call (M1, 16) s\n    ret (M1, 16)\n', ONE,
         "a subroutine calls itself",
     ),
+    "endless loop": (
+        TEXT.replace("    ret (M1, 1)", "again:\n    jmp (M1, 1) again\n    ret (M1, 1)"), LAUNCH,
+        "step-budget: the run exceeded its budget of 100000 instructions",
+    ),
+    "region far outside": (
+        TEXT.replace("y_value(0,0)<1> a(0", "y_value(200,0)<1> a(0"), LAUNCH,
+        "region-outside-variable: the region touches bytes 6400 to 6463 of y_value, which has 64",
+    ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LIMITS)
-def test_limits_of_memory(name, tmp_path):
-    text, launch_text, message = LIMITS[name]
-    (tmp_path / "k.visaasm").write_text(text)
-    (tmp_path / "k.launch.yaml").write_text(launch_text)
-    done = run(tmp_path, "k.visaasm", "--budget", "100000")
-    assert done.returncode == (2 if "at most" in message else 1)
-    assert message in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
+def test_limits_of_runs(tmp_path):
+    found = run_each(tmp_path, {name: (text, launch_text) for name, (text, launch_text, _) in LIMITS.items()})
+
+    def check(name):
+        status, out, err = found[name]
+        message = LIMITS[name][2]
+        refused = "at most" in message
+        assert (status, out == "", err == "") == ("2" if refused else "1", refused, not refused)
+        assert message in out + err
+        assert "Traceback" not in out + err
+
+    check_each(LIMITS, check)
+    assert "k.visaasm:55: again:" in found["endless loop"][1]
 
 
 ZE_INFO = """version: '1.16'

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tiers import first
 
 from visa_lsp.app.launch import sweep_table
 from visa_lsp.cli.main import main
@@ -98,7 +99,7 @@ def test_a_fault_is_told_and_fails(run):
     assert "bytes" in found[0]["difference"]
 
 
-@pytest.mark.parametrize("jobs", ["1", "2", "3"])
+@pytest.mark.parametrize("jobs", first(1, ["2", "1", "3"]))
 def test_several_processes_print_what_one_does(run, jobs):
     Path("s.launch.yaml").write_text(LAUNCH + EXPECT)
     _, alone, _ = run("--sweep", "s.launch.yaml", "--jobs", "1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,16 +39,20 @@ def names_of(node: ast.AST) -> Iterator[str]:
         yield str(name.value)
 
 
-def _nodes(tree: ast.AST, *, at_once: bool, calls: bool, types: bool) -> Iterator[ast.AST]:
-    """Yield every node; ``at_once``: but those of functions; not ``calls``: but expressions; not ``types``: but those of type checkers."""
-    for node in ast.iter_child_nodes(tree):
-        if not types and isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
-            continue
-        if at_once and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        if calls or not isinstance(node, ast.expr):
-            yield node
-            yield from _nodes(node, at_once=at_once, calls=calls, types=types)
+@cache
+def _imports(source: str) -> frozenset[tuple[str, bool, bool]]:
+    """Return the dotted names that a source imports, each with whether a function does so, and whether only type checkers."""
+    calls = "import_module" in source or "__import__" in source
+
+    def look(tree: ast.AST, late: bool, typing: bool) -> Iterator[tuple[str, bool, bool]]:
+        for node in ast.iter_child_nodes(tree):
+            if calls or not isinstance(node, ast.expr):
+                later = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+                typed = typing or (isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING")
+                yield from ((name, later, typed) for name in names_of(node))
+                yield from look(node, later, typed)
+
+    return frozenset(look(ast.parse(source), False, False))
 
 
 def _and_above(name: str) -> Iterator[str]:
@@ -58,9 +63,7 @@ def _and_above(name: str) -> Iterator[str]:
 
 def run_time_names(source: str, *, at_once: bool = False, types: bool = False) -> set[str]:
     """Return the dotted names that a source imports when it runs; ``at_once``: when it is loaded; ``types``: also those for type checkers."""
-    calls = "import_module" in source or "__import__" in source
-    nodes = _nodes(ast.parse(source), at_once=at_once, calls=calls, types=types)
-    return {name for node in nodes for name in names_of(node)}
+    return {name for name, late, typing in _imports(source) if (types or not typing) and not (at_once and late)}
 
 
 def graph_of(sources: Mapping[str, str], *, at_once: bool = False, types: bool = False) -> Graph:

@@ -146,7 +146,7 @@ class SharedClient(LanguageClient):
     async def begin(self, capabilities: types.ClientCapabilities) -> None:
         """Start the server and greet it."""
         await self.start_io(*SERVER)
-        await make_answering(self).initialize_session(types.InitializeParams(capabilities=capabilities))
+        self.said = await make_answering(self).initialize_session(types.InitializeParams(capabilities=capabilities))
         found = self.protocol.fm
         self._handlers = [(kept, dict(kept)) for kept in (found.features, found.builtin_features)]
 
@@ -204,6 +204,10 @@ class Servers:
             if client.alive:
                 await client.shutdown_session()
             await client.stop()
+        self._clients.clear()
+
+
+STARTED = Servers()  # for the tests of all folders: each folder that imports the fixture has one of its own
 
 
 def capabilities_of(name: str, encoding: str = "") -> types.ClientCapabilities:
@@ -218,9 +222,8 @@ def capabilities_of(name: str, encoding: str = "") -> types.ClientCapabilities:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def servers():
     """Servers that tests share."""
-    started = Servers()
-    yield started
-    await started.stop()
+    yield STARTED
+    await STARTED.stop()
 
 
 @pytest.fixture

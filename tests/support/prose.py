@@ -53,11 +53,11 @@ def _messages() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "visa_lsp").rglob("*.py")):
         if path.name == "glossary.py":
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
         documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        inside = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and node.body
+        inside = {id(node.body[0].value) for node in nodes if isinstance(node, documented) and node.body
                   and isinstance(node.body[0], ast.Expr)}  # fmt: skip
-        for node in ast.walk(tree):
+        for node in nodes:
             if (
                 isinstance(node, ast.Constant)
                 and isinstance(node.value, str)

@@ -5,7 +5,6 @@ Greedy and seeded: the same dimensions always give the same set.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
@@ -47,13 +46,13 @@ def cases(dimensions: dict[str, list], seed: int = SEED) -> list[dict]:
     return [{n: dimensions[n][i] for n, i in zip(names, row, strict=True)} for row in table]
 
 
-def each_value(found: Iterable[dict], times: int = 2) -> list[dict]:
-    """As many of the combinations as it takes for every value of every dimension to occur in ``times`` of them."""
-    seen: Counter[tuple[str, str]] = Counter()
+def each_value(found: Iterable[dict]) -> list[dict]:
+    """As many of the combinations as it takes for every value of every dimension to occur in one of them."""
+    seen: set[tuple[str, str]] = set()
     kept = []
     for case in found:
-        values = [(name, repr(value)) for name, value in case.items()]
-        if any(seen[value] < times for value in values):
+        values = {(name, repr(value)) for name, value in case.items()}
+        if not values <= seen:
             kept.append(case)
             seen.update(values)
     return kept
