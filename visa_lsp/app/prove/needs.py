@@ -383,7 +383,8 @@ class NeedFinder:
             rests = [end - value for end, value in zip(ends, values, strict=True)]
             distance = max(Fraction(abs(rest), value) for rest, value in zip(rests, values, strict=True))
             is_near = distance <= SLACK or max(map(abs, rests)) <= NEAR
-            simplicity = len(formula.symbols), max(formula.factor.as_integer_ratio()), formula.words
+            sizes = sum(name.startswith(("global_size", "local_size", "groups")) for name in formula.symbols)
+            simplicity = len(formula.symbols), max(formula.factor.as_integer_ratio()), sizes, formula.words
             fits.append((not is_near, distance, simplicity, formula, rests))
         if not fits:
             return nothing

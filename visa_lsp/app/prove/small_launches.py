@@ -205,5 +205,8 @@ def _small_values(
         }
         for name, axis in counts.items():
             rest = (local[axis] // 2 + 1) * more - axis * bool(more)
-            made[name] = max(1, sizes[axis] * sizes[axis + 3] + rest)
+            total = sizes[axis] * sizes[axis + 3]
+            if len(counts) == 1:  # both sides of a square, as in a launch of ``run``
+                total = max(size * count for size, count in zip(sizes[:3], sizes[3:], strict=True))
+            made[name] = max(1, total + rest)
         yield {**{key: value for key, value in usual.items() if key.startswith("argument")}, **made}, not more

@@ -378,6 +378,10 @@ class SumPool:
         if times.is_constant:
             return found
         self.keep_limits(found, low, low + (1 << bits) - 1)
+        # A term that has wrapped before wraps for the same reason, with another quotient.
+        line = line or next(
+            (self.wraps[atom][1] for atom, factor in term.factors if atom in self.wraps and not factor % (1 << bits)), 0
+        )
         if line:
             for atom, _ in times.factors:
                 if atom.divisor:

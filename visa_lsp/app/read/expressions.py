@@ -528,6 +528,8 @@ class Printer:
         value, count = parts
         bits = 64 if count_bits == 64 else 32
         own = 64 if value.promoted.size == 8 else 32
+        if own == 64 and value.text.isdecimal():  # what C shifts has its own type
+            value = replace(value, text=f"{value.text}{'L' if value.promoted.is_signed else 'UL'}")
         if _is_number(count):
             number = count.low & bits - 1
             if not number:
