@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove import ProofResult
     from visa_lsp.app.prove.document import ProvedFile
 
+_NEEDS: Final = " needs "  # in the reason of an access that a larger buffer would allow
 MAX_LINES: Final = 8  # of one answer, listed by their numbers
 MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
 _BUFFER: Final = re.compile(r"`[^`]*`")
@@ -157,6 +158,15 @@ def _group_by_reason(results: Iterable[ProofResult]) -> dict[tuple[str, str, str
     return groups
 
 
-def _needs_of(results: Iterable[ProofResult]) -> list[tuple[str, str]]:
-    """Return the buffers that proofs presume a size of, with their elements."""
-    return list(dict.fromkeys((need.buffer, need.elements) for one in results for need in one.needs))
+def _needs_of(results: Sequence[ProofResult]) -> list[tuple[str, str]]:
+    """Return the buffers that proofs presume a size of, with their elements.
+
+    Of a buffer with an access that is not decided, the need may be larger.
+    """
+    answers: dict[str | None, set[str]] = {}
+    for one in results:
+        if one.property == "bounds" and _NEEDS not in (one.reason or ""):
+            answers.setdefault(one.buffer, set()).add(one.answer)
+    open_ = {buffer for buffer, own in answers.items() if own & {"unknown", "bounded"} and "refuted" not in own}
+    needs = dict.fromkeys((need.buffer, need.elements) for one in results for need in one.needs)
+    return [(buffer, elements) for buffer, elements in needs if buffer not in open_]

@@ -260,6 +260,7 @@ class SumPool:
 
     atoms: dict[object, Atom] = field(default_factory=dict)
     wraps: dict[Atom, tuple[Claim, int]] = field(default_factory=dict)
+    signed_wraps: set[Atom] = field(default_factory=set)  # of signed registers
     facts: dict[Atom, list[Claim]] = field(default_factory=dict)
     known: dict[tuple[tuple[Atom, int], ...], tuple[int, int]] = field(default_factory=dict)  # bounds of sums
 
@@ -378,14 +379,19 @@ class SumPool:
         if times.is_constant:
             return found
         self.keep_limits(found, low, low + (1 << bits) - 1)
-        # A term that has wrapped before wraps for the same reason, with another quotient.
-        line = line or next(
-            (self.wraps[atom][1] for atom, factor in term.factors if atom in self.wraps and not factor % (1 << bits)), 0
-        )
+        held = equal(times, 0)
+        earlier = [pair for pair in term.factors if pair[0] in self.wraps and not pair[1] % (1 << bits)]
+        if earlier and not line:
+            # The value before it wrapped, of which this is a conversion: a negative one is no wrapping.
+            plain = term - Sum(tuple(earlier), 0)
+            least = -(1 << bits - 1) if any(atom in self.signed_wraps for atom, _ in earlier) else 0
+            held = both(at_most(plain * -1 + least, 0), at_most(plain + -(least + (1 << bits) - 1), 0))
+            line = self.wraps[earlier[0][0]][1]
         if line:
             for atom, _ in times.factors:
                 if atom.divisor:
-                    self.wraps.setdefault(atom, (equal(times, 0), line))
+                    self.wraps.setdefault(atom, (held, line))
+                    self.signed_wraps |= {atom} if signed else set()
         return found
 
     def keep_limits(self, term: Sum, low: int, high: int) -> None:

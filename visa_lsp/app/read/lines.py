@@ -238,7 +238,8 @@ class CodePrinter:
             floats = [one.name for one in self.names.parameters if re.match(r"(?:float|half|double)\d* ", one.text)]
             pointers = [re.fullmatch(r"(?:\w+ )?(\w+) \*(\w+)", one.text) for one in self.names.parameters]
             elements = {hit[2]: hit[1] for hit in pointers if hit is not None}
-            tidier = Tidier(main, known, kinds, vectors, types, frozenset(floats), elements)
+            crossing = {name: one.type for name, one in self.cells.declarations.items() if one.is_shared}
+            tidier = Tidier(main, known, kinds, vectors, types, frozenset(floats), elements, crossing)
             tidier.run()
             known |= tidier.types
             _note_names(main, known.keys())
@@ -834,8 +835,9 @@ class CodePrinter:
         """Return the place of an element of an access, as an lvalue of a type."""
         scalar, word = c_type(kind), word or c_type(kind) + (str(count) if count > 1 else "")
         known = self._pointer_of(access)
-        if known is not None and known.element == scalar != word:
-            first = self._index(access, scalar, kind.size, element)
+        if known is not None and scalar != word and known.element in _NUMBERS:
+            own = type_named(known.element)
+            first = self._index(access, known.element, kind.size, element) if own.size == kind.size else None
             if first is not None:
                 return f"*({word} *)&{first}"
         found = self._index(access, word, kind.size * count, element)

@@ -36,6 +36,16 @@ _LOW: Final = re.compile(r"if \(lane <= (\d+)\) ")
 _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
 _ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
 _COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
+_SUM_INDEX: Final = re.compile(r"\[\(([^\[\]]+)\) / (\d+)\]")
+_AT_LEAST: Final = re.compile(r"if \((\w+) >= (\d+)\) \{")
+_PREFIX_STEPS: Final = (
+    "each_lane(0, 7) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
+    "each_lane(0, 3) V[4 * lane + 2] += V[4 * lane + 1];",
+    "each_lane(0, 3) V[4 * lane + 3] += V[4 * lane + 1];",
+    "each_lane(0, 3) V[lane + 4] = V[3] + V[lane + 4];",
+    "each_lane(0, 3) V[lane + 12] = V[11] + V[lane + 12];",
+    "each_lane(0, 7) V[lane + 8] = V[7] + V[lane + 8];",
+)
 _COMPARISON: Final = re.compile(r"([^<>=&|?]+) (<|>|<=|>=|!=|==) ([^<>=&|?]+)")
 _CAST_CHAIN: Final = re.compile(r"\((u?char|u?short)\)\(u?(?:int|long)\)\(\1\)")
 _VECTOR_LOAD: Final = re.compile(r"memcpy\((\w+), &\(\((\w+) \*\)(\w+)\)\[(.+) \* (\d+)\], (\d+)\);")
@@ -107,9 +117,11 @@ class Tidier:
         arrays: Mapping[str, str],
         floats: frozenset[str] = frozenset(),  # arguments that are, or have, floats
         pointers: Mapping[str, str] | None = None,  # arguments with the types of their elements
+        array_types: Mapping[str, str] | None = None,  # of the arrays that the lanes of a thread share
     ) -> None:
         self.code, self.types, self.kinds = code, dict(types), dict(kinds)
         self.vectors, self.arrays, self.floats, self.pointers = vectors, arrays, floats, pointers or {}
+        self.array_types = array_types or {}
         self.counts: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         self.is_scaled = False
@@ -130,13 +142,16 @@ class Tidier:
         self._scale()
         self.is_scaled = True
         self._change(_short_index)
+        self._change(partial(_SUM_INDEX.sub, _divide_index))
         self._by_lane(self.code)
         self._halves(self.code)
         self._copies(self.code)
         self._count_words()
         self._inline(self.code)
+        self._prefix_sums()
         self._count_words()
         self._test_first(self.code)
+        self._halvings(self.code)
         self._join(self.code)
         self._choose(self.code)
         self._count_words()
@@ -145,6 +160,7 @@ class Tidier:
         self._loops(self.code)
         self._vectors()
         self._signs()
+        self._hex_numbers()
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
         self._change(partial(_HANDLE.sub, r"\1"))
 
@@ -772,6 +788,62 @@ class Tidier:
             self._change(partial(re.compile(rf"\({word}\){name}\b").sub, name))
             texts = [text for node in walk(self.code) for text in node.texts()]
 
+    def _halvings(self, code: list[Node]) -> None:
+        """Make a `while` of a loop that halves a variable at its end, and tests before whether that leaves enough."""
+        for at, node in enumerate(code):
+            if node.inner is not None:
+                self._halvings(node.inner)
+            alone = at + 1 == len(code) or not code[at + 1].continues
+            guard = _AT_LEAST.fullmatch(node.text)
+            loop = node.inner[-1] if node.inner else node
+            if guard is None or node.continues or not alone or loop.text != "for (;;) {" or not loop.inner:
+                continue
+            name, least = guard[1], int(guard[2])
+            *body, leave, last = [*loop.inner, loop][:-1] if len(loop.inner) > 2 else [loop, loop]
+            half = re.fullmatch(rf"{name} = (\w+);", last.text)
+            value = next((one for one in body if half is not None and one.assigns == half[1]), None)
+            shift = re.fullmatch(rf"\w+ = {name} >> (\d+);", value.text) if value is not None else None
+            if (
+                shift is None
+                or len(node.inner or []) != 1
+                or leave.text != f"if ({name} < {least << int(shift[1])}) break;"
+            ):
+                continue
+            own = sum(WORD.findall(text).count(name) for one in walk([node]) for text in one.texts())
+            before = sum(WORD.findall(text).count(name) for one in walk(code[:at]) for text in one.texts())
+            if self.counts[name] != own + before or any("break;" in one.text for one in _own_level(body)):
+                continue
+            places = tuple(sorted({*node.places, *loop.places, *leave.places}))
+            code[at] = Node(
+                f"while ({name} >= {least}) {{",
+                places,
+                inner=[*body, last],
+                tail=Line("}"),
+                is_loop=True,
+                names=node.names,
+            )
+
+    def _prefix_sums(self) -> None:
+        """Make one line of the steps by which compilers add up the whole numbers of 16 lanes."""
+        for code in _lists(self.code):
+            for at in range(len(code) - len(_PREFIX_STEPS), -1, -1):
+                hit = re.match(r"each_lane\(0, 7\) (\w+)\[", code[at].text)
+                steps = code[at : at + len(_PREFIX_STEPS)]
+                if hit is None or self.array_types.get(hit[1]) not in ("int", "uint"):
+                    continue
+                if [one.text for one in steps] == [step.replace("V", hit[1]) for step in _PREFIX_STEPS]:
+                    places = tuple(sorted({place for one in steps for place in one.places}))
+                    text = f"once for (int k = 1; k < 16; k++) {hit[1]}[k] += {hit[1]}[k - 1];"
+                    code[at : at + len(steps)] = [Node(text, places, names=steps[0].names)]
+
+    def _hex_numbers(self) -> None:
+        """Write the bits of large negative numbers that a variable of 32 bits gets."""
+        for node in walk(self.code):
+            hit = re.fullmatch(r"(\w+) = -0x([0-9a-f]+);", node.text)
+            kind = self.kinds.get(hit[1]) if hit is not None else None
+            if hit is not None and kind in (ty.D, ty.UD):
+                node.text = f"{hit[1]} = 0x{(1 << 32) - int(hit[2], 16):x};"
+
     def _has_floats(self, text: str) -> bool:
         words = set(WORD.findall(text))
         return (
@@ -986,6 +1058,7 @@ def _divided(text: str, size: int, name: str, variables: Container[str]) -> str 
     """Return a sum of multiples of a power of two, divided by it; None if it is none. One variable may be a multiple."""
     parts, rests = [], 0
     for sign, term in _terms_of(text):
+        term = re.sub(r"^(\d+) \* (\w+(?:\(\d\))?)$", r"\2 * \1", term)  # noqa: PLW2901
         hit = re.fullmatch(r"\(?(.+?) (<<|\*) (\d+)\)?", term)
         factor = (int(hit[3]) if hit[2] == "*" else 1 << int(hit[3]) % 32) if hit is not None else 0
         if term.isdecimal():
@@ -1001,6 +1074,12 @@ def _divided(text: str, size: int, name: str, variables: Container[str]) -> str 
             return None
     joined = "".join(f" {sign} {part}" for sign, part in parts)
     return None if name in WORD.findall(joined) or joined[1] != "+" else joined[3:]
+
+
+def _divide_index(hit: re.Match[str]) -> str:
+    """Write an index that is a sum of offsets in bytes as a sum of elements."""
+    found = _divided(hit[1], int(hit[2]), "", ()) if _closes(f"({hit[1]})") else None
+    return f"[{found}]" if found is not None else hit[0]
 
 
 def _terms_of(text: str) -> list[tuple[str, str]]:
