@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from finalizer import why_missing
-from lsp_client import command, open_text, session
+from lsp_client import command, open_text
 
 from visa_lsp.embed.compiled_lines import place_of_line
 from visa_lsp.embed.host_text import HostText
@@ -55,8 +55,8 @@ async def test_the_compiler_is_asked_about_the_open_text_in_a_trusted_workspace(
     assert (right["compiled"], right["findings"]) == (True, [])
 
 
-async def test_nothing_is_compiled_without_trust(tmp_path):
-    async with session(initialization_options={"trusted": False}) as client:
+async def test_nothing_is_compiled_without_trust(servers, tmp_path):
+    async with servers.client(trusted=False) as client:
         answer = await check(client, (tmp_path / "k.cl").as_uri(), TEXT)
         assert (answer["ok"], answer["untrusted"]) == (False, True)
 

@@ -117,14 +117,15 @@ def test_the_finalizer_takes_what_is_taken_here(lines: str, tmp_path):
 
 @pytest.mark.parametrize("padding", [0, 70])
 @pytest.mark.parametrize("lines", [*[lines for lines, _ in TAKEN], *REFUSED])
-def test_both_ways_of_checking_agree_after_every_character(lines: str, padding: int):
+def test_both_ways_of_checking_agree_after_every_few_characters(lines: str, padding: int):
     whole = text_of(lines, padding)
     start = len(HEAD)
     typed = lines.replace("MOV", MOV).replace("TEMP", TEMP).replace("USE", USE)
     analysis = Analysis.of(whole[:start] + whole[start + len(typed) :])
     analysis.incremental_diagnostics()
-    for at in range(0, len(typed), 7):
-        analysis = analysis.edit(start + at, start + at, typed[at : at + 7])
+    step = 21 if padding else 7
+    for at in range(0, len(typed), step):
+        analysis = analysis.edit(start + at, start + at, typed[at : at + step])
         text = analysis.document.text
         assert analysis.incremental_diagnostics() == Analysis.of(text).full_diagnostics
     assert analysis.document.text == whole

@@ -79,7 +79,7 @@ def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int, monke
     monkeypatch.setattr(semantic_tokens_module, "_packed", {})
     print(f"seed {seed}")
     draw = random.Random(seed)
-    text = kernel(600, seed) if seed % 2 else generate(seed, 500)
+    text = kernel(300, seed) if seed % 2 else generate(seed, 250)
     kept = Analysis.of(text)
     for number in range(EDITS):
         start, end, new = random_edit(text, draw)

@@ -127,9 +127,8 @@ OTHERS = (
 )
 
 
-def strings(tree):
+def strings(nodes):
     """Return the string literals of a module that are no docstrings, and no key under which ``EFFECTS`` has a body."""
-    nodes = list(ast.walk(tree))
     docstrings = {node.value for node in nodes if isinstance(node, ast.Expr)}
     return (n for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str) and n not in docstrings)
 
@@ -141,11 +140,11 @@ def words_of_pattern(text):
 
 def mnemonics(source):
     """(word, line) of each mnemonic that is a string, and of each that is a word in a pattern."""
-    tree = ast.parse(source)
-    for node in strings(tree):
+    nodes = list(ast.walk(ast.parse(source)))
+    for node in strings(nodes):
         if node.value in MNEMONICS:
             yield node.value, node.lineno
-    for call in ast.walk(tree):
+    for call in nodes:
         match call:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[pattern, *_]):
                 for node in ast.walk(pattern):

@@ -53,8 +53,9 @@ def kernel_of(launch):
 
 
 def means_of(launch):
-    """Return the features of a program that matter to an engine, such as barriers, functions, atomics."""
-    return launch[0].source if launch[0].source in MEANS else ""
+    """Return the features of a program that matter to an engine, such as barriers, functions, atomics; others have their name."""
+    case = launch[0]
+    return "" if corpus.is_own(case) and case.source not in MEANS else case.source
 
 
 def named(launch):
@@ -70,12 +71,12 @@ def launches(kind, cases=corpus.CASES, platforms=None):
 @pytest.mark.corpus
 @pytest.mark.parametrize("launch", launches(kernel_of), ids=named)
 def test_a_launch_gives_the_same(launch, monkeypatch):
-    monkeypatch.setattr(native, "LEVEL", 0)
+    if corpus.is_own(launch[0]):  # the next test has some at the level of users
+        monkeypatch.setattr(native, "LEVEL", 0)
     assert differences(*reports(*launch, "none", monkeypatch)) == set()
 
 
-@pytest.mark.corpus
-@pytest.mark.parametrize("launch", launches(means_of), ids=named)
+@pytest.mark.parametrize("launch", launches(means_of, own_cases.cases()), ids=named)
 def test_a_launch_at_the_level_of_users_gives_the_same(launch, monkeypatch):
     assert differences(*reports(*launch, "none", monkeypatch)) == set()
 

@@ -111,10 +111,10 @@ def test_a_word_rounds_the_same(case, numbers, monkeypatch):
     change = CHANGE.format(bits=hex(MODES[mode]))
     body = f"{change}    {WORDS[word]}\n{change}"
     expected = ran(body, "interp", numbers)
+    if word not in ("min", "inv", "sqrt") and mode == "zero":
+        assert not same(expected, ran(f"    {WORDS[word]}\n", "interp", numbers)), "the mode is of no effect here"
     monkeypatch.setattr(CompiledThread, "slice", None)  # nothing is left to the interpreter
     assert same(ran(body, "jit", numbers), expected)
-    if word not in ("min", "inv", "sqrt") and mode == "zero":
-        assert not same(expected, ran(f"    {WORDS[word]}\n", "jit", numbers)), "the mode is of no effect here"
 
 
 def test_modes_that_lanes_branch_in_are_left_to_the_interpreter(numbers):

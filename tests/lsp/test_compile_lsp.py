@@ -38,9 +38,9 @@ async def test_mistakes_are_answers(client, uri, tmp_path):
     assert "expected a number of seconds" in answer["error"]
 
 
-async def test_nothing_is_compiled_where_there_is_no_trust(uri, tmp_path):
+async def test_nothing_is_compiled_where_there_is_no_trust(servers, uri, tmp_path):
     tool = fake_tool(tmp_path / "bin", f'open(r"{tmp_path}/started", "w")')
-    async with session(initialization_options={"trusted": False}) as client:
+    async with servers.client(trusted=False) as client:
         assert (await command(client, "visa.compile", {"uri": uri, "tool": tool}))["untrusted"]
         assert not (tmp_path / "started").exists()
 

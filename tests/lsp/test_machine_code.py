@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from fake_tools import fake_tool
-from lsp_client import ROOT, command, open_text, session
+from lsp_client import ROOT, command, open_text
 from lsprotocol import types
 
 TEXT = '.version 4.1\n.kernel "k"\n.decl V1 v_type=G type=d num_elts=8 align=GRF\n    mov (M1, 8) V1(0,0)<1> 0x1:d\n'
@@ -126,10 +126,10 @@ async def test_the_time_that_the_finalizer_may_take_is_an_option(client, uri, tm
     assert (answer["ok"], answer["error"]) == (False, "expected a number of seconds up to 86400, got 'soon'")
 
 
-async def test_nothing_is_started_where_there_is_no_trust(uri, tmp_path):
+async def test_nothing_is_started_where_there_is_no_trust(servers, uri, tmp_path):
     tool = fake_tool(tmp_path / "bin", f'open(r"{tmp_path}/started", "w"); write_listing()')
     (tmp_path / "visa-lsp.toml").write_text(f'finalizer = "{tool}"\n')
-    async with session(initialization_options={"trusted": False}) as client:
+    async with servers.client(trusted=False) as client:
         open_text(client, uri, TEXT)
         answer = await command(client, "visa.gen", {"uri": uri})
         assert answer["untrusted"]

@@ -62,7 +62,7 @@ async def run_all(client, uris, **more):
     return await command(client, "visa.runAll", argument)
 
 
-async def test_all_run_in_one_process_and_each_is_told_when_it_ends(client, folder, told):
+async def test_all_run_in_one_process_and_each_is_told_when_it_ends(client, folder, kernel, told):
     uris = folder("good", "wrong", "last")
     answer = await run_all(client, uris, partialResultToken=TOKEN, data="base64")
     assert answer["runs"] == [{"uri": uri, "ok": ok} for uri, ok in zip(uris, (True, False, True), strict=True)]
@@ -74,18 +74,7 @@ async def test_all_run_in_one_process_and_each_is_told_when_it_ends(client, fold
     assert wrong["differences"]["first"] == [{"at": [0], "got": 1.0, "expected": 7.0}]
     assert all(run["buffers"][0]["data"] for run in heard)
     assert await no_process_left(client)
-
-
-async def test_without_a_token_the_answers_come_together(client, folder):
-    answer = await run_all(client, folder("wrong", "good"))
-    assert [(run["ok"], run["buffers"][0]["head"][:2]) for run in answer["runs"]] == [
-        (False, [1.0, 3.5]),
-        (True, [1.0, 3.5]),
-    ]
-
-
-async def test_what_a_run_has_left_is_written_beside_its_lines(client, folder, kernel):
-    await run_all(client, folder("good"))
+    # What a run has left is written beside its lines.
     place = types.Position(line_of(kernel.text, ".input"), 0)
     params = types.InlineValueParams(
         kernel.identifier,
@@ -94,6 +83,14 @@ async def test_what_a_run_has_left_is_written_beside_its_lines(client, folder, k
     )
     values = await client.text_document_inline_value_async(params) or []
     assert any("float32[80]" in value.text for value in values)
+
+
+async def test_without_a_token_the_answers_come_together(client, folder):
+    answer = await run_all(client, folder("wrong", "good"))
+    assert [(run["ok"], run["buffers"][0]["head"][:2]) for run in answer["runs"]] == [
+        (False, [1.0, 3.5]),
+        (True, [1.0, 3.5]),
+    ]
 
 
 async def test_a_run_without_end_costs_only_itself(client, folder, told):

@@ -47,11 +47,19 @@ def has_idle_lanes(case) -> bool:
     return prod(case.local) % 16 > 0
 
 
+def is_own(case) -> bool:
+    """Whether a kernel is one of the project's own."""
+    return place(f"run/{case.platforms[0]}/{case.source}").is_relative_to(OWN)
+
+
 def of_each_kernel() -> list[object]:
-    """Every launch on every platform; by default one of each kernel on one, in turns with idle lanes and without."""
+    """Every launch on every platform; by default one of each kernel, in turns with idle lanes and without.
+
+    Own kernels take turns on platforms, others run on all.
+    """
     found = [(case, platform) for case in CASES for platform in case.platforms]
     turns = in_turns(found, lambda launch: launch[0].kernel, lambda launch: (launch[1], has_idle_lanes(launch[0])))
-    return one_of_each(turns, lambda launch: launch[0].kernel)
+    return one_of_each(turns, lambda launch: (launch[0].kernel, is_own(launch[0]) or launch[1]))
 
 
 @pytest.mark.corpus
@@ -59,7 +67,7 @@ def of_each_kernel() -> list[object]:
 def test_same_result(launch):
     case, platform = launch
     expected = None
-    own = place(f"run/{case.platforms[0]}/{case.source}").is_relative_to(OWN)
+    own = is_own(case)
     if case.reference is None and not own:
         if opencl.why_missing():
             pytest.skip(opencl.why_missing())

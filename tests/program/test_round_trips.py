@@ -30,14 +30,14 @@ def check(module) -> None:
     assert module_text(result.module, PLATFORM) == text
 
 
-@settings(BUDGET, max_examples=50)
+@settings(BUDGET, max_examples=30)
 @given(modules())
 def test_any_program_survives(module):
     check(module)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r.mnemonic}-{r.opcode:02x}")
-@settings(BUDGET, max_examples=4)
+@settings(BUDGET, max_examples=2)
 @given(data=st.data())
 def test_every_row_survives(row, data):
     pool = list(SKELETON.strings[:-1])
@@ -45,7 +45,7 @@ def test_every_row_survives(row, data):
     check(module_of(pool, [*SKELETON.instructions, inst]))
 
 
-@settings(BUDGET, max_examples=60)
+@settings(BUDGET, max_examples=40)
 @given(lsc_lines())
 def test_load_store_lines_survive(line):
     result = resolve_text(DECLARATIONS.replace("    ret (M1, 1)", f"    {line}"), "TGLLP")

@@ -143,10 +143,12 @@ class SharedClient(LanguageClient):
         register_lsp_features(self)
         self._documents: set[str] = set()
 
-    async def begin(self, capabilities: types.ClientCapabilities) -> None:
+    async def begin(self, capabilities: types.ClientCapabilities, trusted: bool) -> None:
         """Start the server and greet it."""
         await self.start_io(*SERVER)
-        self.said = await make_answering(self).initialize_session(types.InitializeParams(capabilities=capabilities))
+        params = types.InitializeParams(capabilities=capabilities, initialization_options={"trusted": trusted})
+        self.said = await make_answering(self).initialize_session(params)
+        self._trusted = trusted
         found = self.protocol.fm
         self._handlers = [(kept, dict(kept)) for kept in (found.features, found.builtin_features)]
 
@@ -162,6 +164,7 @@ class SharedClient(LanguageClient):
             kept.update(first)
         for uri in tuple(self._documents):
             self.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        self.protocol.notify("visa/didChangeTrust", {"trusted": self._trusted})
         await command(self, "visa.explain", "mov")  # the messages about the closing precede the answer
         for said in (self.refreshed, self.diagnostics, self.messages, self.shown_documents, self.progress_reports):
             said.clear()
@@ -185,15 +188,15 @@ class Servers:
     """Servers by what their clients can do: each is started when a test first requests it, and is there for all tests."""
 
     def __init__(self) -> None:
-        self._clients: dict[tuple[str, str], SharedClient] = {}
+        self._clients: dict[tuple[str, str, bool], SharedClient] = {}
 
     @contextlib.asynccontextmanager
-    async def client(self, name: str = "visual_studio_code", encoding: str = ""):
+    async def client(self, name: str = "visual_studio_code", encoding: str = "", *, trusted: bool = True):
         """Yield the client of a server, tidied in the end."""
-        client = self._clients.get((name, encoding))
+        client = self._clients.get((name, encoding, trusted))
         if client is None or not client.alive:
-            client = self._clients[name, encoding] = SharedClient()
-            await client.begin(capabilities_of(name, encoding))
+            client = self._clients[name, encoding, trusted] = SharedClient()
+            await client.begin(capabilities_of(name, encoding), trusted)
         yield client
         if client.alive:
             await client.tidy()
