@@ -137,7 +137,7 @@ LATE = {
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
         "app.prove.needs", "app.prove.operand_terms", "app.prove.payload", "app.prove.small_launches", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
         "app.read.alignment", "app.read.cells", "app.read.expressions", "app.read.fold", "app.read.lower", "app.read.structure",
-        "app.read.tidy",
+        "app.read.element_indexes", "app.read.tidy",
         "app.read.lines", "app.read.names", "app.why.answer", "app.why.dependences", "app.why.folding", "app.why.group_replay", "app.why.page",
         "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
     },

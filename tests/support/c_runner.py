@@ -20,7 +20,7 @@ from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.lines import lines_of
 from visa_lsp.app.read.names import names_for
-from visa_lsp.app.read.prelude import PRELUDE
+from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.structure import reading_of
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def launch_bytes(ready: ReadyRun, entry: int) -> tuple[bytes, list[object]]:
 def compile_kernels(kernels: Sequence[CKernel], folder: Path) -> tuple[Path | None, str]:
     """Return the program of some kernels; None and the compiler's words if it refuses one."""
     source = folder / "all.c"
-    parts = [PRELUDE]
+    parts = [read_prelude()]
     for number, one in enumerate(kernels):
         parts += [f'#line 1 "kernel_{number}"', one.text, f'#line 1 "caller_{number}"', one.caller]
     parts += [

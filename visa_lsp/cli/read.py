@@ -12,7 +12,7 @@ from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.read.prelude import PRELUDE
+from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.pseudo_code import ReadFile, as_json, as_text, chosen, read_data
 from visa_lsp.cli.colours import add_color, ink_of
 from visa_lsp.cli.common import add_platform, say
@@ -60,7 +60,7 @@ def read_command(args: argparse.Namespace) -> int:
     """Show each input as pseudo-code."""
     check_output(args.output, args.inputs)
     if args.prelude:
-        write_report(args.output, PRELUDE, ())
+        write_report(args.output, read_prelude(), ())
         return EXIT_OK
     if not args.inputs:
         raise UserError("no input; name a text, an object or OpenCL C, or - for standard input")
@@ -94,7 +94,7 @@ def _report(files: list[ReadFile], errors: list[dict[str, str]], args: argparse.
         return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
     many = len(files) > 1
     return ink_of("read", args.color, args.output)(
-        (PRELUDE + "\n" if args.format == "c" else "")
+        (read_prelude() + "\n" if args.format == "c" else "")
         + "\n".join((f"// {printable(file.name)}\n" if many else "") + printable_lines(as_text(file)) for file in files)
     )
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
-from typing import Final
 
-from visa_lsp.isa.message_forms import SampleForm
-from visa_lsp.isa.table import TABLE
 
-_SAMPLES: Final = sorted({row.mnemonic for row in TABLE.rows if isinstance(row.meaning, SampleForm)})
+@cache
+def read_prelude() -> str:
+    """Return the prelude; its messages of the sampler are those of the instruction table."""
+    from visa_lsp.isa.message_forms import SampleForm  # loads the table
+    from visa_lsp.isa.table import TABLE
 
-PRELUDE: Final = (
-    Path(__file__)
-    .with_name("prelude.h")
-    .read_text(encoding="utf-8")
-    .replace("/* @samples */", "\n".join(f"SAMPLES({name})" for name in _SAMPLES))
-)
+    names = sorted({row.mnemonic for row in TABLE.rows if isinstance(row.meaning, SampleForm)})
+    text = Path(__file__).with_name("prelude.h").read_text(encoding="utf-8")
+    return text.replace("/* @samples */", "\n".join(f"SAMPLES({name})" for name in names))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -15,11 +15,24 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from visa_lsp.app.read.expressions import ATOM, CHOICE, RELATION, SUM, UNARY, Text, negate
+from visa_lsp.app.read.addresses import simple_pointer, whole_address
+from visa_lsp.app.read.comparisons import COMPARISON, NEGATED, WORD, holds_first, normalize, with_values
+from visa_lsp.app.read.element_indexes import (
+    SUM_INDEX,
+    as_index,
+    closes,
+    divide_index,
+    divided,
+    of_lane,
+    short_index,
+    split_shift,
+    terms_of,
+    without_divisor,
+)
+from visa_lsp.app.read.expressions import CHOICE, RELATION, SUM, UNARY, Text, negate
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.isa import types as ty
 
-WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MAX_VALUE: Final = 70  # characters of a value that moves
 _MAX_LINE: Final = 110
 _MEMORY: Final = re.compile(
@@ -36,7 +49,6 @@ _LOW: Final = re.compile(r"if \(lane <= (\d+)\) ")
 _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
 _ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
 _COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
-_SUM_INDEX: Final = re.compile(r"\[\(([^\[\]]+)\) / (\d+)\]")
 _AT_LEAST: Final = re.compile(r"if \((\w+) >= (\d+)\) \{")
 _PREFIX_STEPS: Final = (
     "each_lane(0, 7) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
@@ -46,7 +58,6 @@ _PREFIX_STEPS: Final = (
     "each_lane(0, 3) V[lane + 12] = V[11] + V[lane + 12];",
     "each_lane(0, 7) V[lane + 8] = V[7] + V[lane + 8];",
 )
-_COMPARISON: Final = re.compile(r"([^<>=&|?]+) (<|>|<=|>=|!=|==) ([^<>=&|?]+)")
 _CAST_CHAIN: Final = re.compile(r"\((u?char|u?short)\)\(u?(?:int|long)\)\(\1\)")
 _VECTOR_LOAD: Final = re.compile(r"memcpy\((\w+), &\(\((\w+) \*\)(\w+)\)\[(.+) \* (\d+)\], (\d+)\);")
 _VECTOR_STORE: Final = re.compile(r"\(\((\w+?)(\d+) \*\)(\w+)\)\[(.+)\] = (\w+);")
@@ -63,8 +74,6 @@ _SETS: Final = re.compile(r"\b(\w+)(?:\.\w+|\[[^\]]*\])?(?: [-+*/&|^]?= | <<= | 
 _PLAIN: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)"
 )
-_NEGATED: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "!=": "==", "==": "!="}
-_MIRROR: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "==": "=="}
 
 
 class Line(Struct, frozen=True):
@@ -141,8 +150,8 @@ class Tidier:
         self._inline(self.code)
         self._scale()
         self.is_scaled = True
-        self._change(_short_index)
-        self._change(partial(_SUM_INDEX.sub, _divide_index))
+        self._change(short_index)
+        self._change(partial(SUM_INDEX.sub, divide_index))
         self._by_lane(self.code)
         self._halves(self.code)
         self._copies(self.code)
@@ -281,7 +290,7 @@ class Tidier:
                 at += 1
                 if low is None or high is None or low[1] != high[1] or self.counts[low[1]] != 3:
                     continue
-                whole = _whole_address(low[2], high[2])
+                whole = whole_address(low[2], high[2])
                 name = low[1]
                 if whole is None:
                     continue
@@ -290,7 +299,7 @@ class Tidier:
                         node.text = node.text.replace(f"(as_ulong({name}))", f"({whole})").replace(
                             f"as_ulong({name})", f"({whole})"
                         )
-                        node.text = _simple_pointer(node.text)
+                        node.text = simple_pointer(node.text)
                         if node.value is not None and " = " in node.text:
                             node.value = replace(node.value, text=node.text.partition(" = ")[2].removesuffix(";"))
                         node.places = tuple(sorted({*node.places, *one.places, *two.places}))
@@ -335,13 +344,13 @@ class Tidier:
                 if (
                     hit is None
                     or int(hit[1]) != number
-                    or _of_lane(code[end].text[hit.end() :], number)
-                    != _of_lane(code[at].text[first.end() :], int(first[1]))
+                    or of_lane(code[end].text[hit.end() :], number)
+                    != of_lane(code[at].text[first.end() :], int(first[1]))
                 ):
                     break
                 end += 1
             if first is not None and end - at > 1:
-                text = _of_lane(code[at].text[first.end() :], int(first[1]))
+                text = of_lane(code[at].text[first.end() :], int(first[1]))
                 low, high = int(first[1]), int(first[1]) + end - at - 1
                 places = tuple(sorted({place for node in code[at:end] for place in node.places}))
                 head = f"if (lane <= {high}) " if not low else f"if ({low} <= lane && lane <= {high}) "
@@ -406,7 +415,7 @@ class Tidier:
         if uses != count + len(sets):
             return False
         divisors = {int(hit) for text in texts for hit in re.findall(rf"\b{name} / (\d+)\b", text)}
-        known = [one for node in sets if (one := _split_shift(node, name)) is not None]
+        known = [one for node in sets if (one := split_shift(node.text, name)) is not None]
         if not known or len(known) != len(sets):
             return self._divide_sums(name, sets, min(divisors), divisors)
         shifts = {one[0] for one in known if one[0]}
@@ -418,22 +427,22 @@ class Tidier:
         for node, (own, number, text) in zip(sets, known, strict=True):
             if own:
                 node.text = f"{name} = {text};"
-                node.value = _as_index(node.value, text, 0)
+                node.value = as_index(node.value, text, 0)
             else:
                 node.text = re.sub(r"= .*;", f"= {number >> shift};", node.text)
         factors = {divisor: (1 << shift) // divisor for divisor in divisors}
-        self._change(partial(_without_divisor, name, factors))
+        self._change(partial(without_divisor, name, factors))
         return True
 
     def _divide_sums(self, name: str, sets: list[Node], size: int, divisors: set[int]) -> bool:
         """Let a variable count elements of a size if its values are sums of multiples of that; return whether it does."""
-        values = [_divided(node.text.partition("= ")[2].removesuffix(";"), size, name, self.types) for node in sets]
+        values = [divided(node.text.partition("= ")[2].removesuffix(";"), size, name, self.types) for node in sets]
         if None in values or any(divisor % size for divisor in divisors):
             return False
         for node, text in zip(sets, values, strict=True):
             assert text is not None
             node.text = f"{node.text.partition('= ')[0]}= {text};"
-            node.value = _as_index(node.value, text, SUM)
+            node.value = as_index(node.value, text, SUM)
 
         def scaled(hit: re.Match[str]) -> str:
             return name if int(hit[1]) == size else f"{name} / {int(hit[1]) // size}"
@@ -639,7 +648,7 @@ class Tidier:
         is_word = kind is not None and kind.is_int and kind.size <= ty.D.size and all(one.is_int for one in types)
         if any(" ? " in one or "one_for_all" in one for one in texts) or (len(types) > 1 and not is_word):
             return None  # of two types, C makes a third one
-        hit = _COMPARISON.fullmatch(test)
+        hit = COMPARISON.fullmatch(test)
         if (
             hit is not None
             and hit[2] in (">=", "!=")
@@ -647,7 +656,7 @@ class Tidier:
             and "[" not in texts[0]
             and not self._has_floats(test)
         ):
-            test, texts = f"{hit[1]} {_NEGATED[hit[2]]} {hit[3]}", texts[::-1]
+            test, texts = f"{hit[1]} {NEGATED[hit[2]]} {hit[3]}", texts[::-1]
         test = test if re.fullmatch(r"!?[\w.]+", test) else f"({test})"
         low, high = min(first.low, second.low), max(first.high, second.high)
         type_ = first.promoted if len(types) == 1 else ty.UD
@@ -706,11 +715,11 @@ class Tidier:
         condition = loops[-1].tail.text[len("} while (") : -len(");")]
         if starts is None or ends is None:
             return None
-        first = _with_values(condition, starts)
+        first = with_values(condition, starts)
         if holds:
-            if _relation(first) != _relation(test):
+            if normalize(first) != normalize(test):
                 return None
-        elif self._has_floats(f"{first} {test}") or _relation(first) != _relation(test, negated=True):
+        elif self._has_floats(f"{first} {test}") or normalize(first) != normalize(test, negated=True):
             return None
         own = Counter(word for node in walk(loops) for text in node.texts() for word in WORD.findall(text))
         own.update(word for node in skips for word in WORD.findall(node.text))
@@ -869,8 +878,8 @@ class Tidier:
             return node.text[len("if (") : -len(") {")].split(" && ")
         if node.text != "} else {" or before is None or not before.text.startswith("if ("):
             return []
-        hit = _COMPARISON.fullmatch(before.text[len("if (") : -len(") {")])
-        return [] if hit is None or self._has_floats(hit[0]) else [f"{hit[1]} {_NEGATED[hit[2]]} {hit[3]}"]
+        hit = COMPARISON.fullmatch(before.text[len("if (") : -len(") {")])
+        return [] if hit is None or self._has_floats(hit[0]) else [f"{hit[1]} {NEGATED[hit[2]]} {hit[3]}"]
 
     def _count(self, code: list[Node], at: int, tests: Sequence[str]) -> None:
         """Make a loop that counts a variable a `for`."""
@@ -904,7 +913,7 @@ class Tidier:
             condition = node.text[len("while (") : -len(") {")]
         elif node.text == "do {":
             condition = node.tail.text[len("} while (") : -len(");")]
-            if not _holds_first(condition, {name: start.text}, tests):
+            if not holds_first(condition, {name: start.text}, tests):
                 return
         else:
             return
@@ -933,37 +942,6 @@ def _plain_values(code: list[Node]) -> dict[str, str] | None:
     return found
 
 
-def _with_values(text: str, values: Mapping[str, str]) -> str:
-    """Replace variables by their values in a text."""
-
-    def value(hit: re.Match[str]) -> str:
-        found = values.get(hit[0])
-        if found is None or re.fullmatch(r"[\w.]+(?:\(\d\))?", found):
-            return hit[0] if found is None else found
-        return f"({found})"
-
-    return WORD.sub(value, text)
-
-
-def _relation(text: str, *, negated: bool = False) -> tuple[str, str, str]:
-    """Return a comparison such that equal ones look alike; integers are compared by `<=`, `==` and `!=`."""
-    hit = re.fullmatch(r"([^<>=&|?]+|[^=&|?]+?) (<|>|<=|>=|!=|==) ([^<>=&|?]+)", text)
-    if hit is None:
-        return ("not" if negated else "", "", text)
-    left, relation, right = (re.sub(r"^\((?:u?int)\)(\d+)$", r"\1", part) for part in hit.groups())
-    if negated:
-        relation = _NEGATED[relation]
-    if relation in (">", ">="):
-        left, relation, right = right, _MIRROR[relation], left
-    if relation == "<" and left.isdecimal():
-        left, relation = str(int(left) + 1), "<="
-    if relation == "<" and re.fullmatch(r"[1-9]\d*", right):
-        right, relation = str(int(right) - 1), "<="
-    if relation in ("==", "!=") and left > right:
-        left, right = right, left
-    return left, relation, right
-
-
 def _lists(code: list[Node]) -> Iterator[list[Node]]:
     yield code
     for node in code:
@@ -980,54 +958,6 @@ def _spread_names(code: list[Node]) -> frozenset[str]:
     return frozenset(every)
 
 
-def _of_lane(text: str, lane: int) -> str:
-    """Write elements of a lane's own number as elements of the lane."""
-    return re.sub(rf"\[{lane}\]", "[lane]", re.sub(rf"\[{lane % 16}\]", "[lane]" if lane < 16 else "[lane - 16]", text))
-
-
-def _without_divisor(name: str, factors: Mapping[int, int], text: str) -> str:
-    def change(hit: re.Match[str]) -> str:
-        factor = factors[int(hit[1])]
-        return name if factor == 1 else f"{name} * {factor}"
-
-    return re.sub(rf"\b{name} / (\d+)\b", change, text)
-
-
-def _short_index(text: str) -> str:
-    """Write an index that was an offset in bytes without the factor; registers end long before 16 bits do."""
-    at = 0
-    while (start := text.find("[(ushort)(", at)) >= 0:
-        at = start + 1
-        inner = text[start + len("[(ushort)") :]
-        end = _find_close(inner)
-        hit = re.match(r" / (\d+)(?=\]| )", inner[end + 1 :])
-        body = re.fullmatch(r"(.+) (\*|<<) (\d+)", inner[1:end])
-        if hit is None or body is None:
-            continue
-        factor = int(body[3]) if body[2] == "*" else 1 << int(body[3])
-        if factor != int(hit[1]) or (body[2] == "*" and " " in body[1]):
-            continue
-        plain = re.fullmatch(r"\(ushort\)\((.+)\)", body[1])
-        text = (
-            text[: start + 1]
-            + (plain[1] if plain is not None and "(" not in plain[1] else body[1])
-            + inner[end + 1 + hit.end() :]
-        )
-    return text
-
-
-def _split_shift(node: Node, name: str) -> tuple[int, int, str] | None:
-    """Return the shift, or else the number, of an assignment of a multiple of a power of two; the text before the shift."""
-    right = node.text.partition("= ")[2].removesuffix(";")
-    hit = re.fullmatch(r"(.+) << (\d+)", right)
-    if hit is not None and f"{name} = " in node.text and name not in WORD.findall(hit[1]):
-        inner = hit[1]
-        if not (inner.startswith("(") and _closes(inner)) and not re.fullmatch(r"[\w().]+", inner):
-            return None
-        return int(hit[2]), 0, inner[1:-1] if inner.startswith("(") and _closes(inner) else inner
-    return (0, int(right), "") if right.isdecimal() else None
-
-
 def _as_division(text: str, divisor: str, factor: str) -> str | None:
     """Return a line with `recip(divisor * factor) * dividend * factor` as `scaled_divide(dividend, divisor)`."""
     start = text.find(f"recip({divisor} * {factor}) * ")
@@ -1039,124 +969,13 @@ def _as_division(text: str, divisor: str, factor: str) -> str | None:
     whole = end >= 0 and not rest[end + len(f" * {factor}") :].startswith((" *", "[", ".", "("))
     if (
         not whole
-        or len(_terms_of(dividend)) > 1
+        or len(terms_of(dividend)) > 1
         or dividend.count("(") != dividend.count(")")
         or "?" in dividend.split("(")[0]
     ):
         return None
-    dividend = dividend[1:-1] if dividend.startswith("(") and _closes(dividend) else dividend
+    dividend = dividend[1:-1] if dividend.startswith("(") and closes(dividend) else dividend
     return f"{text[:start]}scaled_divide({dividend}, {divisor}){rest[end + len(f' * {factor}') :]}"
-
-
-def _as_index(value: Text | None, text: str, rank: int) -> Text | None:
-    """Return a value with another text, which is an index."""
-    rank = ATOM if WORD.fullmatch(text) else rank
-    return None if value is None else replace(value, text=text, rank=rank, low=-(1 << 31), high=(1 << 31) - 1)
-
-
-def _divided(text: str, size: int, name: str, variables: Container[str]) -> str | None:
-    """Return a sum of multiples of a power of two, divided by it; None if it is none. One variable may be a multiple."""
-    parts, rests = [], 0
-    for sign, term in _terms_of(text):
-        term = re.sub(r"^(\d+) \* (\w+(?:\(\d\))?)$", r"\2 * \1", term)  # noqa: PLW2901
-        hit = re.fullmatch(r"\(?(.+?) (<<|\*) (\d+)\)?", term)
-        factor = (int(hit[3]) if hit[2] == "*" else 1 << int(hit[3]) % 32) if hit is not None else 0
-        if term.isdecimal():
-            if int(term) % size:
-                return None
-            parts.append((sign, str(int(term) // size)))
-        elif hit is not None and re.fullmatch(r"\w+(?:\(\d\))?", hit[1]) and factor % size == 0:
-            parts.append((sign, hit[1] if factor == size else f"{hit[1]} * {factor // size}"))
-        elif term in variables and not rests:
-            rests += 1
-            parts.append((sign, f"{term} / {size}"))
-        else:
-            return None
-    joined = "".join(f" {sign} {part}" for sign, part in parts)
-    return None if name in WORD.findall(joined) or joined[1] != "+" else joined[3:]
-
-
-def _divide_index(hit: re.Match[str]) -> str:
-    """Write an index that is a sum of offsets in bytes as a sum of elements."""
-    found = _divided(hit[1], int(hit[2]), "", ()) if _closes(f"({hit[1]})") else None
-    return f"[{found}]" if found is not None else hit[0]
-
-
-def _terms_of(text: str) -> list[tuple[str, str]]:
-    """Return the terms of a sum with their signs."""
-    found, depth, start, sign = [], 0, 0, "+"
-    for at, letter in enumerate(text):
-        depth += (letter in "([") - (letter in ")]")
-        if not depth and letter in "+-" and text[at - 1 : at] == " " == text[at + 1 : at + 2]:
-            found.append((sign, text[start : at - 1]))
-            start, sign = at + 2, letter
-    return [*found, (sign, text[start:])]
-
-
-def _find_close(text: str) -> int:
-    """Return the place of the bracket that closes the first one."""
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if not depth:
-            return at
-    return len(text)
-
-
-def _closes(text: str) -> bool:
-    return _find_close(text) == len(text) - 1
-
-
-def _whole_address(low: str, high: str) -> str | None:
-    """Return an address of 64 bits, given its dwords: a base, or a base and one or two offsets with their carries."""
-    for lower, upper, base in _bases(low):
-        if low == lower and high == upper:
-            return base
-        sums = [("", lower)]
-        for text in re.findall(rf"{re.escape(lower)} \+ (\w+)", low):
-            sums.append((f"carry({lower}, {text}) + ", f"{lower} + {text}"))
-            sums.append((f"carry({lower}, (uint){text}) + ", f"{lower} + {text}"))
-        for carried, total in sums:
-            offset = total.removeprefix(lower).removeprefix(" + ")
-            inner = f"{base} + {_dword(offset)}" if offset else base
-            for other, form in _others(low, total):
-                for plain in (other, f"(uint){other}", f"(uint)({other})"):
-                    if high in (
-                        f"carry({form[0]}, {form[1]}) + {carried}{upper}".replace("@", plain),
-                        f"carry({plain}, {total}) + {carried}{upper}",
-                        f"carry({total}, {plain}) + {carried}{upper}",
-                    ):
-                        return f"{inner} + {_dword(other)}"
-            if low == total and high == f"{carried}{upper}" and offset:
-                return inner
-    return None
-
-
-def _bases(low: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the dwords of addresses that a text may contain, and the whole of each."""
-    for base in re.findall(r"\(uint\)(\(ulong\)\w+|\w+)", low):
-        yield f"(uint){base}", f"(uint)({base} >> 32)", base
-    for name in re.findall(r"(\w+)\.x\b", low):
-        yield f"{name}.x", f"{name}.y", f"as_ulong({name})"
-
-
-def _others(low: str, total: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the rest of a sum without one of its parts."""
-    for form in (total, f"({total})"):
-        if low.startswith(f"{form} + "):
-            yield low.removeprefix(f"{form} + "), ("@", total)
-        if low.endswith(f" + {form}"):
-            yield low.removesuffix(f" + {form}"), ("@", total)
-
-
-def _dword(text: str) -> str:
-    return text if text.isdecimal() else f"(uint){text}" if re.fullmatch(r"\w+", text) else f"(uint)({text})"
-
-
-def _simple_pointer(text: str) -> str:
-    """Write an access through the address of an argument as an access through the argument."""
-    text = re.sub(r"\*\((\w+) \*\)\(\(ulong\)(\w+)\)", r"*(\1 *)\2", text)
-    return re.sub(r"\((\w+) \*\)\(\(ulong\)(\w+)\)", r"(\1 *)\2", text)
 
 
 def replace_node(loop: Node, text: str, places: tuple[int, ...]) -> Node:
@@ -1170,13 +989,6 @@ def _own_level(code: list[Node]) -> Iterator[Node]:
         yield node
         if node.inner is not None and not node.is_loop:
             yield from _own_level(node.inner)
-
-
-def _holds_first(condition: str, starts: Mapping[str, str], tests: Sequence[str]) -> bool:
-    """Return whether the condition of a loop is one of some tests before the first round."""
-    first = _relation(_with_values(condition, starts))
-    not_zero = f"{first[2]} != 0" if first[:2] == ("1", "<=") and "(uint)" in condition else ""
-    return any(_relation(test) == first or test == not_zero for test in tests)
 
 
 def _fit(value: Text, before: str, after: str) -> str:
