@@ -139,6 +139,12 @@ def test_a_message_on_an_image_is_compiled(case):
     assert not agree(BODIES[what], form, sampler)
 
 
+def test_loads_with_parameters_of_several_sizes_are_compiled():
+    plain = "    load_lz.RGBA (M1, 16) 0x0:uw T6 texels.0 half.0 half.0 half.0\n"
+    samples = "    load_2dms_w.RGBA (M1, 16) 0x0:uw T6 texels.0" + " half.0" * 9 + "\n"
+    assert not agree(plain + samples + plain.replace("load_lz", "load_3d") + KEEP.format("texels"))
+
+
 def test_the_rest_is_compiled():
     what = (
         OTHERS + KEEP.format("texels") + KEEP.format("more").replace("0x8:ud", "0x18:ud").replace("0x0:ud", "0x10:ud")

@@ -264,7 +264,8 @@ def _outline_channels(
             found = e.builder.insert_value(found, numbers.resize(e, value, 8 * size, signed=False), number)
         return found
 
-    return e.outline(f"{name}_{form}_{given[0].type}_{size}", ir.ArrayType(kind, 4), [row, *given], write)
+    types = "_".join(str(one.type) for one in given)
+    return e.outline(f"{name}_{form}_{types}_{size}", ir.ArrayType(kind, 4), [row, *given], write)
 
 
 def _put_channels(e: Emitter, site: Site, found: Node, message: TexelMessage | SampleMessage) -> None:
