@@ -212,6 +212,7 @@ class RandomLaunch:
     lengths: tuple[tuple[str, int], ...]
 
 
+_MAX_BUFFER_BYTES = 1 << 20
 _SIZED = re.compile(r"^(\w+) has at least (.+) (elements?|bytes?)$")
 _LOCAL_SIZES = (
     ((1, 2, 3, 7, 8, 10, 16, 24, 32, 33, 64),) * 3,
@@ -253,7 +254,8 @@ def fitting_launch(random: Random, kernel: RandomKernel, assumed: set[str]) -> R
             lengths[name] = max(lengths[name], count * (width[name] if unit.startswith("element") else 1))
         elif not _holds_in(words, numbers, totals):
             return None
-    lengths = {name: min(length, 1 << 20) for name, length in lengths.items()}
+    if max(lengths.values(), default=0) > _MAX_BUFFER_BYTES:
+        return None
     return RandomLaunch(groups, local, tuple([(name, numbers[name]) for name in "nwh"]), tuple(lengths.items()))
 
 
@@ -265,6 +267,8 @@ def _holds_in(words: str, numbers: dict[str, int], totals: Sequence[int]) -> boo
         return numbers[sign[1]] >= (sign[2] == "positive")
     if (width := re.match(r"(\w+) is the number of work items along ([xyz])$", words)) is not None:
         return numbers[width[1]] == totals["xyz".index(width[2])]
+    if (limit := re.match(r"(\w+) is at most (\w+)$", words)) is not None:
+        return numbers[limit[1]] <= numbers[limit[2]]
     if (multiple := re.match(r"(\w+) is a multiple of (\d+)$", words)) is not None:
         return numbers[multiple[1]] % int(multiple[2]) == 0
     return True
