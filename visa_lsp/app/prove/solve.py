@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import combinations, permutations, product
+from itertools import combinations
 from typing import Any, Final
 
 import z3
@@ -25,8 +25,6 @@ STEPS_PER_SECOND: Final = 3_000_000
 SLOWEST: Final = 10  # how many times slower a machine may be
 STENCIL_ROWS: Final = 3  # by which products of row numbers and widths are compared
 MAX_STENCIL_PAIRS: Final = 60
-MAX_SCALE: Final = 4  # by which products are compared with multiples of others
-MAX_FACTORS: Final = 4
 MAX_ROWS: Final = 8  # of other numbers of rows
 GREATEST_SECONDS: Final = 0.2  # of each step towards a greatest value
 MAX_CHOICES: Final = 24  # as expressions, because Z3 spends minutes on simplifying 100 nested ones, whatever its limits
@@ -66,7 +64,6 @@ class Question:
     bits: list[tuple[Any, Any, Any]] = field(default_factory=list)  # those that two values have in common
     names: dict[str, Any] = field(default_factory=dict)
     choices: int = 0
-    factors: set[int] = field(default_factory=set)  # of products in terms
     rows: set[int] = field(default_factory=set)  # by which products of row numbers and widths are compared too
 
     def term(self, term: Sum, item: SymbolicItem) -> Any:
@@ -83,8 +80,6 @@ class Question:
         """Record the constant numbers of rows in a term: 16 in ``y * w + 16 * w``, which is ``(y + 16) * w`` multiplied out."""
         factors = dict(term.factors)
         for atom, factor in term.factors:
-            if atom.parts and atom.test is None and not atom.divisor and not atom.is_bits:
-                self.factors.add(abs(factor))
             for part in atom.parts if atom.test is None and not atom.divisor and not atom.is_bits else ():
                 width = part.factors[0][0] if len(part.factors) == 1 else None
                 own = abs(factors.get(width, 0)) if width is not None else 0
@@ -169,28 +164,12 @@ class Question:
                 for c, d in ((one_2, other_2), (other_2, one_2)):
                     if b.eq(d):
                         found.append(z3.Implies(a == c, whole == whole_2))
-                        for times, k in product(self.find_scales(), (0, 1, 2)):
-                            found += [
-                                z3.Implies(z3.And(b >= 0, times * a + k <= c), times * whole + k * b <= whole_2),
-                                z3.Implies(z3.And(b >= 0, times * c + k <= a), times * whole_2 + k * b <= whole),
-                                z3.Implies(z3.And(b >= 0, a + k <= times * c), whole + k * b <= times * whole_2),
-                                z3.Implies(z3.And(b >= 0, c + k <= times * a), whole_2 + k * b <= times * whole),
-                            ]
                         for k in rows:
                             found += [
                                 z3.Implies(z3.And(b >= 0, a + k <= c), whole + k * b <= whole_2),
                                 z3.Implies(z3.And(b >= 0, c + k <= a), whole_2 + k * b <= whole),
                             ]
         return found
-
-    def find_scales(self) -> set[int]:
-        """Return the small ratios of the factors of products: 2 where ``2 * y * w`` meets ``h * w``."""
-        pairs = permutations(self.factors, 2)
-        return (
-            {a // b for a, b in pairs if not a % b and a // b <= MAX_SCALE}
-            if len(self.factors) <= MAX_FACTORS
-            else set()
-        )
 
     def _bit_lemmas(self) -> list[Any]:
         """Return what holds of the common bits ``c`` of ``a`` and ``m``: ``a ^ m``, which is a + m - 2 * c, is its own inverse."""
