@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.flow.steps import Access, AccessPurpose, Space, number_of, space_of, variable_key
 from visa_lsp.flow.storage import MAX_VARIABLE_BITS, Storage
 from visa_lsp.isa.model import FieldKind, FlowClass, Instruction, PredicateUse, Role, Shape, Slot, Trait
+from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.message import is_message, register_bytes, understood_message_of
@@ -69,6 +70,22 @@ def read_bytes_of(kernel: Kernel, storage: Storage) -> dict[int, int]:
                 root = number_of(access.variable)
                 found[root] = found.get(root, 0) | access.possible
     return found
+
+
+def find_unread_rows(
+    read_bytes: Mapping[int, int], storage: Storage, operand: RawOperand, rows: int, columns: int, pitch: int
+) -> list[bool]:
+    """Return for each row of a message's destination whether no instruction of the body reads it; none if all or no rows are.
+
+    ``read_bytes`` are those of ``read_bytes_of``. Rows of ``columns`` bytes lie ``pitch`` bytes apart. Predefined variables
+    count as read.
+    """
+    place = storage.general.get(operand.var)
+    if rows < 2 or place is None or place.root < FIRST_VARIABLE:
+        return []
+    read = read_bytes.get(place.root, 0) >> place.offset + operand.offset
+    unread = [not read >> row * pitch & (1 << columns) - 1 for row in range(rows)]
+    return unread if any(unread) and not all(unread) else []
 
 
 def _moved_bytes(inst: Inst, grf_bytes: int) -> Mapping[str, int]:

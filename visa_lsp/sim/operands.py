@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.isa import predefined
+from visa_lsp.flow.bit_accesses import find_unread_rows
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import OperandModifier
@@ -392,19 +392,16 @@ class Site:
 
         It returns None if all or none are read. Predefined variables count as read. Only watched runs evaluate it.
         """
-        place = self.code.storage.general.get(operand.var)
-        if rows < 2 or place is None or place.root < predefined.FIRST_VARIABLE:
+        if rows < 2:
             return lambda _f: None
-        first = place.offset + operand.offset
         masks: list[Array | None] = []
 
         def find(f: Frame) -> Array | None:
             if f.thread is None or not f.thread.machine.watched:
                 return None
             if not masks:
-                read = self.code.read_bytes.get(place.root, 0)
-                unread = np.array([not read >> first + row * row_bytes & (1 << columns) - 1 for row in range(rows)])
-                masks.append(unread if unread.any() and not unread.all() else None)
+                unread = find_unread_rows(self.code.read_bytes, self.code.storage, operand, rows, columns, row_bytes)
+                masks.append(np.array(unread) if unread else None)
             return masks[0]
 
         return find

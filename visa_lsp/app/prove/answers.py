@@ -306,8 +306,7 @@ class Prover:
 
     def _find_axes_of_numbers(self) -> set[int]:
         """Return the axes that only the numbers of work items and of threads in a group depend on, as far as terms tell."""
-        local = self.symbols.local
-        wholes = [self.pool.product(self.pool.product(a, b), c) for a, b, c in permutations(local)]
+        wholes = [self.pool.product(self.pool.product(a, b), c) for a, b, c in permutations(self.symbols.local)]
         numbers = {atom for one in (self._number_of_item(), *wholes) for atom, _ in one.factors if atom.parts}
         things: list[Sum | Claim] = []
         for access in self.walker.accesses:
@@ -317,8 +316,7 @@ class Prover:
         if not numbers & set(atoms_of(*things)):
             return set()
         others = set(atoms_of(*things, without=numbers))
-        lists = self.symbols.ids, self.symbols.groups, local, self.symbols.counts, self.symbols.offsets
-        return {axis for axis in range(3) if not others & {atom for one in lists for atom, _ in one[axis].factors}}
+        return {axis for axis in range(3) if not others & self.symbols.atoms_of_axis(axis)}
 
     def _cap_groups(self) -> None:
         """Find the largest groups for which the static shared local memory suffices."""
@@ -546,13 +544,10 @@ class Prover:
             if need is not None:
                 contract = need.contract(size)
                 yield contract
-                own = (
-                    self._need_finder.find(access.space, access).contract(size)
-                    if self._known_needs is None
-                    else contract
-                )
-                if own != contract:
-                    yield own
+                if self._known_needs is None:
+                    own = self._need_finder.find(access.space, access).contract(size)
+                    if own != contract:
+                        yield own
             yield self._relations(access, property_)
 
     def need(self, space: Space) -> Need | None:
@@ -599,7 +594,7 @@ class Prover:
             found += [(f"{a} is positive", at_most(x * -1, -1)) for a, x in values if pitches.keys() & set(atoms_of(x))]
         arguments = {atom: (name, value) for name, value in values for atom, _ in value.factors}
         for atom, axis in self._need_finder.free_pitches_of([access]).items():
-            for limit in self._need_finder.guards_of(access).get(axis - 1, ()):
+            for limit in self._need_finder.guards_of([access]).get(axis - 1, ()):
                 (a, x), (b, y) = arguments[limit], arguments[atom]
                 found.append((f"{a} is at most {b}", at_most(x - y, 0)))
         if self._axes_under_guards(access):

@@ -27,8 +27,7 @@ def find_used_axes(start: ItemRegisters, symbols: LaunchSymbols, effects: Effect
 
 def _find_sources(start: ItemRegisters, symbols: LaunchSymbols, axis: int) -> Bits:
     """Return the bytes of registers that hold values of an axis."""
-    lists = symbols.ids, symbols.groups, symbols.local, symbols.counts, symbols.offsets
-    own = {atom for one in lists for atom, _ in one[axis].factors}
+    own = symbols.atoms_of_axis(axis)
     found: Bits = {}
     for root, cells in start.cells.items():
         for cell in cells:

@@ -254,7 +254,7 @@ def prove_kernel(
     def answers(
         loops: Callable[[Walker, Repeat, Way], Way],
         properties: Sequence[str],
-        known: Mapping[Space, Need] | None = None,
+        earlier_needs: Mapping[Space, Need] | None = None,
     ) -> tuple[list[ProofResult], Walker, Mapping[Space, Need]]:
         walker = Walker(kernel, info, platform, loops)
         fixed = find_fixed_values(assumption(text, info, walker.symbols) for text in options.assume)
@@ -279,9 +279,9 @@ def prove_kernel(
             why = str(error) or "its conditions are nested too deeply"
             return with_shown_lines(_unknown(kernel.name, tuple(properties), why), runs.lines, kernel.name), walker, {}
         left = max(1.0, end - monotonic())
-        known = known and {space: one.translate(info, walker.symbols) for space, one in known.items()}
+        needs = earlier_needs and {space: one.translate(info, walker.symbols) for space, one in earlier_needs.items()}
         prover = Prover(
-            walker, left, given, confirmer.confirm, item_races=options.item_races, journal=journal, known_needs=known
+            walker, left, given, confirmer.confirm, item_races=options.item_races, journal=journal, known_needs=needs
         )
         results = _without_contradicted(prover.results(properties), prover, runs)
         return with_shown_lines(results, runs.lines, kernel.name), walker, prover.find_needs()

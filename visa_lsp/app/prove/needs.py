@@ -51,7 +51,7 @@ MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size no argument gives
 MAX_MULTIPLE: Final = 64
 DIVISORS: Final = (2, 4, 8, 16, 32, 64)
 SLACK: Final = Fraction(1, 8)  # of a size that accesses may leave unused or exceed, relative to it
-_STARTS: Final = 13, 7
+_STARTS: Final = 13, 7  # values of arguments at which accesses start, by sample
 MAX_CHOSEN: Final = 1024  # of values that assumptions restrict
 NEAR: Final = 2  # elements that a small size may be away from a need
 ROUND: Final = 16  # one element more than a multiple of it is off by one
@@ -219,7 +219,7 @@ class NeedFinder:
         local = [own.constant if own.is_constant else local[axis] for axis, own in enumerate(symbols.local)]
         for atom in self._starts - given.keys():
             made[atom] = _STARTS[at]
-        guards = self._guards(self.accesses)
+        guards = self.guards_of(self.accesses)
         for axis, atoms in guards.items():
             # So that there are several groups, of which each sample has another number.
             for atom in atoms - given.keys() - self._starts:
@@ -252,7 +252,7 @@ class NeedFinder:
                     (added if (factor > 0) in signs else bounds).add(atom)
         return added - bounds if bounds else set()
 
-    def _guards(self, accesses: Iterable[ItemAccess]) -> dict[int, set[Atom]]:
+    def guards_of(self, accesses: Iterable[ItemAccess]) -> dict[int, set[Atom]]:
         """Return for each axis the arguments that conditions compare with its ids."""
         found: dict[int, set[Atom]] = {}
         for part in {part: None for one in accesses for part in parts_of(one.path)}:
@@ -310,12 +310,8 @@ class NeedFinder:
 
         Such a width of rows is at least the number of work items along the axis below, or what limits these.
         """
-        guarded = {one for found in self._guards(self.accesses).values() for one in found}
+        guarded = {one for found in self.guards_of(self.accesses).values() for one in found}
         return {atom: min(axes) for atom, axes in self.pitches_of(accesses).items() if axes and atom not in guarded}
-
-    def guards_of(self, access: ItemAccess) -> dict[int, set[Atom]]:
-        """Return for each axis the arguments that the conditions of an access compare with its ids."""
-        return self._guards([access])
 
     def pitches_of(self, accesses: Iterable[ItemAccess]) -> dict[Atom, set[int]]:
         """Return the arguments that are factors in offsets, with the axes of the ids that they are multiplied by."""
@@ -346,6 +342,7 @@ class NeedFinder:
         self, accesses: Sequence[ItemAccess], sample: Mapping[Atom, int], *, may_wrap: bool
     ) -> tuple[int, int] | None:
         known: dict[Atom, Sum] = {}
+        wraps = self.pool.wraps
 
         def exchange(atom: Atom) -> Sum | None:
             return number(sample[atom]) if atom in sample else None
@@ -360,7 +357,6 @@ class NeedFinder:
             path = self.pool.replace_in(access.path, exchange, known)
             high = max(high, self.pool.limits(offset)[1] + access.size)
             start = question.term(offset, _ITEM)
-            wraps = self.pool.wraps
             atoms = () if may_wrap else (one for one in atoms_of(access.offset, access.path) if one in wraps)
             plain = [self.pool.replace_in(wraps[atom][0], exchange, known) for atom in atoms]
             held = [question.condition(one, _ITEM) for one in (path, *plain)]
@@ -390,7 +386,7 @@ class NeedFinder:
             return nothing
         is_far, _, _, formula, rests = min(fits, key=lambda fit: fit[:3])
         if is_far or (len(set(rests)) > 1 and max(rests) > 0):
-            compared = {atom for atoms in self._guards([last]).values() for atom in atoms}
+            compared = {atom for atoms in self.guards_of([last]).values() for atom in atoms}
             plain = [fit for fit in fits if fit[3].factor == 1] if compared else []
             nearest = (
                 min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[2]))[3] if plain else None
@@ -412,7 +408,7 @@ class NeedFinder:
         self, ends: Sequence[int], accesses: Sequence[ItemAccess], last: ItemAccess
     ) -> Iterator[tuple[Formula, list[int]]]:
         """Yield natural formulas that may be near the ends, with their values in the samples."""
-        guards = self._guards([last])
+        guards = self.guards_of([last])
         own = set(atoms_of(last.offset))
         pitches = self.free_pitches_of([last])
         wanted = [

@@ -10,7 +10,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
-from visa_lsp.app.prove.terms import Claim, Level, Sum, SumPool, at_most, less, number
+from visa_lsp.app.prove.terms import Atom, Claim, Level, Sum, SumPool, at_most, less, number
 from visa_lsp.flow.storage import Storage, storage_of
 from visa_lsp.sim.launch.layout import MAX_GROUP_ITEMS, Geometry, LaunchLayout
 
@@ -61,6 +61,11 @@ class LaunchSymbols:
         """Return the address of a variable of the program."""
         address = self.pool.symbol(f"address of {name}", Level.LAUNCH, 0, MAX_ADDRESS)
         return self.variables.setdefault(name, address)
+
+    def atoms_of_axis(self, axis: int) -> set[Atom]:
+        """Return the symbols of an axis: its ids, sizes, numbers of groups and offset."""
+        lists = self.ids, self.groups, self.local, self.counts, self.offsets
+        return {atom for one in lists for atom, _ in one[axis].factors}
 
     def totals(self, axis: int) -> Sum:
         """Return the number of work items of the launch along an axis."""

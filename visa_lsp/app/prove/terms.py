@@ -391,7 +391,8 @@ class SumPool:
             for atom, _ in times.factors:
                 if atom.divisor:
                     self.wraps.setdefault(atom, (held, line))
-                    self.signed_wraps |= {atom} if signed else set()
+                    if signed:
+                        self.signed_wraps.add(atom)
         return found
 
     def keep_limits(self, term: Sum, low: int, high: int) -> None:

@@ -71,13 +71,12 @@ from visa_lsp.app.read.model import (
     Transfer,
 )
 from visa_lsp.app.read.structure import reading_of
-from visa_lsp.flow.bit_accesses import read_bytes_of
+from visa_lsp.flow.bit_accesses import find_unread_rows, read_bytes_of
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
 from visa_lsp.isa.message_forms import FenceForm, MemoryUse, SampleForm
 from visa_lsp.isa.model import FlowClass, PredicateUse, Role, Trait
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.message import (
@@ -536,32 +535,31 @@ class Walker:
             # The lanes are elements, so each work item of the thread accesses the places of every lane.
             addresses = [self._address(message, site) for _ in self._elements(control)]
             stored = [self._find_stored(message, way.registers) for _ in self._elements(control)]
+        parts = self._parts_of(message)
         for one, values in zip(addresses, stored, strict=True):
-            for start, size in self._parts_of(message):
+            for start, size in parts:
                 at = one + start
                 self._access(place, way, message.memory, at, size, guard, write=write, atomic=atomic, stored=values)
 
     def _parts_of(self, message: ElementMessage) -> list[tuple[int, int]]:
         """Return the first byte and the size of each part of an access.
 
-        Compilers load elements that nothing reads; a run has no fault of them either (``sim.operands.unread_rows``).
+        Compilers load elements that nothing reads; a run has no fault of them either.
         """
-        low, size, rows = min(message.elements, default=0), message.size, len(message.elements)
-        whole = [(low * size, message.bytes_per_lane - low * size)]
-        where = self.storage.general.get(message.data.var)
-        if message.use is not MemoryUse.READ or rows < 2 or where is None or where.root < FIRST_VARIABLE:
-            return whole
-        row, start = message.row(self.platform.grf_bytes), where.offset + message.data.offset
-        columns = message.cell * (1 if message.single else message.control.exec_size)
-        read = self._read_bytes.get(where.root, 0) >> start
-        used = [one for at, one in enumerate(message.elements) if read >> at * row & (1 << columns) - 1]
+        low, size, unread = min(message.elements, default=0), message.size, list[bool]()
+        if message.use is MemoryUse.READ:
+            columns = message.cell * (1 if message.single else message.control.exec_size)
+            rows, pitch = len(message.elements), message.row(self.platform.grf_bytes)
+            unread = find_unread_rows(self._read_bytes, self.storage, message.data, rows, columns, pitch)
+        if not unread:
+            return [(low * size, message.bytes_per_lane - low * size)]
         parts: list[tuple[int, int]] = []
-        for element in sorted(used):
+        for element in sorted(one for one, is_unread in zip(message.elements, unread, strict=True) if not is_unread):
             if parts and sum(parts[-1]) == element * size:
                 parts[-1] = (parts[-1][0], parts[-1][1] + size)
             else:
                 parts.append((element * size, size))
-        return parts or whole
+        return parts
 
     def _texels(
         self, message: TexelMessage | SampleMessage, place: int, held: Claim, site: InstructionSite, way: Way
