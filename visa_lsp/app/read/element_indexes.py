@@ -80,8 +80,8 @@ def divided(text: str, size: int, name: str, variables: Container[str]) -> str |
     """Return a sum of multiples of a power of two, divided by it; None if it is none. One variable may be a multiple."""
     parts, rests = [], 0
     for sign, term in terms_of(text):
-        term = re.sub(r"^(\d+) \* (\w+(?:\(\d\))?)$", r"\2 * \1", term)  # noqa: PLW2901
-        hit = re.fullmatch(r"\(?(.+?) (<<|\*) (\d+)\)?", term)
+        ordered = re.sub(r"^(\d+) \* (\w+(?:\(\d\))?)$", r"\2 * \1", term)
+        hit = re.fullmatch(r"\(?(.+?) (<<|\*) (\d+)\)?", ordered)
         factor = (int(hit[3]) if hit[2] == "*" else 1 << int(hit[3]) % 32) if hit is not None else 0
         if term.isdecimal():
             if int(term) % size:

@@ -37,8 +37,8 @@ from visa_lsp.app.read.structure import shape_loop
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lane import S0, effect_of
-from visa_lsp.isa.model import Trait
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
+from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.model import Combine, General, Immediate, Inst, Kernel, PredicateOperand, State, Value
 
 if TYPE_CHECKING:
@@ -293,42 +293,31 @@ class _Folder:
 
     def _name_surfaces(self, run: list[_Item], last: int) -> None:
         """Replace surface variables that hold a constant by the surface; remove their assignment if nothing else reads it."""
-        known: dict[int, Immediate] = {}
         states: dict[int, Inst] = {}  # key of a surface or sampler variable -> the instruction that sets it
         for item in run:
             statement = item.statement
-            if isinstance(statement, NamedCall) and statement.inst.row.has(Trait.MOVES_STATE):
-                dst, src = statement.inst.get("dst"), statement.inst.get("src0")
-                if isinstance(dst, State):
-                    key = variable_key(Space.SAMPLER if dst.sampler else Space.SURFACE, dst.var)
-                    states.pop(key, None)
-                    if not dst.offset and self._is_steady(src):
-                        states[key] = statement.inst
-            if isinstance(statement, Transfer) and statement.image is not None:
-                keys = [key for key in item.reads if key in states]
-                item.statement = replace(statement, states=tuple([states[key] for key in sorted(keys)]))
+            if isinstance(statement, NamedCall) and isinstance(dst := statement.inst.get("dst"), State):
+                states.pop(_state_key(dst), None)
+                if not dst.offset and self._is_steady(statement.inst.get("src0")):
+                    states[_state_key(dst)] = statement.inst
+            elif isinstance(statement, Transfer) and statement.image is not None:
+                keys = sorted(key for key in item.reads if key in states)
+                item.statement = replace(statement, states=tuple([states[key] for key in keys]))
                 for key in keys:
                     item.reads.pop(key)
-            elif isinstance(statement, Transfer) and statement.memory.variable in known:
+            elif isinstance(statement, Transfer) and statement.memory.variable >= FIRST_SURFACE:
                 key = variable_key(Space.SURFACE, statement.memory.variable)
-                memory = MemoryPlace(model=codes.ADDRTYPE_BTI, operand=known[statement.memory.variable])
-                item.statement = replace(statement, memory=memory)
-                item.reads.pop(key, None)
-            elif isinstance(statement, NamedCall):
-                dst, src = statement.inst.get("dst"), statement.inst.get("src0")
-                if not isinstance(dst, State) or dst.sampler:
-                    continue
-                known.pop(dst.var, None)
-                if isinstance(src, Immediate) and not dst.offset and dst.var >= 6:
-                    known[dst.var] = src
+                source = states[key].get("src0") if key in states else None
+                if isinstance(source, Immediate):
+                    item.statement = replace(statement, memory=MemoryPlace(model=codes.ADDRTYPE_BTI, operand=source))
+                    item.reads.pop(key, None)
         for at in range(len(run) - 1, -1, -1):
             statement = run[at].statement
-            if isinstance(statement, NamedCall) and statement.inst.row.has(Trait.MOVES_STATE):
-                dst, src = statement.inst.get("dst"), statement.inst.get("src0")
-                if isinstance(dst, State) and self._is_steady(src):
-                    key = variable_key(Space.SAMPLER if dst.sampler else Space.SURFACE, dst.var)
-                    if self._is_dead(run, at, last, key, 1 << dst.offset):
-                        del run[at]
+            if not isinstance(statement, NamedCall) or not isinstance(dst := statement.inst.get("dst"), State):
+                continue
+            is_dead = self._is_dead(run, at, last, _state_key(dst), 1 << dst.offset)
+            if self._is_steady(statement.inst.get("src0")) and is_dead:
+                del run[at]
 
     def _is_steady(self, value: Value) -> bool:
         """Return whether a value is a constant, or of a launch in a variable that no instruction writes."""
@@ -609,6 +598,10 @@ def _elements(span: Span) -> _Elements:
 
 def _first(statement: Set | Transfer | Both) -> Set | Transfer:
     return statement.parts[0] if isinstance(statement, Both) else statement
+
+
+def _state_key(state: State) -> int:
+    return variable_key(Space.SAMPLER if state.sampler else Space.SURFACE, state.var)
 
 
 def _meet(one: Bits, other: Bits) -> bool:

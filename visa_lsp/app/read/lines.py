@@ -503,7 +503,7 @@ class CodePrinter:
             return Node(
                 f"{prefix}{spot.text} = as_{spot_word}({inner.text});",
                 places,
-                "" if prefix or spot.text != spot.of else spot.of,
+                _assigned(prefix, spot),
             )
         if (
             span.root == _CONTROL
@@ -535,9 +535,7 @@ class CodePrinter:
                     if operator in "+-" and rest == "1":
                         return Node(f"{prefix}{spot.text}{operator * 2};", places)
                     return Node(f"{prefix}{spot.text} {operator}= {rest};", places)
-        return Node(
-            f"{prefix}{spot.text} = {text.text};", places, "" if prefix or spot.text != spot.of else spot.of, value=text
-        )
+        return Node(f"{prefix}{spot.text} = {text.text};", places, _assigned(prefix, spot), value=text)
 
     def _store_text(self, value: Expr, type_: DataType, spot: Spot, control: ExecControl) -> Text:
         """Return a value for a place; C converts between integers."""
@@ -657,16 +655,14 @@ class CodePrinter:
         spot = self.cells.spot(span, writes=True)
         if spot.word and not access.high and access.cell == size:
             place = self._place(access, spot.type, element, word=spot.word)
-            return Node(
-                f"{prefix}{spot.text} = {place};", access.places, "" if prefix or spot.text != spot.of else spot.of
-            )
+            return Node(f"{prefix}{spot.text} = {place};", access.places, _assigned(prefix, spot))
         if spot.word:
             loaded = self._place(access, UNSIGNED[size], element)
             loaded = f"(uint){loaded} << 16" if access.high else f"({c_type(UNSIGNED[max(4, size)])}){loaded}"
             return Node(
                 f"{prefix}{spot.text} = as_{spot.word}({loaded});",
                 access.places,
-                "" if prefix or spot.text != spot.of else spot.of,
+                _assigned(prefix, spot),
             )
         if spot.type.size == size and not access.high:
             kind = self._element_type(access, spot.type)
@@ -687,7 +683,7 @@ class CodePrinter:
         return Node(
             f"{prefix}{spot.text} = {text.text};",
             access.places,
-            "" if prefix or spot.text != spot.of else spot.of,
+            _assigned(prefix, spot),
             value=text,
         )
 
@@ -721,9 +717,7 @@ class CodePrinter:
         if spot.word:
             text = text_of(f"as_{spot.word}({text.text})", ATOM, spot.type)
         text = text if spot.word or (spot.type.is_int and text.type.is_int) else reinterpret(text, spot.type)
-        return Node(
-            f"{prefix}{spot.text} = {text.text};", access.places, "" if prefix or spot.text != spot.of else spot.of
-        )
+        return Node(f"{prefix}{spot.text} = {text.text};", access.places, _assigned(prefix, spot))
 
     def _image(self, access: Transfer, inst: Inst) -> list[Node]:
         """Return the lines of a load or store of texels, or of a sample, as calls."""
@@ -752,7 +746,7 @@ class CodePrinter:
             Node(
                 f"{prefix}{spot.text} = {call}.{part};",
                 access.places,
-                "" if prefix or spot.text != spot.of else spot.of,
+                _assigned(prefix, spot),
             )
             for spot, part in zip(spots, "xyzw", strict=False)
         ] or [Node(f"{prefix}(void){call};", access.places)]
@@ -784,12 +778,11 @@ class CodePrinter:
     def _state(self, value: Value, *, sampler: bool) -> str:
         """Return the name of the argument that a number or a handle of a surface or sampler stands for."""
         if isinstance(value, Immediate):
-            known = None if sampler else self.names.surfaces.get(value.bits)
-            return known.name if known is not None else f"{'sampler' if sampler else 'image'}_at({value.bits})"
-        span = self.cells.span(value, UNIFORM) if isinstance(value, General) else None
-        known = self.names.pointers.get((span.root, span.starts[0])) if span is not None else None
-        text = self.printer.exact(value, UNIFORM).text if value is not None else "0"
-        return known.name if known is not None else f"{'sampler' if sampler else 'image'}_at({text})"
+            known, handle = None if sampler else self.names.surfaces.get(value.bits), str(value.bits)
+        else:
+            known = self._pointer(value)
+            handle = self.printer.exact(value, UNIFORM).text if value is not None else "0"
+        return known.name if known is not None else f"{'sampler' if sampler else 'image'}_at({handle})"
 
     def _into(self, source: Expr, kind: DataType, size: int, control: ExecControl) -> str:
         own = self.printer.type_of(source)
@@ -1154,7 +1147,7 @@ class Meetings:
             node = code[at]
             if node.is_loop:
                 for one in walk(node.inner or []):
-                    reads, writes = self._uses(one.text + (one.tail.text if one.tail is not None else ""))
+                    reads, writes = self._uses("".join(one.texts()))
                     self.crossed |= reads
                     self.written |= writes
             if node.text.startswith(("each_lane(", "once ")) or "one_for_all(" in node.text:
@@ -1199,6 +1192,11 @@ def _to_signed(value: Immediate) -> int:
 def _to_number(value: Immediate) -> int:
     number = int(immediate(value, 1)[0])
     return number - (1 << 32) if value.type is ty.UD and number >> 31 else number
+
+
+def _assigned(prefix: str, spot: Spot) -> str:
+    """Return the variable that a line sets as a whole, in all lanes that are on; empty if it sets less."""
+    return "" if prefix or spot.text != spot.of else spot.of
 
 
 def _address_of(place: str) -> str:

@@ -63,6 +63,7 @@ _VECTOR_LOAD: Final = re.compile(r"memcpy\((\w+), &\(\((\w+) \*\)(\w+)\)\[(.+) \
 _VECTOR_STORE: Final = re.compile(r"\(\((\w+?)(\d+) \*\)(\w+)\)\[(.+)\] = (\w+);")
 _HANDLE: Final = re.compile(r"\b(?:image|sampler)_at\((?:\(uint\))?handle_of\((\w+)\)\)")
 _MIN_COPIES: Final = 3
+_MIN_HALVING: Final = 3  # lines of a loop: the half, the test, the assignment
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
 _EXPONENT: Final = re.compile(r"(\w+) = as_u?int\(([\w.]+)\) & 0x7f800000;")
@@ -103,7 +104,7 @@ class Node:
 
     def own_names(self) -> set[str]:
         """Return the words of its own lines."""
-        return set(WORD.findall(self.text)) | (set(WORD.findall(self.tail.text)) if self.tail is not None else set())
+        return {word for text in self.texts() for word in WORD.findall(text)}
 
 
 def walk(code: list[Node]) -> Iterator[Node]:
@@ -124,13 +125,13 @@ class Tidier:
         kinds: Mapping[str, ty.DataType],
         vectors: Mapping[str, str],
         arrays: Mapping[str, str],
-        floats: frozenset[str] = frozenset(),  # arguments that are, or have, floats
-        pointers: Mapping[str, str] | None = None,  # arguments with the types of their elements
-        array_types: Mapping[str, str] | None = None,  # of the arrays that the lanes of a thread share
+        floats: frozenset[str],  # arguments that are, or have, floats
+        pointers: Mapping[str, str],  # arguments with the types of their elements
+        array_types: Mapping[str, str],  # of the arrays that the lanes of a thread share
     ) -> None:
         self.code, self.types, self.kinds = code, dict(types), dict(kinds)
-        self.vectors, self.arrays, self.floats, self.pointers = vectors, arrays, floats, pointers or {}
-        self.array_types = array_types or {}
+        self.vectors, self.arrays, self.floats, self.pointers = vectors, arrays, floats, pointers
+        self.array_types = array_types
         self.counts: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         self.is_scaled = False
@@ -178,9 +179,8 @@ class Tidier:
         self.sets.clear()
         for node in walk(self.code):
             self.sets.update(hit[1] for hit in _SETS.finditer(node.text))
-            self.counts.update(WORD.findall(node.text))
-            if node.tail is not None:
-                self.counts.update(WORD.findall(node.tail.text))
+            for text in node.texts():
+                self.counts.update(WORD.findall(text))
 
     def _change(self, change: Callable[[str], str]) -> None:
         self._change_in(self.code, change)
@@ -191,7 +191,7 @@ class Tidier:
         """Make the components of a vector that is never used as a whole variables of their own."""
         whole: set[str] = set()
         for node in walk(self.code):
-            for text in (node.text, node.tail.text if node.tail is not None else ""):
+            for text in node.texts():
                 whole |= {hit[1] for hit in re.finditer(r"\b(\w+)\b(?!\.[xyzws])", text)}
         split = {name for name in self.vectors if name not in whole}
         if not split:
@@ -199,7 +199,7 @@ class Tidier:
         pattern = re.compile(rf"\b({'|'.join(map(re.escape, sorted(split)))})\.(\w+)")
         for node in walk(self.code):
             hit = re.match(r"(\w+)\.(\w+) = ", node.text)
-            for name, part in pattern.findall(node.text + (node.tail.text if node.tail is not None else "")):
+            for name, part in pattern.findall("".join(node.texts())):
                 kind = BY_NAME.get(re.sub(r"\d+$", "", self.vectors[name]))
                 if kind is not None:
                     self.kinds[f"{name}_{part}"] = kind
@@ -214,9 +214,7 @@ class Tidier:
 
     def _split_arrays(self) -> None:
         """Make the elements of an array whose indices are constants variables of their own."""
-        texts = [
-            text for node in walk(self.code) for text in (node.text, node.tail.text if node.tail is not None else "")
-        ]
+        texts = [text for node in walk(self.code) for text in node.texts()]
         for name, word in self.arrays.items():
             kind = BY_NAME.get(word)
             uses = sum(len(re.findall(rf"\b{re.escape(name)}\b", text)) for text in texts)
@@ -254,14 +252,7 @@ class Tidier:
                 source = hit["name"] or hit["low"] or hit["high"]
                 before = {one.assigns for one in code[: at - 1]}
                 steady = sets[source] == 0 or (sets[source] == 1 and (source in top or source in before))
-                uses = sum(
-                    len(
-                        re.findall(
-                            rf"\b{re.escape(name)}\b", one.text + (one.tail.text if one.tail is not None else "")
-                        )
-                    )
-                    for one in walk(code[at:])
-                )
+                uses = _count_of(rf"\b{re.escape(name)}\b", code[at:])
                 if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY):
                     continue
                 for one in walk(code[at:]):
@@ -683,7 +674,7 @@ class Tidier:
             code[:] = [one for one in code if one.text]
 
     def _uses(self, name: str) -> int:
-        return sum(WORD.findall(text).count(name) for node in walk(self.code) for text in node.texts())
+        return _count_of(rf"\b{name}\b", self.code)
 
     # ---- loops
 
@@ -751,9 +742,7 @@ class Tidier:
                 name, word, pointer, index, count, _ = hit.groups()
                 own = f"{word}{count}"
                 whole = self.pointers.get(pointer) == own and self.types.get(name) == f"{word} {name}[{count}]"
-                parts = sum(
-                    len(re.findall(rf"\b{name}\[[0-3]\]", text)) for one in walk(self.code) for text in one.texts()
-                )
+                parts = _count_of(rf"\b{name}\[[0-3]\]", self.code)
                 if whole and count in ("2", "3", "4") and parts + 1 == self._uses(name):
                     node.text, node.assigns = f"{name} = {pointer}[{index}];", name
                     self.types[name] = f"{own} {name}"
@@ -769,9 +758,7 @@ class Tidier:
                 word, count, pointer, index, name = hit.groups()
                 own = self.pointers.get(pointer, "")
                 other = word[1:] if word.startswith("u") else f"u{word}"
-                writes = sum(
-                    len(re.findall(rf"\b{name}\.\w+ = ", text)) for one in walk(self.code) for text in one.texts()
-                )
+                writes = _count_of(rf"\b{name}\.\w+ = ", self.code)
                 if (
                     own == f"{other}{count}"
                     and self.types.get(name) == f"{word}{count} {name}"
@@ -782,20 +769,16 @@ class Tidier:
 
     def _signs(self) -> None:
         """Give bytes and words that are only used as signed ones the signed type."""
-        texts = [text for node in walk(self.code) for text in node.texts()]
         for name, kind in list(self.kinds.items()):
-            if kind not in (ty.UB, ty.UW) or name in self.given - self.types.keys():
+            if kind not in (ty.UB, ty.UW):
                 continue
             word = "char" if kind is ty.UB else "short"
-            uses = [text for text in texts if re.search(rf"\b{name}\b", text)]
-            sets = sum(len(re.findall(rf"(?:^|\) ){name} = ", text)) for text in uses)
-            casts = sum(len(re.findall(rf"\({word}\){name}\b", text)) for text in uses)
-            total = sum(len(re.findall(rf"\b{name}\b", text)) for text in uses)
-            if not casts or sets + casts != total or self.types.get(name) != f"u{word} {name}":
+            sets = _count_of(rf"(?:^|\) ){name} = ", self.code)
+            casts = _count_of(rf"\({word}\){name}\b", self.code)
+            if not casts or sets + casts != self._uses(name) or self.types.get(name) != f"u{word} {name}":
                 continue
             self.types[name], self.kinds[name] = f"{word} {name}", ty.B if kind is ty.UB else ty.W
             self._change(partial(re.compile(rf"\({word}\){name}\b").sub, name))
-            texts = [text for node in walk(self.code) for text in node.texts()]
 
     def _halvings(self, code: list[Node]) -> None:
         """Make a `while` of a loop that halves a variable at its end, and tests before whether that leaves enough."""
@@ -804,33 +787,24 @@ class Tidier:
                 self._halvings(node.inner)
             alone = at + 1 == len(code) or not code[at + 1].continues
             guard = _AT_LEAST.fullmatch(node.text)
-            loop = node.inner[-1] if node.inner else node
-            if guard is None or node.continues or not alone or loop.text != "for (;;) {" or not loop.inner:
+            loop = node.inner[0] if node.inner is not None and len(node.inner) == 1 else node
+            if guard is None or node.continues or not alone or loop.text != "for (;;) {":
+                continue
+            if loop.inner is None or len(loop.inner) < _MIN_HALVING:
                 continue
             name, least = guard[1], int(guard[2])
-            *body, leave, last = [*loop.inner, loop][:-1] if len(loop.inner) > 2 else [loop, loop]
+            *body, leave, last = loop.inner
             half = re.fullmatch(rf"{name} = (\w+);", last.text)
             value = next((one for one in body if half is not None and one.assigns == half[1]), None)
             shift = re.fullmatch(rf"\w+ = {name} >> (\d+);", value.text) if value is not None else None
-            if (
-                shift is None
-                or len(node.inner or []) != 1
-                or leave.text != f"if ({name} < {least << int(shift[1])}) break;"
-            ):
+            if shift is None or leave.text != f"if ({name} < {least << int(shift[1])}) break;":
                 continue
-            own = sum(WORD.findall(text).count(name) for one in walk([node]) for text in one.texts())
-            before = sum(WORD.findall(text).count(name) for one in walk(code[:at]) for text in one.texts())
-            if self.counts[name] != own + before or any("break;" in one.text for one in _own_level(body)):
+            is_used_later = self.counts[name] != _count_of(rf"\b{name}\b", code[: at + 1])
+            if is_used_later or any("break;" in one.text for one in _own_level(body)):
                 continue
+            loop.inner = [*body, last]
             places = tuple(sorted({*node.places, *loop.places, *leave.places}))
-            code[at] = Node(
-                f"while ({name} >= {least}) {{",
-                places,
-                inner=[*body, last],
-                tail=Line("}"),
-                is_loop=True,
-                names=node.names,
-            )
+            code[at] = replace_node(loop, f"while ({name} >= {least}) {{", places)
 
     def _prefix_sums(self) -> None:
         """Make one line of the steps by which compilers add up the whole numbers of 16 lanes."""
@@ -928,6 +902,11 @@ class Tidier:
         node.inner.pop()
         node.assigns = name
         del code[first]
+
+
+def _count_of(pattern: str, code: list[Node]) -> int:
+    """Return the number of matches in lines, those inside of others too."""
+    return sum(len(re.findall(pattern, text)) for node in walk(code) for text in node.texts())
 
 
 def _plain_values(code: list[Node]) -> dict[str, str] | None:
