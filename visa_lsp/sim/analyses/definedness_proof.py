@@ -1,25 +1,31 @@
-"""Proves that a kernel writes each register, predicate, address and surface variable before it reads it.
+"""Finds where a value that a kernel reads before it writes it may have an effect: as an address, in a branch or a message.
 
 Each lane is followed separately along its possible edges. A byte is undefined, defined for the lane that wrote it, or
 defined for all. Lanes write their own elements; instructions without a mask write for all lanes, as does every
-instruction while all lanes of the thread are together. A correct kernel may remain unproven. The plan of an instruction
+instruction while all lanes of the thread are together. An indirect operand reads a variable whose address is taken;
+compiled code tests that it does. Where registers may be undefined, the instructions that use them for an effect are
+tested at run time (``Definedness``); where predicates or addresses may be, there is no proof. The plan of an instruction
 is that of the checker (``observers.definedness_plan``).
 """
 
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from visa_lsp.flow.pointers import find_pointed_variables
+from visa_lsp.flow.program_steps import steps_of
+from visa_lsp.flow.steps import number_of
+from visa_lsp.isa.lane import Lane
 from visa_lsp.isa.model import FlowClass
-from visa_lsp.program.model import Combine, Kernel, Predicate
-from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, plan_of
+from visa_lsp.program.model import Combine, Inst, Predicate
+from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, Travel, plan_of
 from visa_lsp.sim.observers.shadow import RegisterShadow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
@@ -28,7 +34,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 ALL: Final = 255
 MAX_PROOF_INSTRUCTIONS: Final = 4000  # of a body that is analysed
-_BITS: Final = np.arange(32)  # bits of a predicate, one for each lane
+_MAX_ROUNDS: Final = 8
 
 
 class Known:
@@ -56,7 +62,7 @@ class Known:
     def meet(self, other: Known) -> bool:
         """Keep the facts that hold in both; return whether any were lost."""
         a, b, together = self.values, other.values, self.together
-        self.values = np.where(a == b, a, np.where(a == ALL, b, np.where(b == ALL, a, 0))).astype(np.uint8)
+        self.values = _meet(a, b)
         self.together = together and other.together
         return self.together != together or not np.array_equal(a, self.values)
 
@@ -70,39 +76,47 @@ class Known:
         return self.values[(self.samplers if sampler else self.surfaces) + number :][:1]
 
 
-def proves_definedness(code: Code, frame: Frame, *, full: bool) -> bool:
-    """Return whether no lane reads a value before it is written; ``full``: all lanes of each thread have a work item."""
+class Definedness(NamedTuple):
+    """What must be followed at run time to find every effect of an undefined register; nothing if all are defined.
+
+    ``followed``: a flag for each byte of the registers. ``tested``: the instructions that may use an undefined one.
+    ``unknown``: those whose results count as undefined.
+    """
+
+    plans: Sequence[DefinednessPlan | None]
+    ranges: Mapping[int, Sequence[range]]  # that indirect operands may touch, by instruction
+    followed: Array
+    given: Array  # the flags of those that are defined at first
+    tested: frozenset[int]
+    unknown: frozenset[int]
+
+
+def find_definedness(code: Code, frame: Frame, *, full: bool) -> Definedness | None:
+    """Return what to follow; None without a proof for the rest. ``full``: all lanes of each thread have a work item."""
     instructions = code.kernel.instructions
     if len(instructions) > MAX_PROOF_INSTRUCTIONS:
-        return False
+        return None
     for pc in range(len(instructions)):
         code.op(pc)  # which notes the registers that it touches
-    plans = [plan_of(code, pc) if not inst.row.opens_label else None for pc, inst in enumerate(instructions)]
-    places: dict[int, Known] = {0: Known(frame, together=full)}
-    meetings = {*code.labels.values(), *code.joins}
-    work = [0]
-    while work:
-        pc = work.pop()
-        known = places[pc].copy()
-        # Within a stretch a single state is updated.
-        while pc < len(instructions):
-            plan = plans[pc]
-            if plan is not None and not _step(code.kernel, plan, known):
-                return False
-            following = list(after(code, pc))
-            if following == [pc + 1] and pc + 1 not in meetings:
-                pc += 1
-                continue
-            flow = instructions[pc].row.flow
-            known.together &= not (flow is FlowClass.GOTO or flow.returns)
-            for to in following:
-                if to not in places:
-                    places[to] = known.copy()
-                elif not places[to].meet(known):
-                    continue
-                work.append(to)
-            break
-    return True
+    proof = _Proof(code, Known(frame, together=full))
+    for _ in range(_MAX_ROUNDS):
+        limits = proof.limits.copy()
+        if not proof.follows_all():
+            return None
+        if np.array_equal(limits, proof.limits):
+            return proof.definedness()
+    return None
+
+
+def find_indirect_ranges(code: Code) -> dict[int, list[range]]:
+    """Return, by place, the registers that an instruction may touch indirectly, as byte ranges; empty if they are unknown."""
+    found: dict[int, list[range]] = {}
+    for pc, variables in find_pointed_variables(steps_of(code.kernel, code.storage)).items():
+        numbers = [number_of(variable) for variable in sorted(variables)]
+        starts = [(code.layout.offset(number), number) for number in numbers if number >= 0]
+        whole = len(starts) == len(numbers)
+        found[pc] = [range(start, start + code.layout.byte_size(number)) for start, number in starts] if whole else []
+    return found
 
 
 def registers_read(code: Code) -> Array:
@@ -111,6 +125,9 @@ def registers_read(code: Code) -> Array:
     for pc, inst in enumerate(code.kernel.instructions):
         for places in _read(plan_of(code, pc)) if not inst.row.opens_label else ():
             found[places] = True
+    for ranges in find_indirect_ranges(code).values():
+        for touched in ranges or [range(found.size)]:
+            found[touched.start : touched.stop] = True
     return found
 
 
@@ -131,66 +148,212 @@ def after(code: Code, pc: int) -> Iterator[int]:
         yield pc + 1
 
 
-def _step(kernel: Kernel, plan: DefinednessPlan, known: Known) -> bool:
-    """Return whether all values that an instruction reads are defined, and mark its results as defined."""
-    everybody = plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
-    own = (plan.at <= _BITS) & (plan.at + plan.lanes > _BITS)
-    needed = list[Array]()  # none of these values may be 0
-    if isinstance(plan.pred, Predicate):
-        bits = known.predicate(plan.pred.var)[own]
-        needed.append(bits if plan.pred.combine is Combine.NONE and not everybody else bits == ALL)
-    for var in plan.preds_read:
-        bits = known.predicate(var)
-        if not plan.preds_written:  # a number consists of all bits, whatever the lanes
-            needed.append(bits[: kernel.predicates[var - 1].num_elements] == ALL)
-        else:
-            needed.append(bits[own] if not everybody and plan.lanes > 1 else bits[own] == ALL)
-    needed += [known.cell(place) for place in (*plan.cells_read, plan.state_read) if place is not None]
-    needed += [known.values[known.addresses + start :][:count] == ALL for start, count, _ in plan.addresses_read]
-    if not all(values.all() for values in needed):
-        return False
-    if not all(_is_defined(plan, places, known, everybody=everybody) for places in _read(plan)):
-        return False
-    if any(source.places is None for source in (*plan.sources, *plan.targets)):
-        return False  # because its registers are known only at run time
-    _write(plan, known, own, everybody=everybody or known.together)
-    return True
+class _Proof:
+    """What may be undefined in a body, followed along its paths.
+
+    A stretch of instructions up to the next meeting is executed by the same lanes. Behind it, lanes that were elsewhere
+    count: ``limits`` has the most that is known of each cell then, because an instruction may leave an undefined value
+    there for a lane that is elsewhere, or a lane may leave one in its own cell, which others may read.
+    """
+
+    def __init__(self, code: Code, first: Known) -> None:
+        self._code, self._first = code, first
+        self._instructions = code.kernel.instructions
+        self._plans = [plan_of(code, pc) if not i.row.opens_label else None for pc, i in enumerate(self._instructions)]
+        self._ranges = find_indirect_ranges(code)
+        self.limits = np.full(first.values.size, ALL, np.uint8)
+        self._loose: dict[int, Array] = {}  # by instruction: the registers it reads that may be undefined
+        self._tested, self._unknown = set[int](), set[int]()
+
+    def definedness(self) -> Definedness:
+        """Return the registers to follow: those that tested instructions read, and those that they are computed from."""
+        followed = np.zeros(self._first.addresses, np.bool_)
+        waiting = set(self._tested)
+        while waiting:
+            for pc in waiting:
+                followed |= self._loose[pc]
+            waiting = {pc for pc in self._loose if self._writes(pc, followed) and (self._loose[pc] & ~followed).any()}
+        given = self._first.values[: followed.size] == ALL
+        return Definedness(
+            self._plans, self._ranges, followed, given, frozenset(self._tested), frozenset(self._unknown)
+        )
+
+    def _writes(self, pc: int, flags: Array) -> bool:
+        plan = self._plans[pc]
+        return plan is not None and any(
+            flags[target.places].any() for target in plan.targets if target.places is not None
+        )
+
+    def follows_all(self) -> bool:
+        """Follow all paths; return whether no undefined value has an effect."""
+        code, count = self._code, len(self._plans)
+        places: dict[int, Known] = {0: self._first.copy()}
+        meetings = {*code.labels.values(), *code.joins}
+        work = [0]
+        while work:
+            pc = work.pop()
+            known = places[pc].copy()
+            # Within a stretch a single state is updated.
+            while pc < count:
+                plan = self._plans[pc]
+                if plan is not None and not self._step(plan, pc, known):
+                    return False
+                following = list(after(code, pc))
+                if following == [pc + 1] and pc + 1 not in meetings:
+                    pc += 1
+                    continue
+                flow = self._instructions[pc].row.flow
+                known.together &= not (flow is FlowClass.GOTO or flow.returns)
+                if not known.together:
+                    known.values = _meet(known.values, self.limits)
+                for to in following:
+                    if to not in places:
+                        places[to] = known.copy()
+                    elif not places[to].meet(known):
+                        continue
+                    work.append(to)
+                break
+        return True
+
+    def _step(self, plan: DefinednessPlan, pc: int, known: Known) -> bool:
+        """Return whether no undefined value has an effect in an instruction, and mark what it writes."""
+        everybody = plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
+        result = self._result(plan, pc, known)
+        enough = (result == ALL).all() if everybody else result.all()
+        # A value that is only computed with may be undefined, but not a divisor, which has a checker of its own, not
+        # the number of a register, and not what goes into one of several registers.
+        effect = (
+            plan.kind is not InstructionKind.VALUE
+            or _divides(self._instructions[pc])
+            or any(selects for *_, selects in plan.addresses_read)
+            or any(target.places is None for target in plan.targets)
+        )
+        if not enough:
+            other = self._result(plan, pc, known, registers=False)
+            if not ((other == ALL).all() if everybody else other.all()):
+                self._unknown.add(pc)
+            if effect and (pc in self._unknown or plan.kind not in (InstructionKind.VALUE, InstructionKind.MESSAGE)):
+                return False
+            self._loosen(plan, pc, known, everybody=everybody)
+            if effect:
+                self._tested.add(pc)
+                result[:] = ALL
+        self._write(plan, known, result, everybody=everybody)
+        return True
+
+    def _loosen(self, plan: DefinednessPlan, pc: int, known: Known, *, everybody: bool) -> None:
+        """Note the registers that an instruction reads and that may be undefined."""
+        loose = self._loose.setdefault(pc, np.zeros(known.addresses, np.bool_))
+        for source in plan.sources:
+            if source.places is None:
+                for touched in self._ranges.get(pc) or [range(known.addresses)]:
+                    loose[touched.start : touched.stop] |= known.values[touched.start : touched.stop] != ALL
+                continue
+            cells = known.values[source.places]
+            rows = len(cells)
+            bad = cells != ALL
+            if not everybody and rows % plan.lanes == 0 and (plan.lanes > 1 or rows == 1):
+                bad &= cells != np.tile(_own(plan), rows // plan.lanes)[:, None]
+            loose[source.places[bad]] = True
+
+    def _result(self, plan: DefinednessPlan, pc: int, known: Known, *, registers: bool = True) -> Array:
+        """Return for each lane what is known of all that an instruction reads: a value of ``Known``."""
+        own = _own(plan)
+        result = np.full(plan.lanes, ALL, np.uint8)
+
+        def read(cells: Array, *, by_lane: bool) -> None:
+            nonlocal result
+            rows = cells.reshape(-1, plan.lanes, cells.shape[-1]) if by_lane else cells.reshape(1, 1, -1)
+            found = np.where((rows == ALL).all(axis=(0, 2)), ALL, 0)
+            if by_lane:
+                mine = ((rows == ALL) | (rows == own[:, None])).all(axis=(0, 2))
+                found = np.where(mine, np.maximum(found, own), 0)
+            result = _meet(result, found)
+
+        def read_each(cells: Array, *, by_lane: bool = True) -> None:
+            by_lane = by_lane and len(cells) == plan.lanes
+            read(cells[:, None] if by_lane else cells, by_lane=by_lane)
+
+        if isinstance(plan.pred, Predicate):
+            bits = known.predicate(plan.pred.var)[(own - 1) % 32]
+            read_each(bits, by_lane=plan.pred.combine is Combine.NONE)
+        for var in plan.preds_read:
+            if plan.preds_written:
+                read_each(known.predicate(var)[(own - 1) % 32])
+            else:  # a number consists of all bits, whatever the lanes
+                declared = self._code.kernel.predicates[var - 1].num_elements
+                read_each(known.predicate(var)[:declared], by_lane=False)
+        for place in (*plan.cells_read, plan.state_read):
+            if place is not None:
+                read_each(known.cell(place), by_lane=False)
+        for start, count, _ in plan.addresses_read:
+            read_each(known.values[known.addresses + start :][:count])
+        for source in plan.sources if registers else ():
+            if source.places is not None:
+                rows = source.places.shape[0]
+                read(known.values[source.places], by_lane=rows % plan.lanes == 0 and (plan.lanes > 1 or rows == 1))
+            else:
+                ranges = self._ranges.get(pc) or [range(known.addresses)]
+                read_each(np.concatenate([known.values[r.start : r.stop] for r in ranges]), by_lane=False)
+        if plan.travel in (Travel.FOUR, Travel.WHOLE) and not result.all():
+            result[:] = 0
+        return result
+
+    def _write(self, plan: DefinednessPlan, known: Known, result: Array, *, everybody: bool) -> None:
+        own = _own(plan)
+        guarded = plan.pred is not None and not plan.selects  # the write depends on the predicate
+
+        def write(cells: Array, *, by_lane: bool) -> None:
+            """Mark cells, a row for each lane in turn, or those of the instruction as a whole."""
+            if by_lane:
+                rows = len(cells) // plan.lanes
+                found, lane = np.tile(result, rows)[:, None], np.tile(own, rows)[:, None]
+            else:
+                enough = ALL if (result == ALL).all() else int(result.all())
+                found, lane = np.full((1, 1), enough, np.uint8), np.full((1, 1), ALL, np.uint8)
+            old, limits = known.values[cells], self.limits[cells]
+            if known.together:
+                new, limit = np.where(found, ALL, 0), np.full_like(found, ALL)
+            elif everybody:
+                new, limit = np.where(found == ALL, ALL, found if by_lane else 0), np.where(found == ALL, ALL, 0)
+            else:
+                new = np.where(found == 0, 0, np.where(old == ALL, ALL, lane if by_lane else old))
+                limit = np.where(found == 0, lane if by_lane else 0, ALL)
+            if guarded:
+                new = np.where(new == 0, 0, old if known.together or not everybody else _meet(old, new))
+            known.values[cells] = new
+            self.limits[cells] = _meet(limits, limit)
+
+        for target in plan.targets:
+            if target.places is not None:
+                write(target.places, by_lane=target.places.shape[0] % plan.lanes == 0)
+        for var in plan.preds_written:
+            write((known.predicates + 32 * var + (own - 1) % 32)[:, None], by_lane=True)
+        if plan.address_written is not None:
+            start, count = plan.address_written
+            write(
+                np.arange(known.addresses + start, known.addresses + start + count)[:, None],
+                by_lane=count == plan.lanes,
+            )
+        if plan.state_written is not None:
+            sampler, number = plan.state_written
+            write(np.array([[(known.samplers if sampler else known.surfaces) + number]]), by_lane=False)
+
+
+def _own(plan: DefinednessPlan) -> Array:
+    """Return 1 plus the number of each lane of an instruction."""
+    return np.arange(plan.at + 1, plan.at + plan.lanes + 1, dtype=np.uint8)
+
+
+def _meet(a: Array, b: Array | int) -> Array:
+    """Return what holds of cells if both hold."""
+    return np.where(a == b, a, np.where(a == ALL, b, np.where(b == ALL, a, 0))).astype(np.uint8)
+
+
+def _divides(inst: Inst) -> bool:
+    meaning = inst.row.meaning
+    return isinstance(meaning, Lane) and meaning.expr.word in ("div", "mod")
 
 
 def _read(plan: DefinednessPlan) -> Iterator[Array]:
     return (source.places for source in plan.sources if source.places is not None)
-
-
-def _is_defined(plan: DefinednessPlan, places: Array, known: Known, *, everybody: bool) -> bool:
-    values = known.values[places]
-    if (values == ALL).all():
-        return True
-    rows = places.shape[0]
-    if everybody or (plan.lanes == 1 and rows > 1) or rows % plan.lanes:
-        return False
-    own = (np.arange(rows) % plan.lanes + plan.at + 1)[:, None]
-    return bool(((values == ALL) | (values == own)).all())
-
-
-def _write(plan: DefinednessPlan, known: Known, lanes: Array, *, everybody: bool) -> None:
-    guarded = plan.pred is not None and not plan.selects
-    if guarded:
-        return  # because a write depends on the predicate
-    for target in plan.targets:
-        places = target.places
-        assert places is not None
-        rows = places.shape[0]
-        if everybody:
-            known.values[places] = ALL
-        elif rows % plan.lanes == 0:
-            own = (np.arange(rows) % plan.lanes + plan.at + 1)[:, None]
-            old = known.values[places]
-            known.values[places] = np.where(old == ALL, ALL, own)
-    for var in plan.preds_written:
-        bits = known.predicate(var)
-        bits[lanes] = ALL if everybody else np.maximum(bits, _BITS + 1)[lanes]
-    if plan.address_written is not None and everybody:
-        start, count = plan.address_written
-        known.values[known.addresses + start :][:count] = ALL
-    if plan.state_written is not None:
-        known.cell(plan.state_written)[:] = ALL

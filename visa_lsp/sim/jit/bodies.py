@@ -14,6 +14,7 @@ from visa_lsp.sim.jit.body import BEGIN, BodyPlan
 from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, ObjectStore, RunMode, Stopwatch
 
 if TYPE_CHECKING:
+    from visa_lsp.sim.analyses.definedness_proof import Definedness
     from visa_lsp.sim.analyses.modes import ModePlan
     from visa_lsp.sim.interp import Code
 
@@ -23,14 +24,14 @@ class CompiledBody:
 
     def __init__(
         self, code: Code, modes: ModePlan, bindings: Bindings, compiling: Stopwatch,
-        mode: RunMode = PLAIN, store: ObjectStore | None = None,
+        mode: RunMode = PLAIN, store: ObjectStore | None = None, definedness: Definedness | None = None,
     ) -> None:  # fmt: skip
         self.compiling = compiling
         self._store = store
         for pc in range(len(code.kernel.instructions)):
             code.op(pc)  # which records the registers that the instruction touches
         self.code = code
-        self.body = BodyPlan(code, modes, bindings, mode)
+        self.body = BodyPlan(code, modes, bindings, mode, definedness)
         self.module = ir.Module("body")
         self.has_groups = False  # whether the module has the scheduler of whole groups
         size = code.layout.size

@@ -23,6 +23,7 @@ from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import check_instrumentation, state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, Bindings, RunMode
 from visa_lsp.sim.jit.emitter import Emitter, Local, Uncompiled
+from visa_lsp.sim.jit.followed_registers import begin_following, follow_instruction
 from visa_lsp.sim.jit.images import SAMPLES, emit_block, emit_texels
 from visa_lsp.sim.jit.lanes import emit_lane
 from visa_lsp.sim.jit.memory_access import may_leave
@@ -37,6 +38,7 @@ from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFA
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from visa_lsp.sim.analyses.definedness_proof import Definedness
     from visa_lsp.sim.interp import Code
 
 # Effects that move lanes or make the thread wait, without a compiled form: compiled code is left for the interpreter.
@@ -59,7 +61,10 @@ _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, _SCRATCH_CELL: SCRA
 class BodyPlan:
     """The plan of one body: stretches and entries. ``emit`` writes its function."""
 
-    def __init__(self, code: Code, modes: ModePlan, bindings: Bindings, mode: RunMode = PLAIN) -> None:
+    def __init__(
+        self, code: Code, modes: ModePlan, bindings: Bindings, mode: RunMode = PLAIN,
+        definedness: Definedness | None = None,
+    ) -> None:  # fmt: skip
         self.code = code
         self.mode = mode
         self.modes = modes
@@ -81,6 +86,7 @@ class BodyPlan:
         small = self.never_leaves and count <= MAX_HELD_INSTRUCTIONS
         self.held = find_held(code, self.starts, self.ends, to_the_end=mode.to_the_end) if small else Held()
         self.written_surfaces = self._find_written_surfaces()
+        self.definedness = definedness
         named = [value for inst in self.instructions for value in inst.values]
         predicates = frozenset(value.var for value in named if isinstance(value, Predicate | PredicateOperand))
         # The values kept by a function that runs threads one after another; None if it runs one thread.
@@ -253,11 +259,13 @@ class _BodyWriter:
     def _enter(self, pc: int) -> ir.Block:
         """Return the block that loads the held registers and begins at an instruction."""
         e = self.e
-        held = e.held.live_pieces(pc)
-        if not held:
+        held, begins = e.held.live_pieces(pc), pc == 0 and e.definedness is not None and e.definedness.followed.any()
+        if not held and not begins:
             return self._to(pc)
         (entered,) = e.blocks(f"enter{pc}")
         e.builder.position_at_end(entered)
+        if begins:
+            begin_following(e)
         e.take_held(held)
         e.builder.branch(self._to(pc))
         return entered
@@ -335,6 +343,7 @@ class _BodyWriter:
             e.put_word(e.registers, self.code.layout.offset(CR0), ir.Constant(I32, control))
             return
         e.modes = self.body.modes.modes[pc]
+        follow = follow_instruction(e, Site(self.code, inst, pc))
         block, blocks = e.builder.block, len(e.function.blocks)
         written = len(block.instructions)
         known = dict(e.known_surfaces)
@@ -351,6 +360,7 @@ class _BodyWriter:
             e.builder.position_at_end(block)
             self.body.called_out.add(pc)
             e.call_out(timed=True)
+        follow()
 
     # ---- branches
 

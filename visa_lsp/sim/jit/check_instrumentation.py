@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from llvmlite import ir
 
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.writer import I1, I32, I64, PTR, Node, lanes_of, splat, vector
+from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, Node, lanes_of, splat, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,6 +58,20 @@ def alignment(e: Emitter, at: Node, chosen: Node | None, size: int) -> None:
     suspect(e, any_of(e, odd))
 
 
+def within(e: Emitter, at: Node, chosen: Node | None, size: int, ranges: Sequence[range]) -> None:
+    """Suspect byte numbers of the registers outside of the ranges that a proof has looked at; without ranges that is all."""
+    if not ranges:
+        return
+    b, lanes = e.builder, lanes_of(at)
+    inside = (
+        b.icmp_unsigned("<=", b.sub(at, splat(I64, r.start, lanes)), splat(I64, len(r) - size, lanes)) for r in ranges
+    )
+    wrong = b.not_(reduce(b.or_, inside))
+    if chosen is not None:
+        wrong = b.and_(wrong, chosen)
+    suspect(e, any_of(e, wrong))
+
+
 def access(e: Emitter, place: SpacePlace, use: int) -> None:
     """Suspect accesses that the argument forbids."""
     forbidden = (state.READONLY if use != READ else 0) | (state.WRITEONLY if use != WRITTEN else 0)
@@ -82,32 +96,112 @@ def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Cal
     suspect(e, e.outline(name, I1, [e.launch, *arguments], write_body))
 
 
-def mark(e: Emitter, place: SpacePlace, first: Node, dwords: int, use: int, *, shared: bool) -> None:
-    """Record suspected races of a use of contiguous dwords from an offset on, and mark the use."""
+def mark(
+    e: Emitter, place: SpacePlace, first: Node, size: int, use: int, *, shared: bool, same: Node | None = None
+) -> None:
+    """Record suspected races of a use of ``size`` contiguous bytes from an offset on, and mark the use.
 
-    def body(marks: Node, stride: Node, at: Node) -> None:
-        _mark(e, marks, stride, at, dwords, use, shared=shared)
+    ``same`` has a bit for each dword that a store does not change.
+    """
 
-    suspect_outlined(
-        e, f"mark_{use}_{'shared' if shared else 'global'}_{dwords}", [place.marks, place.stride, first], body
-    )
+    def body(marks: Node, stride: Node, flags: Node, at: Node, same: Node | None = None) -> None:
+        _mark(e, marks, stride, flags, at, size, use, shared=shared, same=same)
+
+    name = f"mark_{use}_{'shared' if shared else 'global'}_{size}"
+    given = [place.marks, place.stride, place.flags, first, *([] if same is None else [same])]
+    suspect_outlined(e, name, given, body)
 
 
-def mark_each(e: Emitter, place: SpacePlace, at: Node, bits: Node, size: int, use: int, *, shared: bool) -> None:
-    """Record suspected races of elements of ``size`` bytes at any places, and mark them lane by lane."""
+def mark_each(
+    e: Emitter, place: SpacePlace, at: Node, bits: Node, size: int, use: int, *, shared: bool, same: Node | None = None
+) -> None:
+    """Record suspected races of elements of ``size`` bytes at any places, and mark them lane by lane.
 
-    def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
-        kept = e.keep_lanes(at)
-        e.each_lane(
-            bits, lambda n: _mark(e, marks, stride, e.lane_of(kept, n, I64), max(1, size // 4), use, shared=shared)
-        )
+    ``same`` has a bit for each lane whose store changes nothing.
+    """
+
+    def body(marks: Node, stride: Node, flags: Node, at: Node, bits: Node, same: Node | None = None) -> None:
+        mark_lanes(e, (marks, stride, flags), e.keep_lanes(at), bits, size, use, shared=shared, same=same)
 
     name = f"mark_{use}_{'shared' if shared else 'global'}_{lanes_of(at)}_of_{size}"
-    suspect_outlined(e, name, [place.marks, place.stride, at, bits], body)
+    given = [place.marks, place.stride, place.flags, at, bits, *([] if same is None else [same])]
+    suspect_outlined(e, name, given, body)
 
 
-def _mark(e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, use: int, *, shared: bool) -> None:
-    """Emit the marks of ``lanes`` dwords; ``marks`` is the address for byte 0, ``stride`` the bytes between kinds."""
+def mark_lanes(
+    e: Emitter,
+    marks: tuple[Node, Node, Node],
+    kept: Node,
+    bits: Node,
+    size: int,
+    use: int,
+    *,
+    shared: bool,
+    same: Node | None = None,
+) -> None:
+    """Mark elements of the set lanes, at least one, at the offsets in ``kept``; ``marks`` as of a ``SpacePlace``."""
+    unchanged = None if same is None else e.keep_lanes(e.builder.zext(same, vector(I8, lanes_of(same))))
+
+    def mark_lane(lane: Node) -> None:
+        own = None
+        if unchanged is not None:
+            own = e.spread(e.builder.trunc(e.lane_of(unchanged, lane, I8), I1), max(1, size // 4))
+        _mark(e, *marks, e.lane_of(kept, lane, I64), size, use, shared=shared, same=own)
+
+    e.each_lane(bits, mark_lane)
+
+
+def _mark(
+    e: Emitter,
+    marks: Node,
+    stride: Node,
+    flags: Node,
+    first: Node,
+    size: int,
+    use: int,
+    *,
+    shared: bool,
+    same: Node | None = None,
+) -> None:
+    """Emit the marks of ``size`` bytes; ``marks`` is the address for byte 0, ``stride`` the bytes between kinds."""
+    if shared:
+        _mark_dwords(e, marks, stride, first, size, use, shared=True, same=same)
+        return
+    b, zero = e.builder, ir.Constant(I64, 0)
+    private = b.icmp_unsigned("!=", b.and_(flags, ir.Constant(I64, state.PRIVATE)), zero)
+    with b.if_else(private, likely=False) as (own, seen):
+        with own:
+            _mark_private(e, b.inttoptr(b.add(first, marks), PTR), size, use)
+        with seen:
+            undefined = b.icmp_unsigned("!=", b.and_(flags, ir.Constant(I64, state.UNDEFINED)), zero)
+            if use == WRITTEN and size < 4:
+                suspect(e, undefined)  # because a mark would claim that the whole dword is written
+            elif use != WRITTEN:
+                count = max(1, size // 4)
+                at = b.inttoptr(b.add(b.and_(first, ir.Constant(I64, ~3)), marks), PTR)
+                written = b.load(at, typ=vector(I32, count), align=4)
+                suspect(e, b.and_(undefined, any_of(e, b.icmp_unsigned("==", written, splat(I32, 0, count)))))
+            _mark_dwords(e, marks, stride, first, size, use, shared=False, same=same)
+
+
+def _mark_private(e: Emitter, at: Node, size: int, use: int) -> None:
+    """Suspect reads of what no thread has written yet; private memory has a mark for each byte, and no races."""
+    kind = vector(I8, size)
+    if use != WRITTEN:
+        empty = e.builder.icmp_unsigned("==", e.builder.load(at, typ=kind, align=1), splat(I8, 0, size))
+        suspect(e, any_of(e, empty))
+    if use != READ:
+        e.builder.store(splat(I8, 1, size), at, align=1)
+
+
+def _mark_dwords(
+    e: Emitter, marks: Node, stride: Node, first: Node, size: int, use: int, *, shared: bool, same: Node | None
+) -> None:
+    """Suspect races by the marks of the dwords, and mark them.
+
+    A store that changes nothing races with no earlier use. It is marked where it hides no store of another thread.
+    """
+    lanes = max(1, size // 4)
     b, kind = e.builder, vector(I32, lanes)
     numbers = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
     group, round_ = (e.word(e.launch, at, I32) for at in numbers)
@@ -129,10 +223,17 @@ def _mark(e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, use: i
         earlier = b.icmp_unsigned("<", since, e.spread(b.sub(round_, group), lanes))
         return b.or_(b.or_(unmarked, b.icmp_unsigned("==", mark, own)), earlier)
 
-    suspect(e, any_of(e, b.not_(reduce(b.and_, (in_order(get(other)) for other in AGAINST[use])))))
+    fine = reduce(b.and_, (in_order(get(other)) for other in AGAINST[use]))
     if use == WRITTEN:
-        b.store(own, place(use), align=4)
+        written = get(WRITTEN)
+        if same is not None:
+            if shared:  # because the first store changes what is undefined
+                same = b.and_(same, b.icmp_unsigned(">=", written, e.spread(group, lanes)))
+            fine = b.or_(fine, same)
+        suspect(e, any_of(e, b.not_(fine)))
+        b.store(own if same is None else b.select(in_order(written), own, written), place(use), align=4)
         return
+    suspect(e, any_of(e, b.not_(fine)))
     if shared:  # because it is undefined at first
         suspect(e, any_of(e, b.icmp_unsigned("<", get(WRITTEN), e.spread(group, lanes))))
     # Other threads of this round, which share one number, or other groups.

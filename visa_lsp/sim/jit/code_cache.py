@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.analyses.definedness_proof import Definedness
     from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code
@@ -113,7 +114,7 @@ class Making:
         self.stopwatch = Stopwatch()
         self.codes: dict[int, list[Code]] = {}  # by kernel: unused forms of the interpreter
         self.bodies: dict[BodyKey, CompiledBody] = {}
-        self.proofs: dict[int, bool] = {}  # by kernel: whether each thread writes registers before it reads them
+        self.proofs: dict[int, Definedness | None] = {}  # by kernel
         self._threads: dict[BodyKey, Thread] = {}
         self._lock = Lock()
 

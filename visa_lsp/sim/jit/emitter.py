@@ -107,6 +107,7 @@ class Emitter(Writer):
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.reaches_shared = False  # an instruction may touch the memory of the group
         self.outside: Node = None  # where an instruction goes that the interpreter has to do
+        self.definedness = plan.definedness
         self.pc = 0
         self.held = plan.held
         # Arrays for the held pieces, because LLVM promotes arrays to better values than vectors.

@@ -28,11 +28,12 @@ from visa_lsp.program.model import General, Immediate, RawOperand, State, Value
 from visa_lsp.sim.effects import sampling
 from visa_lsp.sim.filtering import filter_texels
 from visa_lsp.sim.image_messages import axes
-from visa_lsp.sim.jit import numbers, state
+from visa_lsp.sim.jit import check_instrumentation, numbers, state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
 from visa_lsp.sim.jit.memory_access import may_leave
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
+from visa_lsp.sim.jit.spaces import surface_place
 from visa_lsp.sim.jit.writer import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Node, integer, splat, vector
 from visa_lsp.sim.messages import SAMPLER_STATE_BYTES, SURFACE_STATE_BYTES
 from visa_lsp.sim.registers import FIRST_HANDLE
@@ -108,7 +109,10 @@ class _Image:
         return float((1 << 8 * kind.itemsize - (kind.kind == "i")) - 1)
 
     def write(self, coordinates: Sequence[LaneNumbers], bits: Node, values: dict[int, Node]) -> Node:
-        """Store channels, given as dwords, into the texels of lanes whose bit is on; those outside are dropped."""
+        """Store channels, given as dwords, into the texels of lanes whose bit is on; those outside are dropped.
+
+        Returns whether lanes have stored different values in one texel; false without checkers.
+        """
         e, builder, size = self.e, self.e.builder, self.form.channel_type.itemsize
         places, _, there = self.places(*coordinates)
         bits, kept = builder.and_(bits, there), e.keep_lanes(places)
@@ -119,10 +123,35 @@ class _Image:
             for place, offset in own:
                 e.store_at(builder.add(at, offset), e.lane_of(place, lane, integer(8 * size)))
 
+        differs = e.variable(ir.Constant(I1, 0))
+
+        def look(lane: Node) -> None:
+            at = e.lane_of(kept, lane, I64)
+            for place, offset in own:
+                stored = builder.load(builder.inttoptr(builder.add(at, offset), PTR), typ=integer(8 * size), align=1)
+                other = builder.icmp_unsigned("!=", stored, e.lane_of(place, lane, integer(8 * size)))
+                e.set(differs, builder.or_(e.get(differs, I1), other))
+
         with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
             e.each_lane(bits, put)
             e.put_word(self.row, state.WRITTEN, 1)
-        return ir.Constant(I1, 0)
+            if e.mode.watched:
+                e.each_lane(bits, look)
+        return e.get(differs, I1)
+
+    def watch(self, coordinates: Sequence[LaneNumbers], bits: Node, use: int) -> None:
+        """Suspect texels of the set lanes that are outside or that the argument forbids, and races; mark the use."""
+        e, b = self.e, self.e.builder
+        places, _, there = self.places(*coordinates)
+        offsets, none = e.keep_lanes(b.sub(places, e.spread(self.host, self.lanes))), ir.Constant(bits.type, 0)
+        outside = b.icmp_unsigned("!=", b.and_(bits, b.not_(there)), none)
+        check_instrumentation.suspect(e, outside)
+        place = surface_place(e, self.row)
+        check_instrumentation.access(e, place, use)
+        with b.if_then(b.icmp_unsigned("!=", bits, none)):
+            size = self.form.texel_bytes
+            marks = place.marks, place.stride, place.flags
+            check_instrumentation.mark_lanes(e, marks, offsets, bits, size, use, shared=False)
 
     def _channel(self, value: Node) -> Node:
         """Return a channel in the bits that memory has, from a dword."""
@@ -398,7 +427,7 @@ def emit_texels(e: Emitter, site: Site) -> None:
     moves = (MemoryUse.READ, MemoryUse.WRITE)
     if not isinstance(message, TexelMessage) or message.use not in moves or message.residency or message.sample:
         raise Uncompiled
-    if e.mode.watched or message.data.var == 0:
+    if message.data.var == 0:
         raise Uncompiled
     kind, lanes = integer(8 * message.type.size), site.lanes
     given = [raw_lanes(e, site, one.operand, kind, lanes) for one in message.coordinates]
@@ -416,16 +445,26 @@ def emit_texels(e: Emitter, site: Site) -> None:
         kept = {channel: own[3 + k] for k, channel in enumerate(chosen) if channel < form.channels}
         return _Image(e, form, row, lanes).write(_texel_numbers(e, form, own[:3]), bits, kept)
 
+    def watch(form: ImageForm, use: int, row: Node, bits: Node, *own: Node) -> None:
+        _Image(e, form, row, lanes).watch(_texel_numbers(e, form, own), bits, use)
+
     def read(image: _Image, *own: Node) -> list[Node]:
         return image.read(*_texel_numbers(e, image.form, own), alpha)
 
     def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
         size = ir.Constant(I64, form.texel_bytes)
         e.add_to(e.writes if write else e.reads, e.builder.mul(e.count_of(bits), size))
+        if e.mode.watched:
+            use = check_instrumentation.WRITTEN if write else check_instrumentation.READ
+            name = f"watch_{use}_{form}_{given[0].type}"
+            check_instrumentation.suspect_outlined(e, name, [row, bits, *given], partial(watch, form, use))
         if not write:
             return _outline_channels(e, form, row, ("typed", alpha), given, read)
         name = f"{('write', chosen)}_{form}_{given[0].type}"
-        return e.outline(name, I1, [row, bits, *given, *values], partial(store, form))
+        differs = e.outline(name, I1, [row, bits, *given, *values], partial(store, form))
+        if e.mode.watched:  # lanes that store different values at one place race
+            check_instrumentation.suspect(e, differs)
+        return differs
 
     with _by_form(e, site, message, emit) as found:
         if not write:

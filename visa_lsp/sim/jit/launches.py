@@ -11,6 +11,7 @@ from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.jit.replay import Replay
 from visa_lsp.sim.jit.side_by_side import run_side_by_side
 from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
+from visa_lsp.sim.memory import Image
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,12 +28,14 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
     dispatch, mode, buffers = machine.dispatch, machine.mode, machine.dispatch.buffers
     if dispatch.partial is not None:
         return "not all groups have the same number of work items"
-    if (mode.watched or mode.side_by_side) and any(buffer.private for buffer in buffers):
+    if mode.side_by_side and any(buffer.private for buffer in buffers):
         return "threads of different groups take turns in the same private memory"
-    if mode.watched and any(buffer.undefined or buffer.whole is not buffer for buffer in buffers):
-        return "buffers are parts of others, or hold nothing at first"
+    if mode.watched and any(buffer.whole is not buffer for buffer in buffers):
+        return "buffers are parts of others"
+    if mode.watched and any(buffer.undefined and isinstance(buffer, Image) for buffer in buffers):
+        return "images hold nothing at first"
     # The proof comes first, because it takes a tenth of the time of writing the code.
-    if mode.watched and not machine.writes_first:
+    if mode.watched and machine.definedness is None:
         return "no proof that registers are written before they are read"
     body = machine.compile_for(machine.code(dispatch.kernel)).body
     if not body.never_leaves:

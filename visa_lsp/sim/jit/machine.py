@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.analyses.definedness_proof import proves_definedness
+from visa_lsp.sim.analyses.definedness_proof import Definedness, find_definedness
 from visa_lsp.sim.analyses.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.group import ThreadGroup, Wait
@@ -37,6 +37,11 @@ WARM: Final = 600  # interpreting an instruction this many times takes as long a
 COLD: Final = 256  # instructions to interpret between two decisions whether to compile
 SAMPLE_STEPS: Final = 5_000  # steps to interpret, or one group, before the steps of a launch are estimated
 _FORBIDDEN: Final = {"readonly": state.READONLY, "writeonly": state.WRITEONLY}
+
+
+def _flags_of(buffer: Buffer) -> int:
+    """Return the flags of a buffer in the launch's table."""
+    return _FORBIDDEN.get(buffer.access, 0) | state.PRIVATE * buffer.private | state.UNDEFINED * buffer.undefined
 
 
 class CompiledMachine(Machine):
@@ -90,7 +95,7 @@ class CompiledMachine(Machine):
     def _table_of(self, buffers: Sequence[Buffer], addresses: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
         rows = [
             (
-                first, buffer.size, address(buffer), self.marks_address(buffer), _FORBIDDEN.get(buffer.access, 0), 0,
+                first, buffer.size, address(buffer), self.marks_address(buffer), _flags_of(buffer), 0,
                 *form_of(buffer)[1],
             )
             for buffer, first in zip(buffers, addresses, strict=True)
@@ -163,10 +168,13 @@ class CompiledMachine(Machine):
                     plan = self._plan(code) if modes == NEW_THREAD else None
                     found = made[known] = CompiledBody(
                         code, plan or ModePlan.constant(code, modes), self.bindings, self.compiling, self.mode,
-                        self.making.store,
+                        self.making.store, self.definedness if self._follows(code) else None,
                     )  # fmt: skip
             self.bodies[key] = found
         return found
+
+    def _follows(self, code: Code) -> bool:
+        return self.mode.watched and code.kernel is self.dispatch.kernel
 
     def _plan(self, code: Code) -> ModePlan | None:
         """Return the modes of a kernel's instructions, if they follow from those of a new thread."""
@@ -275,15 +283,15 @@ class CompiledMachine(Machine):
         self._whole = make()
 
     @property
-    def writes_first(self) -> bool:
-        """True if every thread of the kernel writes registers before it reads them."""
+    def definedness(self) -> Definedness | None:
+        """What to follow of the kernel's registers to find undefined ones; None without a proof for the rest."""
         kernel, shape, proofs = self.dispatch.kernel, self.dispatch.shape((0, 0, 0)), self.making.proofs
         if id(kernel) not in proofs:
             full = (1 << self.dispatch.simd) - 1
             frame = self.acquire(kernel)
             with self.compiling:
                 together = all(shape.lanes(n) == full for n in range(shape.threads))
-                proofs[id(kernel)] = proves_definedness(self.code(kernel), frame, full=together)
+                proofs[id(kernel)] = find_definedness(self.code(kernel), frame, full=together)
             self.release(frame)
         return proofs[id(kernel)]
 

@@ -157,16 +157,43 @@ def _watch(
         start = e.builder.add(at, splat(I64, one.offset, lanes)) if one.offset else at
         check_instrumentation.alignment(e, start, e.lanes(bits, lanes), one.memory)
         first = e.builder.add(where.least, ir.Constant(I64, one.offset))
+        dwords = max(1, one.memory // 4)
+        unchanged = _unchanged(e, place, where, one) if use == check_instrumentation.WRITTEN else None
         if bits is None and one.memory >= 4:
-            check_instrumentation.mark(e, place, first, lanes * one.memory // 4, use, shared=shared)
+            each = unchanged and _repeat(e, unchanged, dwords)
+            check_instrumentation.mark(e, place, first, lanes * one.memory, use, shared=shared, same=each)
         elif bits is None:
-            check_instrumentation.mark_each(e, place, start, e.all_on(lanes), one.memory, use, shared=shared)
+            everyone = e.all_on(lanes)
+            check_instrumentation.mark_each(e, place, start, everyone, one.memory, use, shared=shared, same=unchanged)
         else:
             with e.builder.if_else(where.same(e)) as (same, apart):
                 with same:
-                    check_instrumentation.mark(e, place, first, max(1, one.memory // 4), use, shared=shared)
+                    all_ = None
+                    if unchanged is not None:
+                        changed = e.builder.and_(e.builder.not_(unchanged), e.lanes(bits, lanes))
+                        all_ = e.spread(e.builder.not_(check_instrumentation.any_of(e, changed)), dwords)
+                    check_instrumentation.mark(e, place, first, one.memory, use, shared=shared, same=all_)
                 with apart:
-                    check_instrumentation.mark_each(e, place, start, bits, one.memory, use, shared=shared)
+                    check_instrumentation.mark_each(
+                        e, place, start, bits, one.memory, use, shared=shared, same=unchanged
+                    )
+
+
+def _unchanged(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> Node:
+    """Return for each lane whether memory has the value already that it stores."""
+    value = _value(e, lanes_of(where.at), one)
+    base = e.builder.gep(place.base, [ir.Constant(I64, one.offset)], source_etype=I8)
+    if where.bits is None:
+        old = e.builder.load(e.builder.gep(base, [where.least], source_etype=I8), typ=value.type, align=1)
+    else:
+        old = e.gather(value.type, e.places(base, wide(e, where.at)), where.bits, 1)
+    return e.builder.icmp_unsigned("==", value, old)
+
+
+def _repeat(e: Emitter, lanes: Node, times: int) -> Node:
+    """Return each lane several times."""
+    order = constants(I32, [n // times for n in range(times * lanes_of(lanes))])
+    return e.builder.shuffle_vector(lanes, ir.Constant(lanes.type, ir.Undefined), order)
 
 
 def wide(e: Emitter, at: Node) -> Node:
@@ -250,11 +277,7 @@ def _load(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved, enabl
 
 def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> None:
     """Store lanes in memory; scattered ones one by one, because machines rarely have an instruction for this."""
-    lanes, kind = lanes_of(where.at), integer(8 * one.register)
-    value = splat(kind, 0, lanes) if one.start < 0 else e.load_lanes(one.start, range(lanes), kind)
-    if one.high:
-        value = e.builder.lshr(value, splat(kind, 16, lanes))
-    value = numbers.resize(e, value, 8 * one.memory, signed=False)
+    value = _value(e, lanes_of(where.at), one)
     base = e.builder.gep(place.base, [ir.Constant(I64, one.offset)], source_etype=I8)
     if where.bits is None:
         e.builder.store(value, e.builder.gep(base, [where.least], source_etype=I8), align=1)
@@ -271,6 +294,15 @@ def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> N
         e.each_lane(where.bits, look)
 
 
+def _value(e: Emitter, lanes: int, one: Moved) -> Node:
+    """Return what the lanes store."""
+    kind = integer(8 * one.register)
+    value = splat(kind, 0, lanes) if one.start < 0 else e.load_lanes(one.start, range(lanes), kind)
+    if one.high:
+        value = e.builder.lshr(value, splat(kind, 16, lanes))
+    return numbers.resize(e, value, 8 * one.memory, signed=False)
+
+
 def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int, *, write: bool) -> None:
     """Move ``size`` contiguous bytes, from the address ``at`` on."""
     builder, use = e.builder, check_instrumentation.WRITTEN if write else check_instrumentation.READ
@@ -281,7 +313,12 @@ def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int,
             check_instrumentation.alignment(e, e.spread(at, 1), None, 4)
             if size % 4:
                 check_instrumentation.suspect_always(e)
-            check_instrumentation.mark(e, place, at, max(1, size // 4), use, shared=found.shared)
+            same, words = None, vector(I32, max(1, size // 4))
+            if write and start >= 0 and size % 4 == 0:
+                own = builder.load(e.at(start, size), typ=words, align=1)
+                old = builder.load(builder.gep(place.base, [at], source_etype=I8), typ=words, align=1)
+                same = builder.icmp_unsigned("==", own, old)
+            check_instrumentation.mark(e, place, at, size, use, shared=found.shared, same=same)
         memory, kind = builder.gep(place.base, [at], source_etype=I8), type_of_bytes(size)
         if start >= 0:
             source, to = (e.at(start, size), memory) if write else (memory, e.at(start, size))

@@ -17,6 +17,7 @@ from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
 from visa_lsp.program.model import General, Immediate, Indirect, RawOperand, Value
 from visa_lsp.sim import values
+from visa_lsp.sim.jit import check_instrumentation
 from visa_lsp.sim.jit.arithmetic import quiet
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.rounding import cut
@@ -66,7 +67,11 @@ def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> No
         return e.builder.bitcast(known, vector(kind, count)) if type_.is_float else known
     if isinstance(operand, Indirect):
         size = bytes_of(kind)
-        places = e.places(e.registers, _indirect_places(e, site, operand, e.all_on(count)))
+        numbers_ = indirect_places(e, site, operand, e.all_on(count))
+        if e.definedness is not None:
+            enabled = e.lanes(e.enable(site), count) if count == site.lanes else None
+            check_instrumentation.within(e, numbers_, enabled, size, e.definedness.ranges.get(e.pc, []))
+        places = e.places(e.registers, numbers_)
         return e.builder.bitcast(
             e.gather(vector(integer(8 * size), count), places, e.all_on(count), 1), vector(kind, count)
         )
@@ -90,7 +95,7 @@ def write(e: Emitter, site: Site, operand: Value, value: Node, bits: Node | None
     """
     if isinstance(operand, Indirect):
         bits = e.some(bits, site)
-        places = e.keep_lanes(e.places(e.registers, _indirect_places(e, site, operand, bits)))
+        places = e.keep_lanes(e.places(e.registers, indirect_places(e, site, operand, bits)))
         values_, kind = e.keep_lanes(value), value.type.element
         with e.builder.if_then(e.builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
             e.each_lane(bits, lambda n: e.store_at(e.lane_of(places, n, I64), e.lane_of(values_, n, kind)))
@@ -122,7 +127,7 @@ def read_addresses(e: Emitter, site: Site, cells: Sequence[int]) -> Node:
     return e.builder.shuffle_vector(whole, ir.Constant(whole.type, None), constants(I32, [c - low for c in cells]))
 
 
-def _indirect_places(e: Emitter, site: Site, operand: Indirect, bits: Node) -> Node:
+def indirect_places(e: Emitter, site: Site, operand: Indirect, bits: Node) -> Node:
     """Return the byte numbers of the lanes of an operand; the interpreter does the instruction where one in ``bits`` is outside."""
     lanes, builder = bits.type.width, e.builder
     cells, offsets = site.indirect_cells(operand, lanes)

@@ -51,7 +51,10 @@ class Replay:
         self._total = prod(dispatch.groups)
         self._bytes = sum(buffer.size for buffer in dispatch.buffers)
         steps = self._total * dispatch.threads_per_group * len(dispatch.kernel.instructions)
-        self._left = COPIED * steps if self._bytes <= MAX_BUFFER_BYTES else 0  # bytes that may still be copied
+        # What groups before left in private memory is known to observers of all groups only.
+        kept = any(buffer.private or buffer.undefined for buffer in dispatch.buffers)
+        # Bytes that may still be copied.
+        self._left = 0 if kept or self._bytes > MAX_BUFFER_BYTES else COPIED * steps
 
     def run(self, first: int) -> None:
         """Run the groups from a number on.

@@ -144,6 +144,13 @@ def _entry(e: Emitter, value: int) -> _RangeEntry:
     return _RangeEntry._make([ir.Constant(I64, 0), *words, e.address(table, start + state.WRITTEN)])
 
 
+def surface_place(e: Emitter, row: Node) -> SpacePlace:
+    """Return the place of a whole surface, by its row of the launch's table."""
+    zero = ir.Constant(I64, 0)
+    words = (e.word(row, 8 * k) for k in range(1, 5))
+    return _RangeEntry._make([zero, *words, e.address(row, state.WRITTEN)]).place(e, zero, zero)
+
+
 def find_shared(e: Emitter) -> Found:
     """Return the shared local memory of the group."""
     e.reaches_shared = True

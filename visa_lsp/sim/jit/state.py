@@ -75,17 +75,23 @@ GROUP_IDS: Final = (256, 264, 272)
 REGISTERS_STRIDE: Final = 280
 BLOCKS_STRIDE: Final = 288
 SYMBOLS: Final = 296  # the address of their addresses
-LAUNCH_BYTES: Final = 304
+UNDEFINED_BYTES: Final = (
+    304  # with checkers: the flags of undefined registers of all threads, and the bytes between two
+)
+UNDEFINED_STRIDE: Final = 312
+LAUNCH_BYTES: Final = 320
 
 # The tables of memory have an entry for each surface or buffer: its first address (0 for surfaces), its size, the host's address,
-# that of its marks, what is forbidden, whether it was written, and as an image its width, height, depth, and pitch in bytes.
+# that of its marks, its flags, whether it was written, and as an image its width, height, depth, and pitch in bytes.
 # Behind the last buffer is an empty entry.
 ENTRY: Final = 80
 WRITTEN: Final = 40
 IMAGE: Final = 48
-# What is forbidden.
+# Flags: what is forbidden; memory that only the thread sees, and memory without contents at first.
 READONLY: Final = 1
 WRITEONLY: Final = 2
+PRIVATE: Final = 4
+UNDEFINED: Final = 8
 
 READY: Final = 0
 WAITING: Final = 1

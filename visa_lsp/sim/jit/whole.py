@@ -84,6 +84,7 @@ class GroupRunner:
         self.shared = self.group.slm.data
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
         self._registers = allocate_aligned(count * size).reshape(count, size)
+        self._undefined = np.zeros((count, size if machine.mode.watched else 0), np.uint8)
         self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)
         layout = compiled.body.layout
         self._blocks = allocate_aligned(count * layout.size).reshape(count, layout.size)
@@ -117,10 +118,11 @@ class GroupRunner:
         for at, array in (
             (state.REGISTERS, self._registers), (state.ADDRESSES, self._addresses), (state.BLOCKS, self._blocks),
             (state.REGISTERS_FIRST, self._registers_first), (state.BLOCKS_FIRST, self._blocks_first),
-            (state.COUNTS, compiled.counts),
+            (state.COUNTS, compiled.counts), (state.UNDEFINED_BYTES, self._undefined),
         ):  # fmt: skip
             launch[at // 8] = array.ctypes.data
         launch[state.REGISTERS_STRIDE // 8], launch[state.BLOCKS_STRIDE // 8] = size, layout.size
+        launch[state.UNDEFINED_STRIDE // 8] = size
         launch[state.GROUPS_X // 8], launch[state.GROUPS_Y // 8] = dispatch.groups[:2]
         launch[state.THREADS // 8] = count
         launch[state.BUDGET // 8] = dispatch.step_budget
@@ -134,7 +136,10 @@ class GroupRunner:
         """
         frame, machine = self.frames[0], self.machine
         is_long = len(self.compiled.body.instructions) > MAX_HELD_INSTRUCTIONS
-        if (is_long and not machine.mode.watched) or not machine.writes_first:
+        if is_long and not machine.mode.watched:
+            return (range(size),)
+        proof = machine.definedness
+        if proof is None or (proof.tested and not machine.mode.watched):
             return (range(size),)
         return _ranges(registers_read(self.compiled.body.code) & (RegisterShadow(frame, None).bytes == 0), apart=64)
 
