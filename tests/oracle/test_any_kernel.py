@@ -73,8 +73,8 @@ def kinds_of_input(folder: Path) -> frozenset[str]:
     return frozenset(re.findall(r"arg_type: +\w+|addrspace: +\w+|barrier_count|slm_size|has_stack_calls", entry))
 
 
-# Every program; by default on one platform each, in turns.
-ON_PLATFORMS = by_default(in_turns(PROGRAMS, lambda folder: folder.name, lambda folder: folder.parent.name), lambda folder: folder.name, LONG)  # fmt: skip
+# Platforms take turns.
+ON_PLATFORMS = by_default(in_turns(PROGRAMS, lambda folder: folder.name, lambda folder: folder.parent.name), kinds_of_input, LONG)  # fmt: skip
 # No other program asks for the count of groups or of dimensions.
 ALONE = by_default(sorted((OWN / "run" / "TGLLP").glob("*")), kinds_of_input, LONG - {"spaces"})
 
