@@ -34,7 +34,7 @@ CASES = [
 
 
 def row_or_mnemonic(number):
-    """A row; of the sampler's, which differ in the names of their operands, a mnemonic."""
+    """Return the row, or the mnemonic of one of the sampler's, which differ in the names of their operands."""
     family, row, _ = CASES[number]
     return (family, row.mnemonic) if family == "sampler" else number
 
