@@ -37,7 +37,8 @@ class Sizes(NamedTuple):
     """The sizes in bytes of the registers and addresses of each thread, and of the shared memory of a group.
 
     ``given`` are the registers set at the start of a thread; it writes all others before it reads them. ``changed`` are
-    registers not held by the function that a thread may leave with other values.
+    registers not held by the function that a thread may leave with other values. ``scratch`` is the size of the marks
+    behind a thread's scratch space; 0 without checkers.
     """
 
     registers: int
@@ -45,6 +46,7 @@ class Sizes(NamedTuple):
     shared: int
     given: tuple[range, ...]
     changed: tuple[range, ...]
+    scratch: int = 0
 
 
 class _Memory(NamedTuple):
@@ -243,7 +245,7 @@ class GroupWriter(Writer):
             self._put(memory.ordered, b.and_(self._number(memory.ordered), b.zext(ordered, I64)))
 
     def _start(self, thread: Node, ids: tuple[Node, Node, Node]) -> None:
-        sizes = self.sizes
+        sizes, b = self.sizes, self.builder
         registers = self._of(state.REGISTERS, thread, sizes.registers)
         first = self._of(state.REGISTERS_FIRST, thread, sizes.registers)
         for given in sizes.given:
@@ -253,6 +255,9 @@ class GroupWriter(Writer):
         self._copy(
             self._block(thread), self._of(state.BLOCKS_FIRST, thread, self.plan.layout.size), self.plan.layout.size
         )
+        if sizes.scratch:
+            scratch = b.add(self.word(self._block(thread), state.SCRATCH), ir.Constant(I64, sizes.scratch))
+            self._clear(b.inttoptr(scratch, PTR), sizes.scratch)
         if sizes.addresses:
             self._clear(self._of(state.ADDRESSES, thread, sizes.addresses), sizes.addresses)
 

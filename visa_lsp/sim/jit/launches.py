@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.jit.code_cache import Making, RunMode
 from visa_lsp.sim.jit.machine import CompiledMachine
@@ -12,6 +12,7 @@ from visa_lsp.sim.jit.replay import Replay
 from visa_lsp.sim.jit.side_by_side import run_side_by_side
 from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
 from visa_lsp.sim.memory import Image
+from visa_lsp.sim.observers.definedness_plan import InstructionKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from visa_lsp.sim.contents import Contents
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.observers.hooks import Observer
+
+_MAX_WATCHED_ELEMENTS: Final = 300  # loaded and stored, each with its tests: some ten seconds
 
 
 def runner_of(machine: CompiledMachine) -> GroupRunner | str:
@@ -37,6 +40,8 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
     # The proof comes first, because it takes a tenth of the time of writing the code.
     if mode.watched and machine.definedness is None:
         return "no proof that registers are written before they are read"
+    if mode.watched and _count_elements(machine) > _MAX_WATCHED_ELEMENTS:
+        return "compiling the tests of so many accesses would take longer"
     body = machine.compile_for(machine.code(dispatch.kernel)).body
     if not body.never_leaves:
         return "the kernel leaves compiled code"
@@ -44,6 +49,18 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
         return "a message of the kernel has no compiled form"
     with machine.compiling:
         return GroupRunner(machine)
+
+
+def _count_elements(machine: CompiledMachine) -> int:
+    """Return the number of elements that each lane loads and stores, counted by the text."""
+    plans = machine.definedness.plans if machine.definedness is not None else ()
+    messages = (plan for plan in plans if plan is not None and plan.kind is InstructionKind.MESSAGE)
+    return sum(
+        max(1, len(operand.places) // max(1, plan.lanes))
+        for plan in messages
+        for operand in (*plan.sources, *plan.targets)
+        if operand.places is not None and not operand.address
+    )
 
 
 def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:

@@ -15,7 +15,20 @@ from llvmlite import ir
 from visa_lsp.sim.jit import check_instrumentation, numbers, spaces
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.numbers import raw_start
-from visa_lsp.sim.jit.writer import I8, I32, I64, PTR, Node, constants, integer, lanes_of, splat, type_of_bytes, vector
+from visa_lsp.sim.jit.writer import (
+    I1,
+    I8,
+    I32,
+    I64,
+    PTR,
+    Node,
+    constants,
+    integer,
+    lanes_of,
+    splat,
+    type_of_bytes,
+    vector,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -181,13 +194,22 @@ def _watch(
 
 def _unchanged(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> Node:
     """Return for each lane whether memory has the value already that it stores."""
-    value = _value(e, lanes_of(where.at), one)
-    base = e.builder.gep(place.base, [ir.Constant(I64, one.offset)], source_etype=I8)
+    value, base = _value(e, lanes_of(where.at), one), _base(e, place, one)
     if where.bits is None:
         old = e.builder.load(e.builder.gep(base, [where.least], source_etype=I8), typ=value.type, align=1)
-    else:
-        old = e.gather(value.type, e.places(base, wide(e, where.at)), where.bits, 1)
-    return e.builder.icmp_unsigned("==", value, old)
+        return e.builder.icmp_unsigned("==", value, old)
+
+    def compare(base: Node, at: Node, bits: Node, value: Node) -> Node:
+        old = e.gather(value.type, e.places(base, wide(e, at)), bits, 1)
+        return e.builder.icmp_unsigned("==", value, old)
+
+    kind, name = vector(I1, lanes_of(where.at)), f"unchanged_{value.type}_at_{where.at.type}"
+    return e.outline(name, kind, [base, where.at, where.bits, value], compare)
+
+
+def _base(e: Emitter, place: spaces.SpacePlace, one: Moved) -> Node:
+    """Return the host's address of an element whose lane has the address 0."""
+    return e.builder.gep(place.base, [ir.Constant(I64, one.offset)], source_etype=I8)
 
 
 def _repeat(e: Emitter, lanes: Node, times: int) -> Node:
@@ -277,21 +299,29 @@ def _load(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved, enabl
 
 def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> None:
     """Store lanes in memory; scattered ones one by one, because machines rarely have an instruction for this."""
-    value = _value(e, lanes_of(where.at), one)
-    base = e.builder.gep(place.base, [ir.Constant(I64, one.offset)], source_etype=I8)
+    value, base = _value(e, lanes_of(where.at), one), _base(e, place, one)
     if where.bits is None:
         e.builder.store(value, e.builder.gep(base, [where.least], source_etype=I8), align=1)
         return
-    kept, values = e.keep_lanes(e.places(base, wide(e, where.at))), e.keep_lanes(value)
-    kind = value.type.element
 
-    def look(lane: Node) -> None:
-        to, own = e.builder.inttoptr(e.lane_of(kept, lane, I64), PTR), e.lane_of(values, lane, kind)
-        check_instrumentation.suspect(e, e.builder.icmp_unsigned("!=", e.builder.load(to, typ=kind, align=1), own))
+    def scatter(base: Node, at: Node, bits: Node, value: Node) -> None:
+        kept, values = e.keep_lanes(e.places(base, wide(e, at))), e.keep_lanes(value)
+        kind = value.type.element
 
-    e.each_lane(where.bits, lambda lane: e.store_at(e.lane_of(kept, lane, I64), e.lane_of(values, lane, kind)))
-    if e.mode.watched:  # lanes that store different values at one place race
-        e.each_lane(where.bits, look)
+        def look(lane: Node) -> None:
+            to, own = e.builder.inttoptr(e.lane_of(kept, lane, I64), PTR), e.lane_of(values, lane, kind)
+            stored = e.builder.load(to, typ=kind, align=1)
+            check_instrumentation.suspect(e, e.builder.icmp_unsigned("!=", stored, own))
+
+        e.each_lane(bits, lambda lane: e.store_at(e.lane_of(kept, lane, I64), e.lane_of(values, lane, kind)))
+        if e.mode.watched:  # lanes that store different values at one place race
+            e.each_lane(bits, look)
+
+    given = [base, where.at, where.bits, value]
+    if e.mode.watched:
+        check_instrumentation.suspect_outlined(e, f"scatter_{value.type}_at_{where.at.type}", given, scatter)
+    else:
+        scatter(*given)
 
 
 def _value(e: Emitter, lanes: int, one: Moved) -> Node:

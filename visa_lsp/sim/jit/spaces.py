@@ -124,17 +124,22 @@ def by_value(e: Emitter, value: int) -> Found:
         return Found(lambda at: at, partial(_entry(e, value).place, e))
     if value in STATELESS_INDEXES:
         return flat(e)
-    if value == SCRATCH_SURFACE and not e.mode.watched:
+    if value == SCRATCH_SURFACE:
         return Found(lambda at: at, partial(_scratch(e).place, e))
     raise Uncompiled
 
 
 def _scratch(e: Emitter) -> _RangeEntry:
-    """Return the thread's scratch space; it has no bytes before the interpreter has made it for the first message."""
+    """Return the thread's scratch space; without checkers it has no bytes before the interpreter has made it.
+
+    With checkers a mark for each byte lies behind it.
+    """
     zero, host = ir.Constant(I64, 0), e.get(e.scratch, I64)
     made = e.builder.icmp_unsigned("!=", host, zero)
     size = e.builder.select(made, ir.Constant(I64, SCRATCH_BYTES), zero)
-    return _RangeEntry(zero, size, host, zero, zero, e.address(e.launch, state.SCRAP))
+    marks = e.builder.add(host, ir.Constant(I64, SCRATCH_BYTES))
+    flags = ir.Constant(I64, state.PRIVATE)
+    return _RangeEntry(zero, size, host, marks, flags, e.address(e.launch, state.SCRAP))
 
 
 def _entry(e: Emitter, value: int) -> _RangeEntry:
@@ -197,4 +202,4 @@ def _handle(e: Emitter, site: Site, memory: MessageMemory) -> Found:
     if memory.may_be_scratch:
         header = e.word(e.registers, site.code.layout.offset(SCRATCH_HEADER[0]) + SCRATCH_HEADER[1], I32)
         scratch.append(e.builder.zext(e.builder.lshr(header, ir.Constant(I32, 4)), I64))
-    return _compare_surfaces(e, handle, FIRST_HANDLE, () if e.mode.watched else scratch)
+    return _compare_surfaces(e, handle, FIRST_HANDLE, scratch)

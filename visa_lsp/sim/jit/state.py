@@ -147,6 +147,7 @@ class StateBlock:
         self.words[PC // 8] = frame.pc
         self.words[EMASK // 8] = frame.emask
         self.words[CALL_MASK // 8] = frame.call_mask
+        self.words[SCRATCH // 8] = 0
         self.take_masks(frame)
         self._waits[:] = 0
         self._waiting[:] = 0
@@ -174,4 +175,5 @@ class StateBlock:
         self._predicates[:] = frame.preds
         self._surfaces[:] = frame.surfaces + frame.samplers
         scratch = frame.thread.scratch if frame.thread is not None else None
-        self.words[SCRATCH // 8] = 0 if scratch is None else scratch.data.ctypes.data
+        if scratch is not None:
+            self.words[SCRATCH // 8] = scratch.data.ctypes.data

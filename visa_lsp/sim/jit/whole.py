@@ -14,6 +14,7 @@ from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS
 from visa_lsp.sim.jit.machine import CompiledMachine, CompiledThread, address
+from visa_lsp.sim.machine import SCRATCH_BYTES
 from visa_lsp.sim.memory import Buffer, allocate_aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.observers.shadow import RegisterShadow
@@ -85,6 +86,8 @@ class GroupRunner:
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
         self._registers = allocate_aligned(count * size).reshape(count, size)
         self._undefined = np.zeros((count, size if machine.mode.watched else 0), np.uint8)
+        self._makes_scratch = machine.mode.watched and compiled.body.reaches_scratch
+        self._scratch = np.zeros((count, 2 * SCRATCH_BYTES if self._makes_scratch else 0), np.uint8)
         self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)
         layout = compiled.body.layout
         self._blocks = allocate_aligned(count * layout.size).reshape(count, layout.size)
@@ -99,6 +102,8 @@ class GroupRunner:
             block.words[state.SLM // 8] = address(self.group.slm)
             block.words[state.SLM_SIZE // 8] = self.group.slm.size
             block.words[state.SLM_MARKS // 8] = marks
+            if self._makes_scratch:
+                block.words[state.SCRATCH // 8] = self._scratch[number].ctypes.data
             block.words[state.DISPATCHED // 8] = frame.emask
             machine.blocks[id(frame)] = block
         self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
@@ -109,7 +114,12 @@ class GroupRunner:
             assert "native" not in vars(compiled), "the kernel's function was made without the one for groups"
             shared = self.group.slm.size if compiled.body.reaches_shared else 0
             sizes = groups.Sizes(
-                size, 8 * self.frames[0].addr.size, shared, self._first_bytes(size), self._find_changed()
+                size,
+                8 * self.frames[0].addr.size,
+                shared,
+                self._first_bytes(size),
+                self._find_changed(),
+                SCRATCH_BYTES if self._makes_scratch else 0,
             )
             orders = dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
             groups.GroupWriter(compiled, sizes, self._fields(), barrier_orders=orders).write()
