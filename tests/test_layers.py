@@ -42,9 +42,10 @@ ALLOWED = {
     "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "launchfile", "disk_cache"},
     "embed": L2 | {"ide", "analysis", "checks"},
     "debug": {"text", "program", "sim"},
+    "eu": {"isa", "program", "sim", "toolchain"},
     "app": L2 | {
         "analysis", "companions", "checks", "children", "cluster", "codec", "compare", "embed", "ide", "build_id", "disk_cache",
-        "job_process", "launchfile", "safe_io", "sim", "suggest", "toolchain", "zeinfo",
+        "eu", "job_process", "launchfile", "safe_io", "sim", "suggest", "toolchain", "zeinfo",
     },
     "lsp": L2 | {
         "analysis", "app", "companions", "codec", "compare", "embed", "ide", "job_process", "launchfile", "safe_io", "sim", "suggest",
@@ -105,7 +106,7 @@ ALLOWED["generate"] = {"app", "checks", "codec", "ide", "isa", "launchfile", "ls
 # Third parties that only these rooms may import.
 THIRD_PARTY = {
     "parsimonious": {"syntax"},
-    "numpy": {"sim", "debug", "app", "cli", "api"},
+    "numpy": {"sim", "debug", "eu", "app", "cli", "api"},
     "pytest": {"pytest_plugin"},
     "pyarrow": {"app"},
     "llvmlite": {"sim"},

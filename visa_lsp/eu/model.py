@@ -1,0 +1,195 @@
+"""The decoded machine instruction: its opcode, operands, scoreboard words, and the bytes of the register file it touches.
+
+Values only. The register file is one array of bytes: general registers from byte 0 on, then the architecture registers at the
+places of ``Layout``. Operands have the attributes that ``sim.lanes`` reads (``type``, ``modifier``), and immediates are those
+of the resolved program, so that one implementation of the lane words serves both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from visa_lsp.isa.operands import OperandModifier, Region
+from visa_lsp.isa.types import DataType
+from visa_lsp.program.model import Immediate
+
+MAX_REGISTERS: Final = 512
+_ARCHITECTURE: Final = {
+    "acc": 64 * 32, "f": 64, "a": 256, "cr": 64, "sr": 64, "msg": 64, "s": 2048, "ce": 64, "ip": 64, "sp": 64, "tdr": 64,
+    "tm": 64, "dbg": 64, "n": 64, "mme": 64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The places of registers in the byte array of a thread, for a size of general registers."""
+
+    grf_bytes: int
+
+    @property
+    def starts(self) -> dict[str, int]:
+        """The first byte of each kind of register."""
+        found, at = {"r": 0}, MAX_REGISTERS * self.grf_bytes
+        for name, size in _ARCHITECTURE.items():
+            found[name], at = at, at + size
+        return found
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return MAX_REGISTERS * self.grf_bytes + sum(_ARCHITECTURE.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register as iga prints it: kind (``r``, ``acc``, ``f``, ..), number, and element of the operand's type."""
+
+    kind: str
+    number: int = 0
+    element: int = 0
+
+    @property
+    def is_null(self) -> bool:
+        """True for the null register."""
+        return self.kind == "null"
+
+    def __str__(self) -> str:
+        return "null" if self.is_null else f"{self.kind}{self.number}.{self.element}"
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """A register operand. ``start`` is its first byte in the register file; -1 for the null register.
+
+    ``macro`` is the extra accumulator of a math macro operand: 0 to 7, -1 without.
+    """
+
+    register: Register
+    type: DataType
+    region: Region
+    start: int
+    modifier: OperandModifier = OperandModifier.NONE
+    macro: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Indirect:
+    """An operand whose bytes the address register names; ``address`` is the index of its first 16-bit element."""
+
+    address: int
+    offset: int
+    type: DataType
+    region: Region
+    modifier: OperandModifier = OperandModifier.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The target of a branch: an index of the instruction list."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """Whole registers of a message; ``registers`` is None if only the descriptor tells the length."""
+
+    register: Register
+    start: int
+    registers: int | None
+    offset: int = 0  # that the message adds to each address
+
+
+Operand: TypeAlias = Direct | Indirect | Immediate | Target | Payload
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The predicate of an instruction: ``combine`` is empty or ``any16h``, ``all8h``, ``any``, .."""
+
+    inverse: bool
+    combine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The scoreboard words of an instruction.
+
+    ``distances`` are (pipe, distance), the pipe being the letter of ``I@2``, ``A`` for all, empty for ``@2``. ``token`` is
+    None or the number of ``$n``; ``use`` is ``set``, ``dst`` or ``src``.
+    """
+
+    distances: tuple[tuple[str, int], ...] = ()
+    token: int | None = None
+    use: str = ""
+
+    def __str__(self) -> str:
+        words = [f"{pipe}@{distance}" for pipe, distance in self.distances]
+        if self.token is not None:
+            words.append(f"${self.token}" + ("" if self.use == "set" else f".{self.use}"))
+        return ",".join(words)
+
+
+NO_WAIT: Final = Wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The symbol whose address an immediate holds: ``part`` is ``whole``, ``low`` or ``high``."""
+
+    name: str
+    part: str
+    addend: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MachineInst:
+    """A machine instruction.
+
+    ``index`` is its place in the list of instructions, ``pc`` its byte offset in the code, ``flag`` the index of its 16-bit
+    flag register. ``reads`` and ``writes`` are ranges of bytes (first, after the last) of the register file that its direct
+    operands, flags and implicit accumulator touch in any lane; those of indirect operands are known at execution.
+    """
+
+    index: int
+    pc: int
+    op: str
+    subop: str
+    lanes: int
+    offset: int
+    no_mask: bool
+    dst: Direct | Indirect | Payload | None
+    sources: tuple[Operand, ...]
+    guard: Guard | None = None
+    condition: str = ""
+    flag: int = 0
+    wait: Wait = NO_WAIT
+    options: frozenset[str] = frozenset()
+    comment: str = ""
+    text: str = field(default="", compare=False)
+    symbol: Symbol | None = None
+    surface: int | Register | None = None  # of a message: the number of its surface, or the register with the handle
+    addressing: str = ""  # of a message: flat, bti, ss, bss
+    reads: tuple[tuple[int, int], ...] = ()
+    writes: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def is_message(self) -> bool:
+        """True for messages to shared functions."""
+        return self.op.startswith("send")
+
+    @property
+    def name(self) -> str:
+        """The opcode with its function: ``math.inv``, ``send.ugm``."""
+        return f"{self.op}.{self.subop}" if self.subop and self.op != "bfn" else self.op
+
+
+@dataclass(frozen=True, slots=True)
+class MachineCode:
+    """The machine code of a kernel. ``grf_bytes`` is the size of a register."""
+
+    name: str
+    iga_platform: str
+    grf_bytes: int
+    instructions: tuple[MachineInst, ...]

@@ -1,0 +1,108 @@
+"""Disassembles machine code with Intel's assembler ``iga64``: finding it, running it safely, its JSON.
+
+The JSON is that of releases since 2024 (version 2.0); older ones, such as Debian 12's, print another form and are refused. Knows
+bytes and JSON, not instructions.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from visa_lsp.children import temporary_folder
+from visa_lsp.toolchain.process import ToolError, run_program
+
+PROGRAM: Final = "iga64"
+SECONDS: Final = 30.0
+_CODE: Final = "code.bin"
+_VERSION: Final = "2.0"
+_ADVICE: Final = "`verify` needs the iga64 of a compiler of 2024 or later (Debian and Ubuntu: package libigc2-tools); put it on PATH or name it with --iga PATH"
+# The assembler's names of platforms.
+_NAMES: Final = {
+    "TGLLP": "12p1", "XeHP_SDV": "12p5", "DG2": "12p71", "MTL": "12p71", "ARL": "12p74", "PVC": "12p72", "PVCXT": "12p72",
+    "BMG": "2", "PTL": "3",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Disassembly:
+    """The elements of the JSON, and the text of each instruction in order."""
+
+    platform: str
+    elements: tuple[dict[str, Any], ...]
+    texts: tuple[str, ...]
+
+
+def find_iga(named: str | None, compilers: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the command of iga64: the ``named`` one, one beside a compiler, or that on PATH.
+
+    A compiler unpacked into a folder of its own has its assembler in ``unpacked``, with a C library of its own. Raises
+    ToolError with advice if there is none.
+    """
+    if named:
+        found = shutil.which(named)
+        if found is None:
+            raise ToolError(f"{named}: no such program; {_ADVICE}")
+        return _command(Path(found))
+    for compiler in (*compilers, shutil.which("ocloc") or ""):
+        folder = Path(compiler).resolve().parent if compiler else None
+        for path in (folder / PROGRAM, folder / "unpacked/usr/bin" / PROGRAM) if folder else ():
+            if path.is_file():
+                return _command(path)
+    on_path = shutil.which(PROGRAM)
+    if on_path is None:
+        raise ToolError(f"{PROGRAM} is not installed: {_ADVICE}")
+    return _command(Path(on_path))
+
+
+def _command(path: Path) -> tuple[str, ...]:
+    loaders = sorted(path.parents[1].glob("lib/*/ld-linux-*.so.*")) if path.parent.name == "bin" else []
+    if not loaders or path.is_relative_to("/usr/bin") or path.is_relative_to("/bin"):
+        return (str(path.absolute()),)
+    return (str(loaders[0]), "--library-path", str(loaders[0].parent), str(path))
+
+
+def is_disassembled(platform: str) -> bool:
+    """Return whether the assembler's name of a platform is known."""
+    return platform in _NAMES
+
+
+def disassemble(command: tuple[str, ...], code: bytes, platform: str, seconds: float = SECONDS) -> Disassembly:
+    """Return the instructions of machine code for a platform, named as in ``isa.platforms``.
+
+    Raises ToolError if the assembler cannot start, is too old, or cannot read the code.
+    """
+    name = _NAMES.get(platform)
+    if name is None:
+        raise ToolError(f"machine code of {platform} is not disassembled; known platforms: {', '.join(_NAMES)}")
+    with temporary_folder() as folder:
+        (folder / _CODE).write_bytes(code)
+        base = [*command, "-d", "-q", f"-p={name}", "-Xprint-hex-floats"]
+        ran = run_program([*base, "-Xprint-json", "-o", "out.json", _CODE], folder, seconds)
+        said = _read(folder / "out.json")
+        shown = run_program([*base, "-Xprint-pc", "-o", "out.txt", _CODE], folder, seconds)
+        lines = _read(folder / "out.txt").splitlines()
+    if ran.failure or shown.failure:
+        raise ToolError(f"{PROGRAM} {ran.failure or shown.failure}")
+    try:
+        document = json.loads(said)
+        version, elements = document.get("version"), document.get("elems")
+    except (ValueError, AttributeError):
+        version, elements = None, None
+    if version != _VERSION or not isinstance(elements, list):
+        if '"version":"1.0"' in said:
+            raise ToolError(f"{command[-1]} prints JSON of version 1.0, expected {_VERSION}; {_ADVICE}")
+        words = next((line.strip() for line in ran.said.splitlines() if "error" in line), "no JSON was printed")
+        raise ToolError(f"{PROGRAM} cannot read the machine code: {words[:200]}")
+    texts = tuple(line.partition("*/")[2].strip() for line in lines if line.startswith("/* ["))
+    return Disassembly(name, tuple(e for e in elements if isinstance(e, dict)), texts)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
