@@ -8,11 +8,13 @@ of the resolved program, so that one implementation of the lane words serves bot
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from visa_lsp.isa.operands import OperandModifier, Region
-from visa_lsp.isa.types import DataType
 from visa_lsp.program.model import Immediate
+
+if TYPE_CHECKING:
+    from visa_lsp.isa.types import DataType
 
 MAX_REGISTERS: Final = 512
 _ARCHITECTURE: Final = {
