@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_REGISTERS: Final = 512
 _ARCHITECTURE: Final = {
     "acc": 64 * 32, "f": 64, "a": 256, "cr": 64, "sr": 64, "msg": 64, "s": 2048, "ce": 64, "ip": 64, "sp": 64, "tdr": 64,
-    "tm": 64, "dbg": 64, "n": 64, "mme": 64,
+    "tm": 64, "dbg": 64, "n": 64, "gather": 32 * 64,
 }  # fmt: skip
 
 

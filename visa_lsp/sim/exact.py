@@ -87,6 +87,11 @@ def _special(word: str, values: list[float]) -> float:
         return float(multiply_add(*lanes)[0])
 
 
+def round_fraction(exact: Fraction, *, double: bool) -> float:
+    """Return a fraction as f64, rounded to nearest; for narrower types rounded to odd, so that another rounding is right."""
+    return _nearest(exact) if double or exact == 0 else _odd(exact)
+
+
 def _nearest(exact: Fraction) -> float:
     try:
         return exact.numerator / exact.denominator

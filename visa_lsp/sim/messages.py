@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from visa_lsp.program.message import MemoryKind, Message, MessageError, MessageMemory, message_of
+from visa_lsp.program.message import MemoryKind, Message, MessageError, MessageMemory
 from visa_lsp.program.model import General, RawOperand, Value
 from visa_lsp.sim.memory import Buffer, Space
 from visa_lsp.sim.observers.hooks import MemoryAccess
@@ -31,11 +31,9 @@ _ALL: Final = [np.arange(n) for n in range(65)]
 def value_of(site: Site) -> Message:
     """Return the value of a site's message. Raises KernelFault if its fields have no meaning."""
     try:
-        found = message_of(site.inst)
+        return site.message()
     except MessageError as error:
         raise site.fault(str(error)) from None
-    assert found is not None
-    return found
 
 
 def open_memory(site: Site, memory: MessageMemory) -> Open:

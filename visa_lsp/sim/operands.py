@@ -17,6 +17,7 @@ from visa_lsp.isa import types as ty
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
+from visa_lsp.program.message import message_of, sample_message_of
 from visa_lsp.program.model import (
     Address,
     AddressOf,
@@ -35,6 +36,7 @@ from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.values import DTYPE, immediate, unpack_type
 
 if TYPE_CHECKING:
+    from visa_lsp.program.message import Message, SampleMessage
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 
@@ -130,6 +132,16 @@ class Site:
     def fault(self, message: str) -> KernelFault:
         """Return a KernelFault, to be raised, about this instruction's form."""
         return KernelFault(FaultKind.OPERAND, f"{self.inst.row.mnemonic}: {message}")
+
+    def message(self) -> Message:
+        """Return the value of the instruction's message. Raises MessageError if its fields have no meaning."""
+        found = message_of(self.inst)
+        assert found is not None
+        return found
+
+    def sample_message(self) -> SampleMessage:
+        """Return the value of the instruction's message to the sampler."""
+        return sample_message_of(self.inst, self.code.kernel.variable_type)
 
     # ---- which lanes
 

@@ -132,7 +132,7 @@ def _fetch_as(site: Site, operand: Value, exec_type: ty.DataType) -> Fetch:
     return int_source(site, operand, exec_type, np.dtype("<i8" if exec_type.size < 8 else object))
 
 
-_RELATIONS: Final[tuple[Callable[[Any, Any], Any], ...]] = (
+RELATIONS: Final[tuple[Callable[[Any, Any], Any], ...]] = (
     operator.eq,
     operator.ne,
     operator.gt,
@@ -148,15 +148,20 @@ def compare(site: Site) -> Op:
     Raises KernelFault if the instruction has no relation.
     """
     relop = site.integer("relop")
-    if relop >= len(_RELATIONS):
+    if relop >= len(RELATIONS):
         raise site.fault("the comparison has no relation")
     dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     return store_relation(site, relop, first, second, dst)
 
 
-def store_relation(site: Site, relop: int, first: Value, second: Value, dst: Value) -> Op:
-    """Write the relation of two values, by its code, to a predicate or as all ones and zeros."""
-    relation = _RELATIONS[relop]
+def store_relation(
+    site: Site, relop: int, first: Value, second: Value, dst: Value, *, guarded: bool = False
+) -> Op:
+    """Write the relation of two values, by its code, to a predicate or as all ones and zeros.
+
+    ``guarded``: a predicate of the instruction selects lanes.
+    """
+    relation = RELATIONS[relop]
     exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
     plain = modifier_of(first) is modifier_of(second) is OperandModifier.NONE
     if exec_type.is_float:
@@ -166,7 +171,7 @@ def store_relation(site: Site, relop: int, first: Value, second: Value, dst: Val
         a, b = int_source(site, first, exec_type, native), int_source(site, second, exec_type, native)
     else:
         a, b = _fetch_as(site, first, exec_type), _fetch_as(site, second, exec_type)
-    enable, at, lanes = site.enable(predicate=False), site.control.mask_offset, site.lanes
+    enable, at, lanes = site.enable(predicate=guarded), site.control.mask_offset, site.lanes
     smallest = values.SMALLEST_NORMAL.get(exec_type, 0.0)
 
     def result(f: Frame) -> Array:

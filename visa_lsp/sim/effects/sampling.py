@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import types as ty
-from visa_lsp.program.message import OFFSETS, number, sample_message_of
+from visa_lsp.program.message import OFFSETS, number
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sim import messages
 from visa_lsp.sim.filtering import compare_texels, filter_image, taps
@@ -54,7 +54,7 @@ def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -
 
 def _value_of(site: Site) -> SampleMessage:
     """Return the value of the message, and set its lanes."""
-    message = sample_message_of(site.inst, site.code.kernel.variable_type)
+    message = site.sample_message()
     site.set_control(message.control)
     return message
 

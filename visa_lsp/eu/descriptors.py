@@ -1,0 +1,554 @@
+"""Messages of the machine: a row for each operation of a shared function, from descriptor bits to the message values of texts.
+
+``program.message`` has the values (memory, addresses, elements, registers, atomic update), ``sim`` executes them. Facts about
+descriptors are those that iga prints as words and that an open driver documents (Mesa, ``brw_eu_defines.h``); a
+descriptor without a row is named in the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+
+from visa_lsp.eu.effects import END, barrier_of
+from visa_lsp.eu.model import Direct, MachineInst, Payload, Register
+from visa_lsp.eu.site import MachineSite, Unmodelled, payload
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.message_forms import MemoryUse
+from visa_lsp.program.message import (
+    FLAT,
+    SCRATCH_VARIABLE,
+    SLM_INDEX,
+    STATELESS_INDEXES,
+    Addresses,
+    BlockMessage,
+    Coordinate,
+    ElementMessage,
+    MemoryKind,
+    MessageMemory,
+    SampleMessage,
+    TexelMessage,
+    channels_of,
+)
+from visa_lsp.program.model import General, Immediate, RawOperand
+from visa_lsp.sim.effects.elements import make_element_op
+from visa_lsp.sim.effects.images import make_texel_op
+from visa_lsp.sim.effects.rectangles import make_block_op
+from visa_lsp.sim.effects.sampling import EFFECTS as SAMPLING
+from visa_lsp.sim.group import GLOBAL, SHARED
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.operands import Op
+    from visa_lsp.sim.registers import Frame
+
+READ, WRITE, ATOMIC = MemoryUse.READ, MemoryUse.WRITE, MemoryUse.ATOMIC
+_BINDLESS: Final = 252
+_SCRATCH: Final = MessageMemory(MemoryKind.VARIABLE, SCRATCH_VARIABLE)
+_SHARED: Final = MessageMemory(MemoryKind.SHARED)
+_OWORDS: Final = (1, 1, 2, 4, 8, 16)
+_VECTOR: Final = (1, 2, 3, 4, 8, 16, 32, 64)
+# Bytes in memory and in a lane's register, and whether they lie in its upper half, by the code of the size.
+_SIZES: Final = ((1, 1, False), (2, 2, False), (4, 4, False), (8, 8, False), (1, 4, False), (2, 4, False), (2, 4, True))
+_ADDRESS_TYPES: Final = {1: ty.UW, 2: ty.UD, 3: ty.UQ}
+_LSC_UPDATES: Final = {
+    8: "inc", 9: "dec", 10: "load", 11: "xchg", 12: "add", 13: "sub", 14: "minsint", 15: "maxsint", 16: "min", 17: "max",
+    18: "icas", 19: "fadd", 20: "fsub", 21: "fmin", 22: "fmax", 23: "fcmpwr", 24: "and", 25: "or", 26: "xor",
+}  # fmt: skip
+_UPDATES: Final = {
+    1: "and", 2: "or", 3: "xor", 4: "xchg", 5: "inc", 6: "dec", 7: "add", 8: "sub", 10: "maxsint", 11: "minsint",
+    12: "max", 13: "min", 14: "cmpxchg", 15: "predec",
+}  # fmt: skip
+_FLOAT_UPDATES: Final = {1: "fmax", 2: "fmin", 3: "fcmpwr", 4: "fadd"}
+_SOURCES: Final = {"inc": 0, "dec": 0, "predec": 0, "load": 0, "icas": 2, "cmpxchg": 2, "fcmpwr": 2}
+# Operation of the sampler: its builder and the parameters of its payload.
+_SAMPLES: Final[dict[int, tuple[str, tuple[str, ...], str]]] = {
+    0: ("sample_3d", ("u", "v", "r", "ai"), "f"),
+    1: ("sample_3d", ("bias", "u", "v", "r", "ai"), "f"),
+    2: ("sample_3d", ("lod", "u", "v", "r", "ai"), "f"),
+    3: ("sample_3d", ("ref", "u", "v", "r", "ai"), "f"),
+    7: ("load_3d", ("u", "v", "lod", "r"), "i"),
+    8: ("sample4", ("u", "v", "r", "ai"), "f"),
+    10: ("resinfo", ("lod",), "i"),
+    24: ("sample_3d", ("u", "v", "r", "ai"), "f"),
+    25: ("sample_3d", ("ref", "u", "v", "r", "ai"), "f"),
+    26: ("load_3d", ("u", "v", "r"), "i"),
+}
+
+
+@dataclass(slots=True)
+class Sent:
+    """A message with known descriptors: ``bits`` and ``extended``, and the parts of its payload."""
+
+    site: MachineSite
+    bits: int
+    extended: int
+    address: Payload
+    data: Any
+
+    @property
+    def inst(self) -> MachineInst:
+        """The instruction."""
+        return self.site.machine
+
+    def field(self, low: int, count: int) -> int:
+        """Return bits of the descriptor."""
+        return self.bits >> low & (1 << count) - 1
+
+    @property
+    def header(self) -> int:
+        """The bytes of the header before the addresses."""
+        return self.site.grf if self.bits >> 19 & 1 else 0
+
+    def row(self, cell: int) -> int:
+        """Return the bytes of registers that hold a cell for each lane."""
+        grf = self.site.grf
+        return -(-self.inst.lanes * cell // grf) * grf
+
+
+Build = Callable[[Sent], "Op"]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """An operation of a shared function: ``code`` by which its descriptor names it, None for all codes."""
+
+    function: str
+    code: int | None
+    build: Build
+
+
+def message(site: MachineSite) -> Op:
+    """Return the op of a message. Descriptors in registers are decoded when they are first seen.
+
+    Raises Unmodelled if there is no row for the descriptor.
+    """
+    inst = site.machine
+    if "EOT" in inst.options:
+        return lambda _f: END
+    if inst.op not in ("send", "sends", "sendc"):
+        raise Unmodelled(inst.op)
+    address, data, extended, bits = inst.sources[:4]
+    if not isinstance(address, Payload):
+        raise Unmodelled(f"{inst.name} without payload")
+    gathered = address.register.kind == "s"
+    if gathered:
+        address = Payload(address.register, site.starts["gather"], address.registers, address.offset)
+    known: dict[tuple[int, int], Op] = {}
+
+    def build(bits_value: int, extended_value: int) -> Op:
+        sent = Sent(MachineSite(site.program, inst, site.pc), bits_value, extended_value, address, data)
+        return row_of(sent).build(sent)
+
+    if isinstance(bits, Immediate) and isinstance(extended, Immediate):
+        op = build(bits.bits & 0xFFFFFFFF, extended.bits & 0xFFFFFFFF)
+    else:
+        read_bits, read_extended = site.scalar_of(bits), site.scalar_of(extended)
+
+        def op(f: Frame) -> int | None:
+            key = read_bits(f) & 0xFFFFFFFF, read_extended(f) & 0xFFFFFFFF
+            found = known.get(key)
+            if found is None:
+                with site.program.let_grow():
+                    found = known[key] = build(*key)
+            return found(f)
+
+    return _gather(site, op) if gathered else op
+
+
+def _gather(site: MachineSite, op: Op) -> Op:
+    """Return the op of a message whose registers a scalar register lists, a byte for each."""
+    address = site.machine.sources[0]
+    assert isinstance(address, Payload)
+    first, grf, start = site.starts["s"] + 32 * address.register.number, site.grf, site.starts["gather"]
+    first += 8 * address.register.element
+    count = address.registers or 1
+
+    def gathered(f: Frame) -> int | None:
+        for n, number in enumerate(f.regs[first : first + count].tolist()):
+            f.regs[start + n * grf : start + (n + 1) * grf] = f.regs[number * grf : (number + 1) * grf]
+        return op(f)
+
+    return gathered
+
+
+def row_of(sent: Sent) -> MessageRow:
+    """Return the row of a message. Raises Unmodelled if there is none."""
+    function = sent.inst.subop
+    code = sent.field(0, 6) if function in ("ugm", "ugml", "slm", "tgm") else sent.field(14, 5)
+    code = sent.field(12, 5) if function == "smpl" else code
+    found = _ROWS.get((function, code)) or _ROWS.get((function, None))
+    if found is None:
+        words = f" ({sent.inst.comment})" if sent.inst.comment else ""
+        raise Unmodelled(f"send.{function} operation {code}{words}")
+    return found
+
+
+# ---- the memory of a message
+
+
+def _memory(sent: Sent) -> MessageMemory:
+    """Return the memory that a descriptor names: by a table index for older functions, by an address type for newer ones."""
+    if sent.inst.subop in ("ugm", "ugml", "slm", "tgm"):
+        return _lsc_memory(sent)
+    index = sent.field(0, 8)
+    if index == SLM_INDEX:
+        return _SHARED
+    if index in STATELESS_INDEXES:
+        return FLAT
+    if index == _BINDLESS:
+        return MessageMemory(MemoryKind.STATE, operand=_handle(sent), model="bss")
+    return MessageMemory(MemoryKind.BINDING, index)
+
+
+def _lsc_memory(sent: Sent) -> MessageMemory:
+    kind = sent.field(29, 2)
+    if sent.inst.subop == "slm":
+        return _SHARED
+    if kind == 0:
+        return FLAT
+    if kind == 3:
+        index = sent.extended >> 24 & 255
+        return FLAT if index in STATELESS_INDEXES else MessageMemory(MemoryKind.BINDING, index)
+    if kind == 2:
+        return _SCRATCH
+    return MessageMemory(MemoryKind.STATE, operand=_handle(sent), model="bss")
+
+
+def _handle(sent: Sent) -> Any:
+    """Return the handle of a bindless surface: the extended descriptor."""
+    extended = sent.inst.sources[2]
+    register = sent.inst.surface if isinstance(sent.inst.surface, Register) else None
+    if isinstance(extended, Direct):
+        return extended
+    return register if register is not None else Immediate(ty.UD, sent.extended)
+
+
+# ---- elements
+
+
+def _elements(
+    sent: Sent, use: MemoryUse, address: Addresses, size: int, cell: int, elements: tuple[int, ...], *,
+    single: bool = False, high: bool = False, update: str = "", row_cell: int | None = None,
+) -> Op:  # fmt: skip
+    """Return the op of a message of elements."""
+    site, inst = sent.site, sent.inst
+    type_ = ty.UQ if cell == 8 else ty.UD
+    count = _SOURCES.get(update, 1) if use is ATOMIC else 0
+    step = sent.row(row_cell or cell)
+    if use is READ:
+        data = payload(inst.dst, type_=type_)
+    elif use is WRITE:
+        data = payload(sent.data, type_=type_)
+    else:
+        data = payload(inst.dst, type_=type_)
+    sources = [payload(sent.data, step * n, type_) if n < count else RawOperand(0, 0) for n in range(2)]
+    site.give(data=data, first=sources[0], second=sources[1])
+    site.value = ElementMessage(
+        use, _memory(sent), address, "data", data, size, cell, 2 if high else 0, elements, single,
+        1 if use is not ATOMIC else size, site.control, None, False, update, ("first", "second") if use is ATOMIC else (),
+        use is READ and data.var == 0,
+    )  # fmt: skip
+    return make_element_op(site)
+
+
+def _addresses(sent: Sent, type_: ty.DataType, *, unit: int = 1, after: int | None = None) -> Addresses:
+    start = payload(sent.address, sent.header if after is None else after, type_)
+    return Addresses("address", start, type_, offset=sent.address.offset, unit=unit, wraps=type_ is not ty.UQ)
+
+
+def _lsc(use: MemoryUse, *, quad: bool = False) -> Build:
+    def build(sent: Sent) -> Op:
+        size, cell, high = _SIZES[min(sent.field(9, 3), 6)]
+        type_ = _ADDRESS_TYPES.get(sent.field(7, 2))
+        if type_ is None:
+            raise Unmodelled(f"send.{sent.inst.subop} with address size {sent.field(7, 2)}")
+        if use is ATOMIC:
+            address = _addresses(sent, type_, after=0)
+            return _elements(sent, use, address, size, max(cell, 4), (0,), update=_LSC_UPDATES[sent.field(0, 6)])
+        transposed = bool(sent.bits >> 15 & 1) and not quad
+        elements = channels_of(sent.field(12, 4)) if quad else tuple(range(_VECTOR[sent.field(12, 3)]))
+        address = _addresses(sent, type_, after=0)
+        if not transposed and cell < 4:
+            raise Unmodelled(f"send.{sent.inst.subop} of packed bytes or words")
+        return _elements(sent, use, address, size, cell, elements, single=transposed, high=high)
+
+    return build
+
+
+def _untyped(use: MemoryUse, address: ty.DataType) -> Build:
+    def build(sent: Sent) -> Op:
+        return _elements(sent, use, _addresses(sent, address), 4, 4, channels_of(~sent.field(8, 4) & 15))
+
+    return build
+
+
+def _bytes(use: MemoryUse) -> Build:
+    def build(sent: Sent) -> Op:
+        return _elements(sent, use, _addresses(sent, ty.UD), 1 << sent.field(10, 2), 4, (0,))
+
+    return build
+
+
+def _scattered(use: MemoryUse) -> Build:
+    """Return the builder of scattered messages with 64-bit addresses: bytes side by side, else elements in rows."""
+
+    def build(sent: Sent) -> Op:
+        size, count = (1, 4, 8, 16)[sent.field(8, 2)], 1 << sent.field(10, 2)
+        address = _addresses(sent, ty.UQ)
+        if size == 1:
+            return _elements(sent, use, address, count, 4, (0,))
+        return _elements(sent, use, address, size, size, tuple(range(count)))
+
+    return build
+
+
+def _atomic(address: ty.DataType, updates: dict[int, str]) -> Build:
+    def build(sent: Sent) -> Op:
+        update = updates.get(sent.field(8, 4))
+        if update is None:
+            raise Unmodelled(f"send.{sent.inst.subop} atomic {sent.field(8, 4)}")
+        # Bit 12 tells the size for 64-bit addresses of integers, the SIMD width otherwise.
+        size = 8 if address is ty.UQ and updates is _UPDATES and sent.bits >> 12 & 1 else 4
+        return _elements(sent, ATOMIC, _addresses(sent, address), size, size, (0,), update=update)
+
+    return build
+
+
+def _owords(use: MemoryUse, *, unit: int, address: ty.DataType = ty.UD) -> Build:
+    """Return the builder of blocks of owords, whose address is in the header."""
+
+    def build(sent: Sent) -> Op:
+        words = tuple(range(4 * _OWORDS[min(sent.field(8, 3), 5)]))
+        place = _addresses(sent, address, unit=unit, after=8 if address is ty.UD else 0)
+        return _elements(sent, use, place, 4, 4, words, single=True)
+
+    return build
+
+
+# ---- images
+
+
+def _typed(use: MemoryUse) -> Build:
+    def build(sent: Sent) -> Op:
+        channels, step = channels_of(~sent.field(8, 4) & 15), sent.row(4)
+        return _texels(sent, use, channels, sent.header, step)
+
+    return build
+
+
+def _lsc_typed(use: MemoryUse) -> Build:
+    return lambda sent: _texels(sent, use, channels_of(sent.field(12, 4)), 0, sent.row(4))
+
+
+def _texels(sent: Sent, use: MemoryUse, channels: tuple[int, ...], start: int, step: int) -> Op:
+    site = sent.site
+    length = (sent.address.registers or sent.field(25, 4)) * site.grf
+    places = [start + n * step if start + n * step < length else None for n in range(3)]
+    operands = [RawOperand(0, 0) if at is None else payload(sent.address, at) for at in places]
+    u, v, r = (Coordinate(name, operand) for name, operand in zip("uvr", operands, strict=True))
+    data = payload(sent.inst.dst if use is READ else sent.data)
+    site.give(data=data)
+    site.value = TexelMessage(
+        use, _memory(sent), (u, v, r), ty.D, channels, "data", data, site.control, None
+    )  # fmt: skip
+    return make_texel_op(site)
+
+
+def _sample(sent: Sent) -> Op:
+    """Return the op of a message to the sampler. Its parameters go on from the first to the second part of the payload."""
+    code, site, grf = sent.field(12, 5), sent.site, sent.site.grf
+    if code not in _SAMPLES:
+        raise Unmodelled(f"send.smpl operation {code}")
+    name, parameters, letter = _SAMPLES[code]
+    half = bool(sent.bits >> 29 & 1)
+    kind = f"<{letter}{2 if half else 4}"
+    step, start = sent.row(2 if half else 4), sent.header
+    first = (sent.address.registers or sent.field(25, 4)) * grf - start
+    operands = []
+    second = sent.data.registers * grf if isinstance(sent.data, Payload) and sent.data.registers else 0
+    for n, parameter in enumerate(parameters):
+        at = n * step
+        if at < first:
+            operands.append((parameter, payload(sent.address, start + at), kind))
+        elif at - first < second:
+            operands.append((parameter, payload(sent.data, at - first), kind))
+        else:
+            operands.append((parameter, RawOperand(0, 0), kind))
+    channels: tuple[int, ...] = (0, 1, 2, 3)
+    if start:  # the header's second dword has a bit for each channel that is not returned
+        channels = _returned(sent)
+    data = payload(sent.inst.dst, type_=ty.HF if sent.bits >> 30 & 1 else ty.F)
+    if isinstance(sent.inst.dst, Payload):
+        registers = sent.inst.dst.registers or sent.field(20, 5)
+        channels = channels[: max(1, registers * grf // sent.row(2 if sent.bits >> 30 & 1 else 4))]
+    site.value = SampleMessage(
+        _memory(sent), sent.field(8, 4), 0, tuple(operands), channels, 0 if name == "sample4" else -1, data, site.control,
+        None, null_mask=False,
+    )  # fmt: skip
+    return SAMPLING[name](site)
+
+
+def _returned(sent: Sent) -> tuple[int, ...]:
+    """Return all channels; headers of compiled kernels only carry the sampler's state."""
+    del sent
+    return (0, 1, 2, 3)
+
+
+def _media_block(use: MemoryUse) -> Build:
+    """Return the builder of rectangles of bytes; corner and size are in the header, so that it runs when they are known."""
+
+    def build(sent: Sent) -> Op:
+        known: dict[int, Op] = {}
+        header = sent.address.start
+
+        def op(f: Frame) -> int | None:
+            shape = f.word(header + 8) & 0x003F003F
+            if shape not in known:
+                with sent.site.program.let_grow():
+                    known[shape] = _rectangle(sent, use, (shape & 63) + 1, (shape >> 16) + 1)
+            return known[shape](f)
+
+        return op
+
+    return build
+
+
+def _rectangle(sent: Sent, use: MemoryUse, width: int, height: int) -> Op:
+    site, header = MachineSite(sent.site.program, sent.inst, sent.site.pc), sent.address.start
+    data = payload(sent.inst.dst if use is READ else sent.data)
+    site.give(data=data, x=RawOperand(1, header), y=RawOperand(1, header + 4))
+    site.value = BlockMessage(
+        use,
+        _memory(sent),
+        ("x", "y"),
+        (0, 0),
+        1,
+        width,
+        height,
+        1,
+        False,
+        False,
+        False,
+        "data",
+        data,
+        None,
+        site.control,
+    )
+    return make_block_op(site)
+
+
+def _matrix(use: MemoryUse) -> Build:
+    """Return the builder of blocks of a matrix in flat memory, whose description is in one register."""
+
+    def build(sent: Sent) -> Op:
+        known: dict[int, Op] = {}
+        at = sent.address.start + 28
+
+        def op(f: Frame) -> int | None:
+            shape = f.word(at)
+            if shape not in known:
+                with sent.site.program.let_grow():
+                    known[shape] = _block(sent, use, shape)
+            return known[shape](f)
+
+        return op
+
+    return build
+
+
+def _block(sent: Sent, use: MemoryUse, shape: int) -> Op:
+    site = MachineSite(sent.site.program, sent.inst, sent.site.pc)
+    data = payload(sent.inst.dst if use is READ else sent.data)
+    site.give(data=data, addr0=General(sent.address.start, 0, 0, None))  # type: ignore[arg-type]
+    size = _SIZES[min(sent.field(9, 3), 6)][0]
+    site.value = BlockMessage(
+        use, FLAT, (), (0, 0), size, (shape & 255) + 1, (shape >> 8 & 255) + 1, (shape >> 16 & 15) + 1,
+        bool(sent.bits >> 15 & 1), bool(sent.bits >> 7 & 1), False, "data", data, None, site.control, described=True,
+    )  # fmt: skip
+    return make_block_op(site)
+
+
+# ---- fences, barriers
+
+
+def _fence(sent: Sent) -> Op:
+    memories = (SHARED,) if sent.inst.subop == "slm" or (sent.bits & 255) == SLM_INDEX else (GLOBAL,)
+
+    def op(f: Frame) -> None:
+        assert f.thread is not None
+        f.thread.machine.announce_fence(f.thread, memories)
+
+    return op
+
+
+def _gateway(sent: Sent) -> Op:
+    """Return the op of a signal of a barrier: its number and its role are in the payload."""
+    at, role_at = sent.address.start + 8, sent.address.start + 9
+    operation = sent.field(0, 3)
+    if operation != 4:
+        raise Unmodelled(f"send.gtwy operation {operation}")
+
+    def op(f: Frame) -> None:
+        thread = f.thread
+        assert thread is not None
+        number = int(f.regs[at]) & 31
+        barrier = barrier_of(thread, number)
+        if number:
+            counts = f.word(at)
+            barrier.producers, barrier.expected = counts >> 16 & 255, counts >> 24 & 255
+        role = int(f.regs[role_at]) >> 6 & 3 if number else 0
+        thread.machine.announce_barrier(thread)
+        thread.group.signalled[thread.number, number] = barrier.generation
+        thread.machine.announce_arrival(thread, barrier)
+        barrier.signal(produces=role != 2, consumes=role != 1)
+
+    return op
+
+
+def _rows() -> tuple[MessageRow, ...]:
+    lsc = [
+        MessageRow(function, code, build)
+        for function in ("ugm", "ugml", "slm")
+        for code, build in (
+            (0, _lsc(READ)), (4, _lsc(WRITE)), (2, _lsc(READ, quad=True)), (6, _lsc(WRITE, quad=True)),
+            (3, _matrix(READ)), (7, _matrix(WRITE)), (31, _fence), *((code, _lsc(ATOMIC)) for code in _LSC_UPDATES),
+        )
+    ]  # fmt: skip
+    return (
+        *lsc,
+        MessageRow("tgm", 2, _lsc_typed(READ)),
+        MessageRow("tgm", 6, _lsc_typed(WRITE)),
+        MessageRow("tgm", 31, _fence),
+        MessageRow("tgm", 3, _media_block(READ)),
+        MessageRow("tgm", 7, _media_block(WRITE)),
+        MessageRow("dc0", 0, _owords(READ, unit=16)),
+        MessageRow("dc0", 1, _owords(READ, unit=1)),
+        MessageRow("dc0", 8, _owords(WRITE, unit=16)),
+        MessageRow("dc0", 4, _bytes(READ)),
+        MessageRow("dc0", 12, _bytes(WRITE)),
+        MessageRow("dc0", 7, _fence),
+        MessageRow("dc1", 1, _untyped(READ, ty.UD)),
+        MessageRow("dc1", 9, _untyped(WRITE, ty.UD)),
+        MessageRow("dc1", 0x11, _untyped(READ, ty.UQ)),
+        MessageRow("dc1", 0x19, _untyped(WRITE, ty.UQ)),
+        MessageRow("dc1", 0x10, _scattered(READ)),
+        MessageRow("dc1", 0x1A, _scattered(WRITE)),
+        MessageRow("dc1", 2, _atomic(ty.UD, _UPDATES)),
+        MessageRow("dc1", 0x12, _atomic(ty.UQ, _UPDATES)),
+        MessageRow("dc1", 0x1B, _atomic(ty.UD, _FLOAT_UPDATES)),
+        MessageRow("dc1", 0x1D, _atomic(ty.UQ, _FLOAT_UPDATES)),
+        MessageRow("dc1", 0x14, _owords(READ, unit=1, address=ty.UQ)),
+        MessageRow("dc1", 0x15, _owords(WRITE, unit=1, address=ty.UQ)),
+        MessageRow("dc1", 4, _media_block(READ)),
+        MessageRow("dc1", 10, _media_block(WRITE)),
+        MessageRow("dc1", 5, _typed(READ)),
+        MessageRow("dc1", 13, _typed(WRITE)),
+        MessageRow("smpl", None, _sample),
+        MessageRow("gtwy", None, _gateway),
+    )
+
+
+ROWS: Final = _rows()
+_ROWS: Final = {(row.function, row.code): row for row in ROWS}

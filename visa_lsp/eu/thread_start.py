@@ -1,0 +1,68 @@
+"""The first registers of threads of machine code, from those of a text's launch.
+
+Up to Xe-LP hardware fills r0, the local ids and the arguments, as the inputs of texts have them. Later it fills r0 and the
+inline arguments; the code loads the rest from the memory that r0.0 names, arguments first, then the ids of each thread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from visa_lsp.eu.machine import ThreadStart
+from visa_lsp.sim.launch.layout import LaunchLayout, align
+from visa_lsp.sim.memory import Buffer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.launch.prepare import PreparedLaunch
+
+BASE: Final = 0x10000  # of the payload in memory, below all buffers
+_LAST_IN_REGISTERS: Final = 120  # generation of TGLLP
+_ARGUMENT_BYTES: Final = 32  # arguments in memory take a multiple of
+_SLACK: Final = 4096  # because blocks are loaded whole
+_SCRATCH: Final = 0x00F0_0000  # r0.5 names the scratch space of the thread
+
+
+def thread_starts(
+    prepared: PreparedLaunch, info: KernelInfo | None, platform: Platform
+) -> Callable[[tuple[int, int, int], int], ThreadStart]:
+    """Return a function for the first registers of a thread. Adds the memory of payloads to that of the launch."""
+    dispatch, grf = prepared.dispatch, platform.grf_bytes
+
+    def registers(group: tuple[int, int, int], number: int) -> ThreadStart:
+        data = bytearray(dispatch.shape(group).payload(group, number))
+        data[20:24] = _SCRATCH.to_bytes(4, "little")
+        return ThreadStart(bytes(data))
+
+    if platform.generation <= _LAST_IN_REGISTERS:
+        return registers
+    most = max(dispatch.threads_per_group, 1)
+    sample = dispatch.payload((0, 0, 0), 0)
+    ids, inline, cross_start = 0, 0, grf
+    if info is not None:
+        layout = LaunchLayout.of(info, prepared.geometry, platform)
+        ids, inline, cross_start = layout.cross_start - grf, layout.inline_bytes, layout.cross_start
+    inline_row = align(inline, grf) if inline else 0
+    end = max((a.offset + a.size for a in info.payload), default=0) if info else len(sample) - grf
+    loaded = max(0, align(end, _ARGUMENT_BYTES) - inline)
+    memory = Buffer("the payload of the threads", np.zeros(loaded + most * ids + _SLACK, np.uint8), BASE)
+    memory.private = True
+    dispatch.memory.add(memory)
+
+    def from_memory(group: tuple[int, int, int], number: int) -> ThreadStart:
+        data = registers(group, number).registers
+        rest = np.frombuffer(data[cross_start + inline_row :], np.uint8)[:loaded]
+        memory.data[: rest.size] = rest
+        first = loaded + number * ids
+        memory.data[first : first + ids] = np.frombuffer(data[grf : grf + ids], np.uint8)
+        start = bytearray(data[:grf])
+        start[:4] = BASE.to_bytes(4, "little")
+        start[8:12] = (number & 0xFF).to_bytes(4, "little")
+        return ThreadStart(bytes(start) + data[cross_start : cross_start + inline_row])
+
+    return from_memory
