@@ -175,6 +175,7 @@ class MachineInst:
     addressing: str = ""  # of a message: flat, bti, ss, bss
     reads: tuple[tuple[int, int], ...] = ()
     writes: tuple[tuple[int, int], ...] = ()
+    line: int = -1  # of the text, from 0
 
     @property
     def is_message(self) -> bool:

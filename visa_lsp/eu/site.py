@@ -53,6 +53,10 @@ class MachineFrame(Frame):
 
     __slots__ = ("precise", "scalar_places", "wide")
 
+    def __init__(self, code: Code) -> None:
+        super().__init__(code)
+        self.lie_in(self.regs)
+
     def reset(self) -> None:
         """Set the initial state, with all registers zero."""
         self.wide: Array = np.zeros(64, np.int64)
