@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-
 from visa_lsp.eu.effects import END, barrier_of
 from visa_lsp.eu.model import Direct, MachineInst, Payload, Register
 from visa_lsp.eu.site import MachineSite, Unmodelled, payload
@@ -58,7 +57,7 @@ _LSC_UPDATES: Final = {
 }  # fmt: skip
 _UPDATES: Final = {
     1: "and", 2: "or", 3: "xor", 4: "xchg", 5: "inc", 6: "dec", 7: "add", 8: "sub", 10: "maxsint", 11: "minsint",
-    12: "max", 13: "min", 14: "cmpxchg", 15: "predec",
+    12: "max", 13: "min", 14: "icas", 15: "predec",
 }  # fmt: skip
 _FLOAT_UPDATES: Final = {1: "fmax", 2: "fmin", 3: "fcmpwr", 4: "fadd"}
 _SOURCES: Final = {"inc": 0, "dec": 0, "predec": 0, "load": 0, "icas": 2, "cmpxchg": 2, "fcmpwr": 2}
@@ -100,6 +99,22 @@ class Sent:
     def header(self) -> int:
         """The bytes of the header before the addresses."""
         return self.site.grf if self.bits >> 19 & 1 else 0
+
+    @property
+    def length(self) -> int:
+        """The bytes of the payload: both parts, which follow one another."""
+        return self.first + (self.data.registers or 0 if isinstance(self.data, Payload) else 0) * self.site.grf
+
+    @property
+    def first(self) -> int:
+        """The bytes of the first part of the payload."""
+        return (self.address.registers or self.field(25, 4)) * self.site.grf
+
+    def part(self, at: int, type_: ty.DataType = ty.UD) -> RawOperand:
+        """Return the registers at a byte of the payload; the null register behind its end."""
+        if at < self.first:
+            return payload(self.address, at, type_)
+        return payload(self.data, at - self.first, type_) if at < self.length else RawOperand(0, 0)
 
     def row(self, cell: int) -> int:
         """Return the bytes of registers that hold a cell for each lane."""
@@ -344,11 +359,13 @@ def _lsc_typed(use: MemoryUse) -> Build:
 
 def _texels(sent: Sent, use: MemoryUse, channels: tuple[int, ...], start: int, step: int) -> Op:
     site = sent.site
-    length = (sent.address.registers or sent.field(25, 4)) * site.grf
-    places = [start + n * step if start + n * step < length else None for n in range(3)]
-    operands = [RawOperand(0, 0) if at is None else payload(sent.address, at) for at in places]
+    data = payload(sent.inst.dst)
+    count = (sent.length - start) // step
+    if use is not READ:
+        count -= len(channels)
+        data = sent.part(start + count * step)
+    operands = [sent.part(start + n * step) if n < count else RawOperand(0, 0) for n in range(3)]
     u, v, r = (Coordinate(name, operand) for name, operand in zip("uvr", operands, strict=True))
-    data = payload(sent.inst.dst if use is READ else sent.data)
     site.give(data=data)
     site.value = TexelMessage(
         use, _memory(sent), (u, v, r), ty.D, channels, "data", data, site.control, None
@@ -365,17 +382,7 @@ def _sample(sent: Sent) -> Op:
     half = bool(sent.bits >> 29 & 1)
     kind = f"<{letter}{2 if half else 4}"
     step, start = sent.row(2 if half else 4), sent.header
-    first = (sent.address.registers or sent.field(25, 4)) * grf - start
-    operands = []
-    second = sent.data.registers * grf if isinstance(sent.data, Payload) and sent.data.registers else 0
-    for n, parameter in enumerate(parameters):
-        at = n * step
-        if at < first:
-            operands.append((parameter, payload(sent.address, start + at), kind))
-        elif at - first < second:
-            operands.append((parameter, payload(sent.data, at - first), kind))
-        else:
-            operands.append((parameter, RawOperand(0, 0), kind))
+    operands = [(parameter, sent.part(start + n * step), kind) for n, parameter in enumerate(parameters)]
     channels: tuple[int, ...] = (0, 1, 2, 3)
     if start:  # the header's second dword has a bit for each channel that is not returned
         channels = _returned(sent)

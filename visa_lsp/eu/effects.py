@@ -17,7 +17,7 @@ from visa_lsp.eu.site import MachineFrame, Unmodelled
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, S1, Expr, word
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import Immediate, PredicateOperand
+from visa_lsp.program.model import Immediate
 from visa_lsp.sim import exact, values
 from visa_lsp.sim.effects import matrix, moves, sync
 from visa_lsp.sim.faults import FaultKind, KernelFault
@@ -154,15 +154,19 @@ def compare(site: MachineSite) -> Op:
         raise Unmodelled(f"cmp with condition {inst.condition}")
     a: Any = first
     b: Any = second
-    to_flags = moves.store_relation(site, relation, a, b, PredicateOperand(inst.flag), guarded=True)
-    if not isinstance(inst.dst, Direct) or inst.dst.start < 0:
-        return to_flags
-    dst: Any = inst.dst
-    to_register = moves.store_relation(site, relation, a, b, dst, guarded=True)
+    result, enable = moves.relation_of(site, relation, a, b), site.enable()
+    flag, at, lanes, full = inst.flag, inst.offset, site.lanes, site.full
+    writes = isinstance(inst.dst, Direct) and inst.dst.start >= 0
+    store, ones = (site.write(inst.dst), moves.all_ones(site.operand_type(inst.dst))) if writes else (None, None)
 
     def op(f: Frame) -> None:
-        to_flags(f)
-        to_register(f)
+        mask = enable(f)
+        if not mask:
+            return
+        found = result(f)
+        set_predicate(f, flag, at, mask, moves.relation_bits(found, lanes, full))
+        if store is not None and ones is not None:
+            store(f, mask, ones(found))
 
     return op
 

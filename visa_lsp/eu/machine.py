@@ -15,17 +15,17 @@ import numpy as np
 
 from visa_lsp.eu import effects
 from visa_lsp.eu.descriptors import message
-from visa_lsp.eu.model import MachineCode, MachineInst
 from visa_lsp.eu.site import MachineFrame, MachineProgram, MachineSite, Unmodelled
 from visa_lsp.eu.table import row_of
-from visa_lsp.sim.interp import Thread
 from visa_lsp.sim.machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from visa_lsp.eu.model import MachineCode, MachineInst
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
     from visa_lsp.sim.group import ThreadGroup
+    from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.operands import Op
     from visa_lsp.sim.registers import Frame

@@ -96,7 +96,9 @@ class StoreLog(Observer):
         self.is_full = self._bytes > MAX_LOGGED_BYTES
         thread = access.thread
         frame = thread.frame
-        numbers = np.array([-1 if (n := frame.code.lane(frame.pc, int(lane))) is None else n for lane in lanes.tolist()])
+        numbers = np.array(
+            [-1 if (n := frame.code.lane(frame.pc, int(lane))) is None else n for lane in lanes.tolist()]
+        )
         record = StoreRecord(frame.pc, at, access.size, numbers, None if values is None else values.copy())
         self.threads.setdefault((thread.group.id, thread.number), []).append(record)
 

@@ -154,13 +154,39 @@ def compare(site: Site) -> Op:
     return store_relation(site, relop, first, second, dst)
 
 
-def store_relation(
-    site: Site, relop: int, first: Value, second: Value, dst: Value, *, guarded: bool = False
-) -> Op:
-    """Write the relation of two values, by its code, to a predicate or as all ones and zeros.
+def store_relation(site: Site, relop: int, first: Value, second: Value, dst: Value) -> Op:
+    """Write the relation of two values, by its code, to a predicate or as all ones and zeros."""
+    result, enable = relation_of(site, relop, first, second), site.enable(predicate=False)
+    if isinstance(dst, PredicateOperand):
+        var, at, full, lanes = dst.var, site.control.mask_offset, site.full, site.lanes
 
-    ``guarded``: a predicate of the instruction selects lanes.
-    """
+        def to_predicate(f: Frame) -> None:
+            mask = enable(f)
+            set_predicate(f, var, at, mask, relation_bits(result(f), lanes, full))
+
+        return to_predicate
+    store, ones = site.write(dst), all_ones(site.operand_type(dst))
+    return lambda f: store(f, enable(f), ones(result(f)))
+
+
+def relation_bits(lanes_: Array, lanes: int, full: int) -> int:
+    """Return the bits of a relation, of one element or of one per lane."""
+    return (full if lanes_[0] else 0) if lanes_.size == 1 and lanes > 1 else mask_bits(lanes_)
+
+
+def all_ones(type_: ty.DataType) -> Callable[[Array], Array]:
+    """Return a function from a relation to all ones and zeros in a type."""
+    bits_type = np.dtype(f"<u{type_.size}")
+
+    def ones(lanes_: Array) -> Array:
+        bits = np.where(lanes_, bits_type.type(0) - bits_type.type(1), bits_type.type(0)).astype(bits_type)
+        return np.asarray(bits.view(values.DTYPE[type_]))
+
+    return ones
+
+
+def relation_of(site: Site, relop: int, first: Value, second: Value) -> Fetch:
+    """Return a function for the relation of two values, by its code, as booleans."""
     relation = RELATIONS[relop]
     exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
     plain = modifier_of(first) is modifier_of(second) is OperandModifier.NONE
@@ -171,7 +197,6 @@ def store_relation(
         a, b = int_source(site, first, exec_type, native), int_source(site, second, exec_type, native)
     else:
         a, b = _fetch_as(site, first, exec_type), _fetch_as(site, second, exec_type)
-    enable, at, lanes = site.enable(predicate=guarded), site.control.mask_offset, site.lanes
     smallest = values.SMALLEST_NORMAL.get(exec_type, 0.0)
 
     def result(f: Frame) -> Array:
@@ -180,25 +205,7 @@ def store_relation(
             x, y = values.flush(x, smallest), values.flush(y, smallest)
         return np.asarray(relation(x, y))
 
-    if isinstance(dst, PredicateOperand):
-        var, full = dst.var, site.full
-
-        def to_predicate(f: Frame) -> None:
-            mask = enable(f)
-            lanes_ = result(f)
-            bits = (full if lanes_[0] else 0) if lanes_.size == 1 and lanes > 1 else mask_bits(lanes_)
-            set_predicate(f, var, at, mask, bits)
-
-        return to_predicate
-    store = site.write(dst)
-    type_ = site.operand_type(dst)
-    bits_type = np.dtype(f"<u{type_.size}")
-
-    def to_general(f: Frame) -> None:
-        ones = np.where(result(f), bits_type.type(0) - bits_type.type(1), bits_type.type(0)).astype(bits_type)
-        store(f, enable(f), ones.view(values.DTYPE[type_]))
-
-    return to_general
+    return result
 
 
 def setp(site: Site) -> Op:
