@@ -39,6 +39,7 @@ END: Final = -1
 WAIT: Final = -2
 _I8: Final = np.dtype("<i8")
 _RELATIONS: Final = ("eq", "ne", "gt", "ge", "lt", "le")
+_OLDER_GRF: Final = 32  # bytes of a register before Xe-HPC
 _EXTRA_BITS: Final = 13  # of the mantissa of a macro's intermediate results, beyond those of the type
 
 
@@ -199,13 +200,16 @@ def _own_sign(site: MachineSite, operand: Any) -> Callable[[Frame], Array]:
 
 
 def high_multiply(site: MachineSite) -> Op:
-    """Add the product with the upper words to the accumulator; take the upper dword, or the lower one without ``AccWrEn``."""
+    """Add the product with the upper words to the accumulator, and take the upper dword.
+
+    ``macl`` takes the lower one; before Xe-HPC, where it is no opcode of its own, ``mach`` without ``AccWrEn`` does.
+    """
     inst, dst = site.machine, site.machine.dst
     if not isinstance(dst, Direct) or dst.type.size != 4:
         raise Unmodelled(f"{inst.op} with another type than a dword")
     a, b = (_own_sign(site, s) for s in inst.sources[:2])
     enable, store, lanes = site.enable(), site.write(dst), site.lanes
-    takes_high = inst.op == "mach" and "AccWrEn" in inst.options
+    takes_high = inst.op == "mach" and ("AccWrEn" in inst.options or site.grf > _OLDER_GRF)
     kind = values.DTYPE[dst.type]
     acc = site.program.view(site.starts["acc"], np.dtype("<u4"), (lanes,), (4,))
 

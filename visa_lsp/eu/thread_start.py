@@ -12,6 +12,7 @@ import numpy as np
 
 from visa_lsp.eu.machine import ThreadStart
 from visa_lsp.sim.launch.layout import LaunchLayout, align
+from visa_lsp.sim.machine import SCRATCH_BYTES
 from visa_lsp.sim.memory import Buffer
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ BASE: Final = 0x10000  # of the payload in memory, below all buffers
 _LAST_IN_REGISTERS: Final = 120  # generation of TGLLP
 _ARGUMENT_BYTES: Final = 32  # arguments in memory take a multiple of
 _SLACK: Final = 4096  # because blocks are loaded whole
-_SCRATCH: Final = 0x00F0_0000  # r0.5 names the scratch space of the thread
+_SCRATCH: Final = 0x0100_0000  # of the scratch space of the first thread, which r0.5 names
 
 
 def thread_starts(
@@ -34,14 +35,18 @@ def thread_starts(
     """Return a function for the first registers of a thread. Adds the memory of payloads to that of the launch."""
     dispatch, grf = prepared.dispatch, platform.grf_bytes
 
+    most = max(dispatch.threads_per_group, 1)
+    scratch = Buffer("the scratch space of the threads", np.zeros(most * SCRATCH_BYTES, np.uint8), _SCRATCH)
+    scratch.private = True
+    dispatch.memory.add(scratch)
+
     def registers(group: tuple[int, int, int], number: int) -> ThreadStart:
         data = bytearray(dispatch.shape(group).payload(group, number))
-        data[20:24] = _SCRATCH.to_bytes(4, "little")
+        data[20:24] = (_SCRATCH + number * SCRATCH_BYTES).to_bytes(4, "little")
         return ThreadStart(bytes(data))
 
     if platform.generation <= _LAST_IN_REGISTERS:
         return registers
-    most = max(dispatch.threads_per_group, 1)
     sample = dispatch.payload((0, 0, 0), 0)
     ids, inline, cross_start = 0, 0, grf
     if info is not None:
