@@ -48,6 +48,12 @@ _STYLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         (r"#\d+", _BLUE),
         (r"\A.*? = ", _BOLD),
     ),
+    "verify": (
+        (r": different$|\bhazards?\b", _RED),
+        (r"\bequal at\b|\bno hazard at\b", _GREEN),
+        (r"\bnot judged\b|^  unneeded wait", _YELLOW),
+        _PLACE,
+    ),
     "gen": ((r"^(?:kernel|function|==) .*", _BOLD), (r"//.*", _DIM), (r"^ {12}[^/\n]*", _CYAN)),
     "read": (
         (r"//.*", _DIM),

@@ -60,6 +60,11 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
             "compare with the run of another program and print JSON",
         ),
     ),
+    "visa-lsp verify": (
+        ("visa-lsp verify saxpy.visaasm", "finalize a text, run both and compare every store"),
+        ("visa-lsp verify built/ --format json", "verify every text of a folder and print JSON"),
+        ("visa-lsp verify saxpy.zebin --hazards --slack", "watch the scoreboard only, and list unneeded waits"),
+    ),
     "visa-lsp gen": (
         ("visa-lsp gen saxpy.visaasm", "print the machine code of each line (with Intel's finalizer)"),
         ("visa-lsp gen saxpy.visaasm --html saxpy.html", "write an HTML page with both side by side"),

@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "compare-runs": "run two programs at many sizes and find the smallest launch where they differ",
     "why": "explain how a value of a run, or a fault, came about",
     "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
+    "verify": "run machine code beside its text and compare (needs Intel's iga64)",
     "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
     "import": "write a captured enqueue of a real machine as a launch file (needs Intel's ocloc)",
     "zeinfo": "check ze_info, also against the kernels, or generate it",
@@ -96,6 +97,12 @@ def _gen() -> Command:
     from visa_lsp.cli.gen import add_arguments, gen_command
 
     return add_arguments, gen_command
+
+
+def _verify() -> Command:
+    from visa_lsp.cli.verify import add_arguments, verify_command
+
+    return add_arguments, verify_command
 
 
 def _compile() -> Command:
@@ -180,6 +187,7 @@ LOADERS: Final = {
     "compare-runs": _compare_runs,
     "why": _why,
     "gen": _gen,
+    "verify": _verify,
     "compile": _compile,
     "import": _import,
     "zeinfo": _zeinfo,

@@ -283,14 +283,14 @@ def _table(formula: str) -> int:
 
     def parse(level: int) -> int:
         if level == 3:
-            token = tokens.pop(0)
-            if token == "~":
+            word_ = tokens.pop(0)
+            if word_ == "~":
                 return ~parse(3) & 0xFF
-            if token == "(":
+            if word_ == "(":
                 found = parse(0)
                 tokens.pop(0)
                 return found
-            return columns[token]
+            return columns[word_]
         found = parse(level + 1)
         while tokens and tokens[0] == "|^&"[level]:
             tokens.pop(0)

@@ -48,6 +48,16 @@ class ThreadStart:
     registers: bytes
 
 
+def compile_op(site: MachineSite) -> Op:
+    """Return the op of an instruction by its row. Raises Unmodelled if it has none."""
+    row = row_of(site.machine.op, site.machine.subop)
+    if row is None:
+        raise Unmodelled(site.machine.name)
+    if row.meaning == "message":
+        return message(site)
+    return effects.EFFECTS[row.meaning](site) if isinstance(row.meaning, str) else effects.compute(site, row.meaning)
+
+
 class MachineOfCode(Machine):
     """A run of machine code. ``start_of`` returns the first registers of a thread of a group."""
 
@@ -68,15 +78,7 @@ class MachineOfCode(Machine):
 
     def _op_of(self, site: MachineSite) -> Op:
         inst = site.machine
-        row = row_of(inst.op, inst.subop)
-        if row is None:
-            raise Unmodelled(inst.name)
-        if row.meaning == "message":
-            op = message(site)
-        elif isinstance(row.meaning, str):
-            op = effects.EFFECTS[row.meaning](site)
-        else:
-            op = effects.compute(site, row.meaning)
+        op = compile_op(site)
         if not self.watchers:
             return op
         tell = [watcher.before for watcher in self.watchers]
@@ -137,13 +139,11 @@ class MachineOfCode(Machine):
 
 def unmodelled_in(code: MachineCode) -> dict[str, int]:
     """Return what of the code has no meaning here, with counts, reached or not; descriptors in registers are not judged."""
-    program = MachineProgram(code, lambda _site: lambda _f: None)
-    probe = MachineOfCode.__new__(MachineOfCode)
-    probe.watchers = ()
+    program = MachineProgram(code, compile_op)
     found: Counter[str] = Counter()
     for inst in code.instructions:
         try:
-            probe._op_of(MachineSite(program, inst, inst.index))
+            compile_op(MachineSite(program, inst, inst.index))
         except Unmodelled as missing:
             found[missing.what] += 1
         except Exception as error:  # noqa: BLE001 - a damaged instruction is named, too

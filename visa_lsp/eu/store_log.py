@@ -102,6 +102,15 @@ class StoreLog(Observer):
         record = StoreRecord(frame.pc, at, access.size, numbers, None if values is None else values.copy())
         self.threads.setdefault((thread.group.id, thread.number), []).append(record)
 
+    def last_at(self, address: int) -> tuple[ThreadKey, StoreSide] | None:
+        """Return the last recorded message to a byte, with its thread."""
+        for key in reversed(self.threads):
+            for record in reversed(self.threads[key]):
+                rows = np.flatnonzero((record.at <= address) & (address < record.at + record.size))
+                if rows.size:
+                    return key, _side_of(record, int(rows[-1]))
+        return None
+
 
 def find_difference(text: StoreLog, code: StoreLog) -> StoreDifference | None:
     """Return the first difference of two runs in the order of threads; None if every thread stores the same."""
@@ -156,7 +165,10 @@ def _by_byte(records: Sequence[StoreRecord]) -> tuple[Array, Array, Array, Array
 
 
 def _side(records: Sequence[StoreRecord], bytes_: tuple[Array, Array, Array, Array], at: int) -> StoreSide:
-    record, row = records[int(bytes_[2][at])], int(bytes_[3][at])
+    return _side_of(records[int(bytes_[2][at])], int(bytes_[3][at]))
+
+
+def _side_of(record: StoreRecord, row: int) -> StoreSide:
     lane = int(record.lanes[row]) if row < record.lanes.size else -1
     value = None if record.values is None else record.values[row].tobytes()
     return StoreSide(record.instruction, lane if lane >= 0 else None, int(record.at[row]), value)

@@ -18,6 +18,7 @@ from visa_lsp.toolchain.process import ToolError, run_program
 PROGRAM: Final = "iga64"
 SECONDS: Final = 30.0
 _CODE: Final = "code.bin"
+_LISTING: Final = "listing.asm"
 _VERSION: Final = "2.0"
 _ADVICE: Final = "`verify` needs the iga64 of a compiler of 2024 or later (Debian and Ubuntu: package libigc2-tools); put it on PATH or name it with --iga PATH"
 # The assembler's names of platforms.
@@ -99,6 +100,21 @@ def disassemble(command: tuple[str, ...], code: bytes, platform: str, seconds: f
         raise ToolError(f"{PROGRAM} cannot read the machine code: {words[:200]}")
     texts = tuple(line.partition("*/")[2].strip() for line in lines if line.startswith("/* ["))
     return Disassembly(name, tuple(e for e in elements if isinstance(e, dict)), texts)
+
+
+def assemble(command: tuple[str, ...], listing: str, platform: str, seconds: float = SECONDS) -> bytes:
+    """Return the machine code of a listing of the finalizer. Raises ToolError if the assembler refuses it."""
+    name = _NAMES.get(platform)
+    if name is None:
+        raise ToolError(f"machine code of {platform} is not assembled; known platforms: {', '.join(_NAMES)}")
+    with temporary_folder() as folder:
+        (folder / _LISTING).write_text(listing + "\n", "utf-8", "replace")
+        ran = run_program([*command, "-a", "-q", f"-p={name}", "-o", _CODE, _LISTING], folder, seconds)
+        made = folder / _CODE
+        if ran.failure or not made.is_file():
+            words = next((line.strip() for line in ran.said.splitlines() if "error" in line), ran.failure)
+            raise ToolError(f"{PROGRAM} cannot assemble the listing: {words[:200]}")
+        return made.read_bytes()
 
 
 def _read(path: Path) -> str:

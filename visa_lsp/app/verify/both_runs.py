@@ -1,0 +1,292 @@
+"""Runs a text and its machine code on the same launches and compares every store and the memory after the run.
+
+The launch file beside the text decides; without one, launches are generated as for `run`: the likeliest one, the one whose
+counts do not divide, and one whose last thread has inactive lanes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch import runner
+from visa_lsp.app.launch.init import launch_text
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.program_info import kernel_info
+from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
+from visa_lsp.app.verify.verify_report import Answer, FirstDifference, HazardReport, KernelVerdict
+from visa_lsp.eu.machine import MachineOfCode, unmodelled_in
+from visa_lsp.eu.store_log import StoreDifference, StoreLog, StoreSide, find_difference
+from visa_lsp.eu.thread_start import thread_starts
+from visa_lsp.sim.faults import Fault, FaultKind
+from visa_lsp.sim.launch.config import LaunchError
+from visa_lsp.sim.launch.prepare import with_budget
+from visa_lsp.sim.machine import Machine
+from visa_lsp.text import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.launch.proposal import Proposal
+    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.eu.machine import Watcher
+    from visa_lsp.eu.model import MachineCode
+    from visa_lsp.sim.dispatch import RunResult
+    from visa_lsp.sim.memory import Buffer
+
+TEXT_STEPS: Final = 2_000_000  # about 20 seconds
+_FACTOR, _MORE_STEPS = 20, 20_000  # machine instructions for one of the text
+_RAGGED: Final = 3  # work items less than a full group
+_MAX_POINTS: Final = 8  # of a sweep
+SHARED_BASE: Final = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of one launch: threads, the first difference, and what is not modelled."""
+
+    threads: int
+    first: FirstDifference | None = None
+    unmodelled: tuple[tuple[str, int], ...] = ()
+
+
+def launches_of(
+    path: Path, launch: str | None, platform: str, kernel: str, data: bytes | None
+) -> Iterator[OpenedLaunch]:
+    """Yield the launches of a kernel: those of a launch file, else generated ones. Raises UserError if there is none."""
+    options = RunOptions(path, platform, checks="none")
+    beside = Path(launch) if launch else path.with_suffix(".launch.yaml")
+    job = LaunchJob(str(path), beside, options, data=data, named=bool(launch))
+    try:
+        opened = open_job(job, kernel=kernel)
+        if opened.made is None:
+            yield from _points(job, opened, kernel)
+            return
+    except (LaunchError, runner.TextProblems, UserError, FileNotFoundError) as error:
+        raise UserError(f"{path}: {str(error).splitlines()[0] if str(error) else error}") from None
+    yield opened
+    proposal = opened.made.proposal
+    for other in (proposal.even, proposal.uneven):
+        if other is not None and other.written.text != proposal.written.text:
+            yield _with_proposal(opened, other, beside)
+    ragged = _ragged(opened)
+    if ragged is None:
+        return
+    try:
+        found = open_job(job, ragged, kernel)
+        found.ready()
+    except (LaunchError, UserError):
+        return  # the kernel requires full groups
+    yield found
+
+
+def _points(job: LaunchJob, opened: OpenedLaunch, kernel: str) -> Iterator[OpenedLaunch]:
+    sweep = opened.launch.sweep
+    if sweep is None:
+        yield opened
+        return
+    for _, point in zip(range(_MAX_POINTS), sweep.points(), strict=False):
+        yield open_job(replace(job, point=point), kernel=kernel)
+
+
+def _with_proposal(opened: OpenedLaunch, proposal: Proposal, path: Path) -> OpenedLaunch:
+    assert opened.made is not None
+    return replace(opened, launch=proposal.read(path), made=replace(opened.made, proposal=proposal))
+
+
+def _ragged(opened: OpenedLaunch) -> dict[str, Any] | None:
+    """Return sizes that leave lanes of the last thread of a group without a work item."""
+    config = opened.launch.config
+    if config.local_size is None or config.threads is not None:
+        return None
+    x, y, z = config.local_size
+    if x <= _RAGGED:
+        return None
+    return {"local_size": [x - _RAGGED, y, z], "groups": [min(count, 2) for count in config.groups]}
+
+
+def compare_on(opened: OpenedLaunch, code: MachineCode, text: str, watchers: Sequence[Watcher] = ()) -> Outcome:
+    """Run text and machine code on one launch. Raises UserError if the launch cannot be prepared."""
+    try:
+        with opened.errors_named():
+            left, right = opened.ready(), opened.ready()
+            info, _ = kernel_info(left.prepared.dispatch.kernel, opened.launch, opened.options, [])
+            logs = [StoreLog([b for b in run.prepared.dispatch.buffers if b.private]) for run in (left, right)]
+            starts = thread_starts(right.prepared, info, right.platform)
+    except (LaunchError, runner.TextProblems) as error:
+        raise UserError(f"{opened.options.path}: {str(error).splitlines()[0]}") from None
+    told = Machine(with_budget(left.prepared, TEXT_STEPS).dispatch, [logs[0]]).run()
+    unmodelled = _unmodelled_in_text(told)
+    if unmodelled:
+        return Outcome(told.threads, None, unmodelled)
+    budget = told.steps * _FACTOR + _MORE_STEPS
+    dispatch = with_budget(right.prepared, budget).dispatch
+    done = MachineOfCode(dispatch, code, starts, [logs[1]], watchers).run()
+    shown = launch_text(opened.made.proposal) if opened.made is not None else ""
+    fault = next((fault for fault in done.faults if not fault.is_note), None)
+    if fault is not None and fault.kind is FaultKind.UNMODELLED:
+        return Outcome(told.threads, None, ((fault.message, 1),))
+    found = _first_difference(left, right, logs, code, text)
+    if found is None and fault is not None:
+        found = _difference_by_fault(fault, code)
+    return Outcome(told.threads, replace(found, launch=shown) if found is not None else None)
+
+
+def run_code_alone(opened: OpenedLaunch, code: MachineCode, watchers: Sequence[Watcher]) -> Outcome:
+    """Run only the machine code on one launch, for observers of its instructions."""
+    try:
+        with opened.errors_named():
+            right = opened.ready()
+            info, _ = kernel_info(right.prepared.dispatch.kernel, opened.launch, opened.options, [])
+    except (LaunchError, runner.TextProblems) as error:
+        raise UserError(f"{opened.options.path}: {str(error).splitlines()[0]}") from None
+    starts = thread_starts(right.prepared, info, right.platform)
+    done = MachineOfCode(with_budget(right.prepared, TEXT_STEPS).dispatch, code, starts, (), watchers).run()
+    fault = next((fault for fault in done.faults if fault.kind is FaultKind.UNMODELLED), None)
+    return Outcome(done.threads, None, ((fault.message, 1),) if fault is not None else ())
+
+
+def _unmodelled_in_text(result: RunResult) -> tuple[tuple[str, int], ...]:
+    found = {f"{sent.mnemonic} of the text: {sent.reason}": sent.count for sent in result.sent}
+    for fault in result.faults:
+        if not fault.is_note:
+            found[f"the text: {fault.message}"] = 1
+    return tuple(found.items())
+
+
+def _first_difference(
+    left: ReadyRun, right: ReadyRun, logs: Sequence[StoreLog], code: MachineCode, text: str
+) -> FirstDifference | None:
+    found = None if any(log.is_full for log in logs) else find_difference(*logs)
+    if found is not None:
+        return _describe(left, found, code, text)
+    others = {b.address: b for b in right.prepared.dispatch.buffers if not b.private and b.address}
+    for buffer in left.prepared.dispatch.buffers:
+        other = others.get(buffer.address)
+        if buffer.private or other is None or buffer.size != other.size:
+            continue
+        places = np.flatnonzero(buffer.data != other.data)
+        if places.size:
+            return _describe_memory(left, logs, buffer, other, int(places[0]), code, text)
+    return None
+
+
+def _describe(left: ReadyRun, found: StoreDifference, code: MachineCode, text: str) -> FirstDifference:
+    side = found.text or found.code
+    assert side is not None
+    dtype = _dtype_at(left, found.byte, len(side.value) if side.value else 4)
+    return FirstDifference(
+        _line(left, found.text), _text_at(left, found.text, text), _gen(code, found.code), _number(found.text, dtype),
+        _number(found.code, dtype), side.lane, found.thread, found.group, _place(left, side.address, side.value),
+    )  # fmt: skip
+
+
+def _describe_memory(
+    left: ReadyRun, logs: Sequence[StoreLog], buffer: Buffer, other: Buffer, at: int, code: MachineCode, text: str
+) -> FirstDifference:
+    """Return the difference of memory after the runs, with the last messages that changed the byte."""
+    address = buffer.address + at
+    dtype = _dtype_at(left, address, 4)
+    first = at - at % dtype.itemsize
+    values = [b.data[first : first + dtype.itemsize].view(dtype)[0] for b in (buffer, other)]
+    last = [log.last_at(address) for log in logs]
+    key = next((key for key, _ in filter(None, last)), ((0, 0, 0), 0))
+    sides = [entry[1] if entry is not None else None for entry in last]
+    lane = next((side.lane for side in sides if side is not None), None)
+    return FirstDifference(
+        _line(left, sides[0]), _text_at(left, sides[0], text), _gen(code, sides[1]), _plain(values[0]), _plain(values[1]),
+        lane, key[1], key[0], _place(left, buffer.address + first, bytes(dtype.itemsize)),
+    )  # fmt: skip
+
+
+def _difference_by_fault(fault: Fault, code: MachineCode) -> FirstDifference:
+    gen = code.instructions[fault.instruction].text if 0 <= fault.instruction < len(code.instructions) else ""
+    line = code.instructions[fault.instruction].line if gen else -1
+    return FirstDifference(
+        line,
+        "",
+        gen or fault.message,
+        None,
+        None,
+        fault.lane,
+        fault.thread,
+        fault.group,
+        f"machine code: {fault.message}",
+    )
+
+
+def _line(left: ReadyRun, side: StoreSide | None) -> int:
+    instructions = left.prepared.dispatch.kernel.instructions
+    return instructions[side.instruction].line if side is not None and side.instruction < len(instructions) else -1
+
+
+def _text_at(left: ReadyRun, side: StoreSide | None, text: str) -> str:
+    line, lines = _line(left, side), lines_of(text)
+    return lines[line].split("///")[0].rstrip() if 0 <= line < len(lines) else ""
+
+
+def _gen(code: MachineCode, side: StoreSide | None) -> str:
+    return code.instructions[side.instruction].text if side is not None else ""
+
+
+def _dtype_at(left: ReadyRun, address: int, size: int) -> np.dtype[Any]:
+    """Return the type of the elements of the buffer at an address, if it has ``size`` bytes, else an unsigned integer."""
+    for key, buffer in left.prepared.buffers.items():
+        if buffer.address <= address < buffer.address + buffer.size:
+            dtype = left.prepared.arrays[key].dtype
+            if dtype.kind in "iuf" and dtype.itemsize <= size:
+                return dtype
+    return np.dtype(f"<u{size if size in (1, 2, 4, 8) else 1}")
+
+
+def _number(side: StoreSide | None, dtype: np.dtype[Any]) -> Any:
+    if side is None or side.value is None:
+        return None
+    if len(side.value) % dtype.itemsize:
+        return "0x" + side.value[::-1].hex()
+    return _plain(np.frombuffer(side.value, dtype)[0])
+
+
+def _plain(value: Any) -> Any:
+    """Return a number for JSON; NaN with its bits as a word."""
+    if isinstance(value, np.floating) and not np.isfinite(value):
+        bits = int.from_bytes(value.tobytes(), "little")
+        return f"{value} (0x{bits:0{2 * value.itemsize}x})"
+    return value.item()
+
+
+def _place(left: ReadyRun, address: int, value: bytes | None) -> str:
+    size = len(value) if value else 4
+    if address >= SHARED_BASE:
+        return f"bytes {address - SHARED_BASE}-{address - SHARED_BASE + size - 1} of shared local memory"
+    buffer, offset = left.prepared.dispatch.memory.locate(address)
+    return buffer.span_text(offset, size) if buffer is not None else f"address {address:#x}"
+
+
+def verdict_of(
+    path: str, kernel: str, platform: str, outcomes: Sequence[Outcome], hazards: Sequence[HazardReport],
+    code: MachineCode, unneeded: Sequence[HazardReport] | None, *, hazards_only: bool = False,
+) -> KernelVerdict:  # fmt: skip
+    """Return the answer about a kernel from the outcomes of its launches."""
+    first = next((outcome.first for outcome in outcomes if outcome.first is not None), None)
+    unmodelled: dict[str, int] = {}
+    for outcome in outcomes:
+        for what, count in outcome.unmodelled:
+            unmodelled[what] = unmodelled.get(what, 0) + count
+    if unmodelled:
+        unmodelled |= unmodelled_in(code)
+    answer = Answer.EQUAL
+    if first is not None:
+        answer = Answer.DIFFERENT
+    elif hazards:
+        answer = Answer.HAZARD
+    elif unmodelled:
+        answer = Answer.UNMODELLED
+    return KernelVerdict(
+        path, kernel, platform, answer, len(outcomes), sum(outcome.threads for outcome in outcomes), first, tuple(hazards),
+        tuple(unmodelled.items()), None if unneeded is None else tuple(unneeded), hazards_only,
+    )  # fmt: skip

@@ -1,0 +1,167 @@
+"""Finds the machine code of a text: from the finalizer, a zebin, or a compiler's listing beside the text.
+
+Each instruction keeps its line of the text where the listing tells it. Invariant: code of another SIMD width than the text's
+is not taken, because a compiler's dump has all attempted widths.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.external_tools import is_file_name, settings_for
+from visa_lsp.app.gen.gen_document import Source, finalize_text
+from visa_lsp.companions import Beside, list_kernels
+from visa_lsp.eu.decode import DecodeError, decode, symbol_part
+from visa_lsp.eu.model import MachineCode, Symbol
+from visa_lsp.safe_io import read_file
+from visa_lsp.toolchain.finalize import SECONDS, of_listing
+from visa_lsp.toolchain.iga import assemble, disassemble, find_iga
+from visa_lsp.toolchain.process import ToolError
+from visa_lsp.zeinfo.zebin import Zebin, ZebinError, read_zebin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.toolchain.finalize import FinalizedKernel
+
+_CODE: Final = ".text."
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRequest:
+    """What machine code is asked for: options of the finalizer, its path, that of iga64, and a zebin given instead of both."""
+
+    options: tuple[str, ...] = ()
+    tool: str | None = None
+    iga: str | None = None
+    zebin: Zebin | None = None
+    zebin_name: str = ""
+    listing: str = ""
+    finder: Beside = field(default_factory=Beside)
+
+
+def code_of_text(
+    source: Source, path: str, kernel: str, simd: int, platform: Platform, request: CodeRequest
+) -> MachineCode:
+    """Return the machine code of a kernel of a text.
+
+    Raises UserError if there is none: no finalizer for the platform and no zebin or listing beside the text.
+    """
+    command = iga_command(path, request.iga)
+    if request.zebin is not None:
+        return code_of_zebin(request.zebin, request.zebin_name, kernel, platform, command)
+    beside = None if request.options or request.tool else zebin_beside(path, kernel, simd, request.finder)
+    if request.listing:
+        return _code_of_listing(source, request.listing, kernel, platform, command)
+    reason = ""
+    try:
+        document = finalize_text(source, request.tool, request.options, SECONDS, path)
+        found = next((k for k in document.result.kernels if k.body.name == kernel), None)
+        if found is not None:
+            return _assembled(found, kernel, platform, command)
+        said = next((f.message for f in document.findings), "it gives no machine code")
+        reason = f"the finalizer refuses '{kernel}': {said}"
+    except UserError as error:
+        reason = str(error)
+    except _NotAssembled as error:
+        reason = str(error)
+    if beside is not None:
+        return code_of_zebin(beside[0], beside[1], kernel, platform, command)
+    raise UserError(f"{source.name}: {reason}" if not reason.startswith(source.name) else reason)
+
+
+class _NotAssembled(Exception):  # noqa: N818 - another source of the code is tried
+    """A listing that iga64 cannot assemble, because it has addresses of symbols."""
+
+
+def iga_command(path: str, named: str | None) -> tuple[str, ...]:
+    """Return the command of iga64. Raises UserError with advice if there is none."""
+    ocloc = settings_for(path).ocloc
+    found = shutil.which(ocloc) if ocloc else None
+    try:
+        return find_iga(named, (found,) if found else ())
+    except ToolError as error:
+        raise UserError(str(error)) from None
+
+
+def zebin_beside(path: str, kernel: str, simd: int, finder: Beside) -> tuple[Zebin, str] | None:
+    """Return a zebin in the folder of a text with the machine code of its kernel in its SIMD width."""
+    if not is_file_name(path):
+        return None
+    found = finder.zebin(kernel, Path(path))
+    if found is None or (simd and found.simd_size and found.simd_size != simd):
+        return None
+    try:
+        zebin = read_zebin(read_file(found.path))
+    except (ZebinError, OSError):
+        return None
+    return (zebin, str(found.path)) if kernel in zebin.kernels else None
+
+
+def code_of_zebin(zebin: Zebin, name: str, kernel: str, platform: Platform, command: tuple[str, ...]) -> MachineCode:
+    """Return the machine code of a kernel of a zebin. Raises UserError if it has none or iga64 cannot read it."""
+    section = zebin.section(f"{_CODE}{kernel}")
+    if section is None:
+        raise UserError(f"{name}: no machine code of '{kernel}': missing section {_CODE}{kernel}")
+    symbols = {
+        r.offset: Symbol(r.symbol, symbol_part(r.type), r.addend)
+        for r in zebin.relocations
+        if r.section == section.name and symbol_part(r.type)
+    }
+    return _decode(name, section.data, kernel, platform, command, symbols)
+
+
+def kernels_of_zebin(zebin: Zebin) -> Iterator[tuple[str, int]]:
+    """Yield the kernels of a zebin with machine code and their SIMD sizes."""
+    sizes = list_kernels(zebin.ze_info) if zebin.ze_info_bytes else {}
+    for kernel in zebin.kernels:
+        if kernel in sizes:
+            yield kernel, sizes[kernel]
+
+
+def _decode(
+    name: str, data: bytes, kernel: str, platform: Platform, command: tuple[str, ...], symbols: Mapping[int, Symbol]
+) -> MachineCode:
+    try:
+        read = disassemble(command, data, platform.name)
+        return decode(kernel, read.elements, read.texts, read.platform, platform.grf_bytes, symbols)
+    except (ToolError, DecodeError) as error:
+        raise UserError(f"{name}: {error}") from None
+
+
+def _code_of_listing(
+    source: Source, listing: str, kernel: str, platform: Platform, command: tuple[str, ...]
+) -> MachineCode:
+    """Return the machine code of a compiler's listing of a text. Raises UserError if it cannot be assembled."""
+    codes = source.text.splitlines()
+    result = of_listing(codes, listing)
+    if not result.kernels:
+        raise UserError(f"{source.name}: no kernel for the listing")
+    try:
+        return _assembled(result.kernels[0], kernel, platform, command)
+    except _NotAssembled as error:
+        raise UserError(f"{source.name}: {error}") from None
+
+
+def _assembled(found: FinalizedKernel, kernel: str, platform: Platform, command: tuple[str, ...]) -> MachineCode:
+    placed = list(found.place_lines())
+    try:
+        data = assemble(command, "\n".join(line.text for line, _ in placed), platform.name)
+    except ToolError as error:
+        raise _NotAssembled(str(error)) from None
+    code = _decode(kernel, data, kernel, platform, command, {})
+    lines = [(line.text.split("//")[0], at) for line, at in placed if not line.is_label and line.text.strip()]
+    return with_lines(code, lines)
+
+
+def with_lines(code: MachineCode, lines: Sequence[tuple[str, int]]) -> MachineCode:
+    """Return the code with the line of the text of each instruction, in the order of a listing."""
+    instructions = list(code.instructions)
+    for n, (_, line) in enumerate(lines[: len(instructions)]):
+        instructions[n] = replace(instructions[n], line=line)
+    return replace(code, instructions=tuple(instructions))

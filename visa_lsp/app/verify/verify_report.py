@@ -1,0 +1,178 @@
+"""The result of `verify` as values, as text and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import printable
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+EXIT_UNMODELLED: Final = 3
+_MAX_HAZARDS: Final = 20  # printed of one kernel
+
+
+class Answer(Enum):
+    """The answer about one kernel."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    HAZARD = "hazard"
+    UNMODELLED = "unmodelled"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDifference:
+    """The first store that differs. ``line`` is that of the text, from 0, or -1; a value is None where a side stores nothing.
+
+    ``place`` names the memory, ``launch`` is the text of a launch file that shows it.
+    """
+
+    line: int
+    text: str
+    gen: str
+    visa_value: Any
+    gen_value: Any
+    lane: int | None
+    thread: int
+    group: tuple[int, int, int]
+    place: str
+    launch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HazardReport:
+    """An instruction that uses a register too early: its text, what it needs, and its line of the text, from 0, or -1."""
+
+    gen: str
+    needs: str
+    line: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class KernelVerdict:
+    """The answer about one kernel. ``unneeded`` are waits without which no hazard exists, if they were asked for."""
+
+    path: str
+    kernel: str
+    platform: str
+    answer: Answer
+    launches: int = 0
+    threads: int = 0
+    first: FirstDifference | None = None
+    hazards: tuple[HazardReport, ...] = ()
+    unmodelled: tuple[tuple[str, int], ...] = ()
+    unneeded: tuple[HazardReport, ...] | None = None
+    hazards_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InputProblem:
+    """An input that cannot be verified, in one sentence."""
+
+    path: str
+    message: str
+
+
+Row = KernelVerdict | InputProblem
+
+
+def exit_status(rows: Sequence[Row]) -> int:
+    """Return the exit status: usage before differences before what is not modelled."""
+    if any(isinstance(row, InputProblem) for row in rows):
+        return EXIT_USAGE
+    answers = {row.answer for row in rows if isinstance(row, KernelVerdict)}
+    if answers & {Answer.DIFFERENT, Answer.HAZARD}:
+        return EXIT_FINDINGS
+    return EXIT_UNMODELLED if Answer.UNMODELLED in answers else EXIT_OK
+
+
+def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the report as JSON values."""
+    return [_json_of(row) for row in rows]
+
+
+def _json_of(row: Row) -> dict[str, Any]:
+    if isinstance(row, InputProblem):
+        return {"path": printable(row.path), "error": printable(row.message)}
+    found: dict[str, Any] = {
+        "path": printable(row.path), "kernel": printable(row.kernel), "answer": row.answer.value, "launches": row.launches,
+        "threads": row.threads,
+    }  # fmt: skip
+    if row.first is not None:
+        one = row.first
+        found["first"] = {
+            "line": one.line + 1 if one.line >= 0 else None, "gen": printable(one.gen), "visa_value": one.visa_value,
+            "gen_value": one.gen_value, "lane": one.lane, "thread": one.thread, "group": list(one.group),
+            "place": printable(one.place), "launch": printable(one.launch),
+        }  # fmt: skip
+    found["hazards"] = [{"gen": printable(h.gen), "needs": h.needs} for h in row.hazards]
+    found["unmodelled"] = [{"what": what, "count": count} for what, count in row.unmodelled]
+    if row.unneeded is not None:
+        found["slack"] = [{"gen": printable(h.gen), "wait": h.needs} for h in row.unneeded]
+    return found
+
+
+def text_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the report as lines of text."""
+    for row in rows:
+        if isinstance(row, KernelVerdict):
+            yield from _lines_of(row)
+    verdicts = [row for row in rows if isinstance(row, KernelVerdict)]
+    if len(verdicts) > 1:
+        counts = {answer: sum(row.answer is answer for row in verdicts) for answer in Answer}
+        words = ", ".join(f"{count} {answer.value}" for answer, count in counts.items() if count)
+        yield f"{len(verdicts)} kernels: {words}"
+
+
+def _lines_of(row: KernelVerdict) -> Iterator[str]:
+    start = f"{row.path}: {row.kernel} on {row.platform}: "
+    runs = f"{_count(row.launches, 'launch', 'launches')}, {_count(row.threads, 'thread')}"
+    match row.answer:
+        case Answer.EQUAL if row.hazards_only:
+            yield f"{start}no hazard at {runs}"
+        case Answer.EQUAL:
+            yield f"{start}equal at {runs}"
+        case Answer.HAZARD:
+            yield f"{start}{_count(len(row.hazards), 'hazard')} at {runs}"
+        case Answer.UNMODELLED:
+            yield f"{start}not judged: {'; '.join(f'{what} ({count})' for what, count in row.unmodelled)}"
+        case Answer.DIFFERENT:
+            yield f"{start}different"
+    if row.first is not None:
+        yield from _difference_lines(row.first)
+    for hazard in row.hazards[:_MAX_HAZARDS]:
+        place = f"line {hazard.line + 1}: " if hazard.line >= 0 else ""
+        yield f"  hazard: {place}{hazard.gen}"
+        yield f"    needs {hazard.needs}"
+    if len(row.hazards) > _MAX_HAZARDS:
+        yield f"  and {len(row.hazards) - _MAX_HAZARDS} more hazards"
+    for wait in row.unneeded or ():
+        place = f"line {wait.line + 1}: " if wait.line >= 0 else ""
+        yield f"  unneeded wait: {place}{wait.needs}: {wait.gen}"
+    if row.unneeded is not None:
+        yield f"  {_count(len(row.unneeded), 'wait')} without which no hazard exists"
+
+
+def _difference_lines(first: FirstDifference) -> Iterator[str]:
+    x, y, z = first.group
+    lane = "" if first.lane is None else f", lane {first.lane}"
+    yield f"  first difference: {first.place}, group ({x}, {y}, {z}), thread {first.thread}{lane}"
+    line = f"line {first.line + 1}: " if first.line >= 0 else ""
+    yield f"    vISA {_value(first.visa_value)}  {line}{first.text.strip()}".rstrip()
+    yield f"    Gen  {_value(first.gen_value)}  {first.gen.strip()}".rstrip()
+    if first.launch:
+        yield "    a launch file that shows it:"
+        yield from (f"      {line}" for line in first.launch.rstrip().splitlines())
+
+
+def _value(value: Any) -> str:
+    return "stores nothing" if value is None else f"stores {value}"
+
+
+def _count(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"

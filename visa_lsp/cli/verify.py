@@ -1,0 +1,83 @@
+"""The command ``visa-lsp verify``: runs machine code beside its text and compares.
+
+Exit status: 0 equal, 1 different or a hazard, 3 something is not modelled, 2 wrong usage, a missing tool or an unreadable
+input.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
+from visa_lsp.app.external_tools import split_options
+from visa_lsp.app.inputs import STDIN
+from visa_lsp.app.output_files import check_output
+from visa_lsp.cli.colours import add_color, ink_of
+from visa_lsp.cli.common import add_platform
+from visa_lsp.cli.exits import complain
+from visa_lsp.cli.outputs import write_report
+from visa_lsp.cli.progress_line import Progress
+
+if TYPE_CHECKING:
+    import argparse
+
+    from visa_lsp.app.verify.verify_report import Row
+    from visa_lsp.cli.parsing import CommandParser
+
+_DASHED: Final = {"--options": 1}
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Declare the options of the command."""
+    parser.dashed = _DASHED
+    parser.add_argument(
+        "inputs", nargs="+", metavar="IN", help="a text, a zebin, a listing (.asm) beside its text, or a folder"
+    )
+    parser.add_argument(
+        "--launch", metavar="FILE", help="launch file; default: the sibling NAME.launch.yaml, else generated ones"
+    )
+    parser.add_argument("--kernel", metavar="NAME", help="verify only this kernel")
+    parser.add_argument(
+        "--options", metavar="S", action="append", help="options for the finalizer, as one quoted word: '-noschedule'"
+    )
+    parser.add_argument("--hazards", action="store_true", help="run the machine code alone and report hazards only")
+    parser.add_argument("--slack", action="store_true", help="also list the waits without which no hazard exists")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+    parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="output file; default: standard output")
+    parser.add_argument("--tool", metavar="PATH", help="path of the finalizer; default: GenX_IR on PATH")
+    parser.add_argument(
+        "--iga", metavar="PATH", help="path of iga64, of 2024 or later; default: beside ocloc, else on PATH"
+    )
+    add_platform(parser)
+    add_color(parser)
+
+
+def verify_command(args: argparse.Namespace) -> int:
+    """Verify the inputs and return the exit status. Raises UserError for mistakes of the user."""
+    if find_spec("numpy") is None:
+        raise UserError(f"verify: {NEEDS_NUMPY}")
+    from visa_lsp.app.verify.verify import VerifyOptions, verify
+    from visa_lsp.app.verify.verify_report import InputProblem, as_json, exit_status, text_lines
+
+    check_output(args.output, args.inputs)
+    options = VerifyOptions(
+        args.launch, args.platform, args.kernel, split_options(" ".join(args.options or ()), "--options"), args.tool, args.iga,
+        args.hazards, args.slack,
+    )  # fmt: skip
+    rows: list[Row] = []
+    for name in args.inputs:
+        with Progress(f"{name}: verifying"):
+            rows += verify(name, options)
+    for row in rows:
+        if isinstance(row, InputProblem):
+            complain(row.message)
+    if args.format == "json":
+        report = json.dumps(as_json(rows), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    else:
+        report = "".join(f"{line}\n" for line in text_lines(rows))
+        report = ink_of("verify", args.color, args.output)(report)
+    if report or args.output != STDIN:
+        write_report(args.output, report, args.inputs)
+    return exit_status(rows)

@@ -1,0 +1,331 @@
+"""The scoreboard sanitizer: finds registers that an instruction uses before the wait for the instruction in flight.
+
+The rules are facts about hardware pipes, per platform, as data (``PIPES``); their source is the public finalizer
+(intel/intel-graphics-compiler, ``visa/LocalScheduler/SWSB_G4IR.cpp`` and ``visa/G4_IR.cpp``) and the code of the corpus:
+
+* Instructions of an in-order pipe finish in order. ``@N`` waits for all but the N-1 youngest instructions of a pipe; without a
+  letter it is the instruction's own pipe, ``A`` is every pipe.
+* Messages, ``dpas``, and ``math`` of some platforms finish at any time. ``$n.dst`` waits for their results, ``$n.src`` for their
+  reads, and a second instruction with ``$n`` waits for both. Messages of one shared function read their registers in order.
+* Assumed: the result of an in-order instruction is there after ``_SETTLED`` younger ones of its pipe; a taken branch drains pipes.
+
+Only general registers are watched. The ranges of an instruction are those of all lanes, as the finalizer sees them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.eu.model import Direct, Indirect, MachineInst, Payload
+from visa_lsp.eu.table import row_of
+from visa_lsp.isa import types as ty
+from visa_lsp.program.model import Immediate
+
+if TYPE_CHECKING:
+    from visa_lsp.eu.model import MachineCode
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.sim.interp import Thread
+
+MAX_THREADS: Final = 24  # watched of all launches of a kernel, because threads of a kernel mostly take the same paths
+MAX_STEPS: Final = 30_000  # watched of a thread
+_SETTLED: Final = 10
+_SETTLED_LONG: Final = 14
+_OUT_OF_ORDER: Final = "out of order"
+_NO_PIPE: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PipeRules:
+    """The pipes of a platform. ``single``: all in-order instructions have one pipe.
+
+    ``math_in_order``: ``math`` has pipe M, else a token. ``long_integers``: opcodes whose 64-bit integers go to the long pipe; None
+    for all. ``double_by_result``: instructions with doubles go to the pipe of their result, else to the long pipe.
+    """
+
+    single: bool = False
+    math_in_order: bool = True
+    long_integers: frozenset[str] | None = frozenset({"mul", "mad", "macl", "mach"})
+    double_by_result: bool = False
+
+
+_XE_HP: Final = PipeRules(math_in_order=False, long_integers=None)
+PIPES: Final[dict[str, PipeRules]] = {
+    "TGLLP": PipeRules(single=True, math_in_order=False),
+    "XeHP_SDV": _XE_HP,
+    "DG2": _XE_HP,
+    "MTL": _XE_HP,
+    "ARL": _XE_HP,
+    "PVC": PipeRules(),
+    "PVCXT": PipeRules(),
+    "BMG": PipeRules(double_by_result=True),
+    "PTL": PipeRules(double_by_result=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """A use of registers too early: the instruction, what it must wait for, and the instruction in flight."""
+
+    inst: MachineInst
+    needs: str
+    behind: MachineInst
+
+
+@dataclass(slots=True)
+class _Flight:
+    """An executed instruction: its pipe, its number in the pipe, and the waits that ended it, by instruction."""
+
+    inst: MachineInst
+    pipe: str
+    number: int = 0
+    read_by: int | None = None  # instruction whose wait ended its reads
+    done_by: int | None = None  # instruction whose wait ended its writes
+
+
+@dataclass(slots=True)
+class _ThreadState:
+    writers: Any
+    readers: Any
+    flights: list[_Flight] = field(default_factory=lambda: [_Flight(None, _NO_PIPE)])  # type: ignore[arg-type]
+    counts: Counter[str] = field(default_factory=Counter)
+    ended: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))  # (number, instruction)
+    tokens: dict[int, int] = field(default_factory=dict)
+    by_function: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    steps: int = 0
+    last: int = -1
+
+
+class Scoreboard:
+    """A watcher of machine instructions that finds hazards. One serves all launches of a kernel."""
+
+    def __init__(self, code: MachineCode, platform: Platform) -> None:
+        self.code = code
+        self.rules = PIPES.get(platform.name)
+        self._found: dict[tuple[str, int, int], Hazard] = {}
+        self._states: dict[int, tuple[Thread, _ThreadState]] = {}
+        self._end = 512 * code.grf_bytes
+        self.executed_waits: set[int] = set()
+        self.needed_waits: set[int] = set()
+
+    def hazards(self) -> tuple[Hazard, ...]:
+        """Return the hazards so far, in the order of the code."""
+        return tuple(sorted(self._found.values(), key=lambda h: (h.inst.index, h.behind.index)))
+
+    def before(self, thread: Thread, inst: MachineInst) -> None:
+        """Follow an instruction that a thread is about to execute."""
+        known = self._states.get(id(thread))
+        if known is None or known[0] is not thread:
+            if self.rules is None or len(self._states) >= MAX_THREADS:
+                return
+            known = thread, _ThreadState(np.zeros(self._end, np.int32), np.zeros(self._end, np.int32))
+            self._states[id(thread)] = known
+        state = known[1]
+        state.steps += 1
+        if state.steps <= MAX_STEPS:
+            self._follow(thread, inst, state)
+
+    def _follow(self, thread: Thread, inst: MachineInst, state: _ThreadState) -> None:
+        if state.last >= 0 and inst.index != state.last + 1:
+            for pipe, count in state.counts.items():
+                state.ended[pipe].append((count, -1))
+        state.last = inst.index
+        flight = _Flight(inst, self.pipe_of(inst))
+        own = len(state.flights)
+        state.flights.append(flight)
+        self._wait(inst, flight, own, state)
+        if not _is_workaround(inst):
+            reads, writes = _ranges(thread, inst)
+            for first, end in reads:
+                self._read(state, own, first, end)
+            for first, end in writes:
+                self._write(state, own, first, end)
+        if flight.pipe not in (_OUT_OF_ORDER, _NO_PIPE):
+            state.counts[flight.pipe] += 1
+            flight.number = state.counts[flight.pipe]
+
+    # ---- waits
+
+    def pipe_of(self, inst: MachineInst) -> str:
+        """Return the pipe of an instruction: a letter, ``out of order``, or empty for those that compute nothing."""
+        rules, op = self.rules, inst.op
+        assert rules is not None
+        if inst.is_message or op.startswith("dpas") or (op == "math" and not rules.math_in_order):
+            return _OUT_OF_ORDER
+        if rules.single:
+            return "X"
+        if op == "math":
+            return "M"
+        row = row_of(op, inst.subop)
+        if op in ("sync", "nop", "illegal"):
+            return _NO_PIPE
+        if row is not None and row.is_branch:
+            return "I"
+        dst = inst.dst.type if isinstance(inst.dst, Direct | Indirect) else None
+        types = [s.type for s in inst.sources if isinstance(s, Direct | Indirect | Immediate)]
+        every = [*types, dst]
+        if ty.DF in every:
+            if not rules.double_by_result or dst is ty.DF or dst is None:
+                return "L"
+            return "F" if dst.is_float else "I"
+        if (ty.Q in every or ty.UQ in every) and (rules.long_integers is None or op in rules.long_integers):
+            return "L"
+        if dst is None:
+            return _NO_PIPE
+        return "F" if dst.is_float else "I"
+
+    def _guess_pipe(self, inst: MachineInst) -> str:
+        """Return the pipe of a distance without a letter on an instruction without a pipe of its own."""
+        assert self.rules is not None
+        if self.rules.single:
+            return "X"
+        kinds = [s.type for s in inst.sources[1:2] if isinstance(s, Direct | Indirect | Immediate)]
+        return "F" if kinds and kinds[0].is_float else "I"
+
+    def _wait(self, inst: MachineInst, flight: _Flight, own: int, state: _ThreadState) -> None:
+        wait = inst.wait
+        for letter, distance in wait.distances:
+            self.executed_waits.add(inst.index)
+            if letter == "A":
+                pipes = list(state.counts)
+            elif letter:
+                pipes = [letter]
+            else:
+                pipes = [flight.pipe if flight.pipe not in (_OUT_OF_ORDER, _NO_PIPE) else self._guess_pipe(inst)]
+            for pipe in pipes:
+                state.ended[pipe].append((state.counts[pipe] - distance + 1, inst.index))
+        if wait.token is not None:
+            old = state.tokens.get(wait.token, 0)
+            if wait.use != "set":
+                self.executed_waits.add(inst.index)
+            if wait.use == "src":
+                function = state.flights[old].inst.subop if old else ""
+                for one in (old, *(w for w in state.by_function[function] if w <= old)):
+                    _mark(state.flights[one], inst.index, done=False)
+            else:
+                _mark(state.flights[old], inst.index, done=True)
+            if wait.use == "set":
+                state.tokens[wait.token] = own
+                state.by_function[inst.subop].append(own)
+        if inst.op == "sync" and inst.subop in ("allwr", "allrd"):
+            self.executed_waits.add(inst.index)
+            for one in state.tokens.values():
+                _mark(state.flights[one], inst.index, done=inst.subop == "allwr")
+
+    def _is_flying(self, state: _ThreadState, flight: _Flight, *, reads: bool) -> bool:
+        """Return whether an instruction may not have finished; the waits that ended it count as needed."""
+        if flight.pipe == _OUT_OF_ORDER:
+            ended_by = flight.read_by if reads else flight.done_by
+            if ended_by is not None:
+                self.needed_waits.add(ended_by)
+            return ended_by is None
+        if flight.pipe == _NO_PIPE:
+            return False
+        settled = _SETTLED_LONG if flight.pipe == "L" else _SETTLED
+        if state.counts[flight.pipe] - flight.number >= settled:
+            return False
+        for number, index in state.ended[flight.pipe]:
+            if number >= flight.number:
+                self.needed_waits.add(index)
+                return False
+        return True
+
+    # ---- uses of registers
+
+    def _read(self, state: _ThreadState, own: int, first: int, end: int) -> None:
+        if first >= self._end:
+            return
+        for one in set(state.writers[first:end].tolist()):
+            if one and one != own and self._is_flying(state, state.flights[one], reads=False):
+                self._report(state, own, one, "reads", first, done=True)
+        if state.flights[own].pipe == _OUT_OF_ORDER:
+            state.readers[first:end] = own
+
+    def _write(self, state: _ThreadState, own: int, first: int, end: int) -> None:
+        if first >= self._end:
+            return
+        flight = state.flights[own]
+        for one in set(state.writers[first:end].tolist()):
+            other = state.flights[one]
+            in_order = other.pipe == flight.pipe != _OUT_OF_ORDER
+            if one and one != own and not in_order and self._is_flying(state, other, reads=False):
+                self._report(state, own, one, "writes", first, done=True)
+        for one in set(state.readers[first:end].tolist()):
+            other = state.flights[one]
+            together = flight.pipe == _OUT_OF_ORDER and other.inst.subop == flight.inst.subop if one else False
+            if (
+                one
+                and one != own
+                and not together
+                and other.done_by is None
+                and self._is_flying(state, other, reads=True)
+            ):
+                self._report(state, own, one, "overwrites", first, done=False)
+        state.writers[first:end] = own
+        state.readers[first:end] = 0
+
+    def _report(self, state: _ThreadState, own: int, one: int, verb: str, first: int, *, done: bool) -> None:
+        inst, flight = state.flights[own].inst, state.flights[one]
+        key = verb, inst.index, flight.inst.index
+        if key in self._found:
+            return
+        if flight.pipe == _OUT_OF_ORDER:
+            token = flight.inst.wait.token
+            word = f"${token}.{'dst' if done else 'src'}" if token is not None else "a token"
+        else:
+            letter = "" if flight.pipe == "X" else flight.pipe
+            word = f"{letter}@{state.counts[flight.pipe] - flight.number + 1}"
+        register = f"r{first // self.code.grf_bytes}"
+        shown = flight.inst.text or flight.inst.name
+        words = {"reads": "writes it", "writes": "writes it, too", "overwrites": "reads it"}[verb]
+        needs = f"{word} before it {verb} {register}, because an instruction in flight {words}: {_without_words(shown)}"
+        self._found[key] = Hazard(inst, needs, flight.inst)
+
+
+def unneeded_waits(board: Scoreboard) -> tuple[MachineInst, ...]:
+    """Return the instructions whose waits nothing needed on the executed paths."""
+    return tuple(board.code.instructions[n] for n in sorted(board.executed_waits - board.needed_waits))
+
+
+def _mark(flight: _Flight, index: int, *, done: bool) -> None:
+    if done and flight.done_by is None:
+        flight.done_by = index
+    if flight.read_by is None:
+        flight.read_by = index
+
+
+def _without_words(text: str) -> str:
+    return " ".join(text.partition("//")[0].split())
+
+
+def _is_workaround(inst: MachineInst) -> bool:
+    """Return whether this is the choice between r0 and r0 that finalizers of Xe-LP insert before branches."""
+    dst = inst.dst
+    return inst.op == "csel" and inst.no_mask and inst.lanes == 4 and isinstance(dst, Direct) and dst.start == 0
+
+
+def _ranges(thread: Thread, inst: MachineInst) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return the ranges of bytes that an instruction reads and writes, those of indirect operands at their place now."""
+    reads, writes = list(inst.reads), list(inst.writes)
+    for operand in inst.sources:
+        if isinstance(operand, Indirect):
+            reads += _indirect_ranges(thread, inst, operand)
+        elif isinstance(operand, Payload) and operand.registers is None and operand.start >= 0:
+            reads.append((operand.start, operand.start + 1))
+    if isinstance(inst.dst, Indirect):
+        writes += _indirect_ranges(thread, inst, inst.dst)
+    return reads, writes
+
+
+def _indirect_ranges(thread: Thread, inst: MachineInst, operand: Indirect) -> list[tuple[int, int]]:
+    from visa_lsp.eu.site import MachineProgram, MachineSite
+
+    program = thread.frame.code
+    assert isinstance(program, MachineProgram)
+    with program.let_grow():
+        places = MachineSite(program, inst, inst.index).indirect(operand, inst.lanes)
+    at = places(thread.frame)
+    return [(int(first), int(first) + operand.type.size) for first in sorted(set(at.tolist()))]
