@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 READ, WRITE, ATOMIC = MemoryUse.READ, MemoryUse.WRITE, MemoryUse.ATOMIC
 _BINDLESS: Final = 252
+_HWORD: Final = 32  # bytes
 _SCRATCH: Final = MessageMemory(MemoryKind.VARIABLE, SCRATCH_VARIABLE)
 _SHARED: Final = MessageMemory(MemoryKind.SHARED)
 _OWORDS: Final = (1, 1, 2, 4, 8, 16)
@@ -245,13 +246,13 @@ def _handle(sent: Sent) -> Any:
 
 def _elements(
     sent: Sent, use: MemoryUse, address: Addresses, size: int, cell: int, elements: tuple[int, ...], *,
-    single: bool = False, high: bool = False, update: str = "", row_cell: int | None = None,
+    single: bool = False, high: bool = False, update: str = "", memory: MessageMemory | None = None,
 ) -> Op:  # fmt: skip
     """Return the op of a message of elements."""
     site, inst = sent.site, sent.inst
     type_ = ty.UQ if cell == 8 else ty.UD
     count = _SOURCES.get(update, 1) if use is ATOMIC else 0
-    step = sent.row(row_cell or cell)
+    step = sent.row(cell)
     if use is READ:
         data = payload(inst.dst, type_=type_)
     elif use is WRITE:
@@ -261,7 +262,7 @@ def _elements(
     sources = [payload(sent.data, step * n, type_) if n < count else RawOperand(0, 0) for n in range(2)]
     site.give(data=data, first=sources[0], second=sources[1])
     site.value = ElementMessage(
-        use, _memory(sent), address, "data", data, size, cell, 2 if high else 0, elements, single,
+        use, memory or _memory(sent), address, "data", data, size, cell, 2 if high else 0, elements, single,
         1 if use is not ATOMIC else size, site.control, None, False, update, ("first", "second") if use is ATOMIC else (),
         use is READ and data.var == 0,
     )  # fmt: skip
@@ -340,6 +341,17 @@ def _owords(use: MemoryUse, *, unit: int, address: ty.DataType = ty.UD) -> Build
         return _elements(sent, use, place, 4, 4, words, single=True)
 
     return build
+
+
+def _scratch_block(sent: Sent) -> Op:
+    """Return the op of a block of the thread's scratch space, at an offset of the descriptor from the base in the header."""
+    use = WRITE if sent.bits >> 17 & 1 else READ
+    part = sent.inst.dst if use is READ else sent.data
+    count = (part.registers if isinstance(part, Payload) else None) or sent.field(20, 5)
+    words = tuple(range(count * sent.site.grf // 4))
+    start = payload(sent.address, 20)
+    place = Addresses("address", start, ty.UD, offset=sent.field(0, 12) * _HWORD)
+    return _elements(sent, use, place, 4, 4, words, single=True, memory=FLAT)
 
 
 # ---- images
@@ -536,6 +548,7 @@ def _rows() -> tuple[MessageRow, ...]:
         MessageRow("dc0", 4, _bytes(READ)),
         MessageRow("dc0", 12, _bytes(WRITE)),
         MessageRow("dc0", 7, _fence),
+        *(MessageRow("dc0", code, _scratch_block) for code in range(16, 32)),
         MessageRow("dc1", 1, _untyped(READ, ty.UD)),
         MessageRow("dc1", 9, _untyped(WRITE, ty.UD)),
         MessageRow("dc1", 0x11, _untyped(READ, ty.UQ)),

@@ -668,9 +668,9 @@ def ret(site: MachineSite) -> Op:
 
     def op(f: Frame) -> int | None:
         back, mask = f.word(at), f.word(at + 4)
+        if not back and not mask:
+            return END  # the kernel itself returns, because nothing has called it
         if back not in by_pc:
-            if not back and not mask:
-                return END  # a kernel without end of thread, as texts without a payload have it
             raise KernelFault(FaultKind.CALL, f"ret to byte {back:#x}, where no instruction begins")
         _park(f, taken(f) & mask, by_pc[back])
         return None if f.emask else by_pc[back]

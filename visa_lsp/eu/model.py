@@ -190,9 +190,13 @@ class MachineInst:
 
 @dataclass(frozen=True, slots=True)
 class MachineCode:
-    """The machine code of a kernel. ``grf_bytes`` is the size of a register."""
+    """The machine code of a kernel. ``grf_bytes`` is the size of a register.
+
+    ``has_inline_data``: the first arguments come in registers where ze_info says so; a finalizer without options does not use that.
+    """
 
     name: str
     iga_platform: str
     grf_bytes: int
     instructions: tuple[MachineInst, ...]
+    has_inline_data: bool = True

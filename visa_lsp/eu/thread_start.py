@@ -30,7 +30,7 @@ _SCRATCH: Final = 0x0100_0000  # of the scratch space of the first thread, which
 
 
 def thread_starts(
-    prepared: PreparedLaunch, info: KernelInfo | None, platform: Platform
+    prepared: PreparedLaunch, info: KernelInfo | None, platform: Platform, *, has_inline_data: bool = True
 ) -> Callable[[tuple[int, int, int], int], ThreadStart]:
     """Return a function for the first registers of a thread. Adds the memory of payloads to that of the launch."""
     dispatch, grf = prepared.dispatch, platform.grf_bytes
@@ -52,9 +52,12 @@ def thread_starts(
     if info is not None:
         layout = LaunchLayout.of(info, prepared.geometry, platform)
         ids, inline, cross_start = layout.cross_start - grf, layout.inline_bytes, layout.cross_start
+    if has_inline_data and info is not None:
+        end = max((a.offset + a.size for a in info.payload), default=0)
+    else:
+        inline, end = 0, max((i.offset + i.size for i in dispatch.kernel.inputs), default=len(sample)) - cross_start
     inline_row = align(inline, grf) if inline else 0
-    end = max((a.offset + a.size for a in info.payload), default=0) if info else len(sample) - grf
-    loaded = max(0, align(end, _ARGUMENT_BYTES) - inline)
+    loaded = max(0, align(max(0, end), _ARGUMENT_BYTES) - inline)
     memory = Buffer("the payload of the threads", np.zeros(loaded + most * ids + _SLACK, np.uint8), BASE)
     memory.private = True
     dispatch.memory.add(memory)

@@ -23,7 +23,7 @@ from visa_lsp.eu.machine import MachineOfCode, unmodelled_in
 from visa_lsp.eu.store_log import StoreDifference, StoreLog, StoreSide, find_difference
 from visa_lsp.eu.thread_start import thread_starts
 from visa_lsp.sim.faults import Fault, FaultKind
-from visa_lsp.sim.launch.config import LaunchError
+from visa_lsp.sim.launch.config import BufferArg, LaunchError
 from visa_lsp.sim.launch.prepare import with_budget
 from visa_lsp.sim.machine import Machine
 from visa_lsp.text import lines_of
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 TEXT_STEPS: Final = 2_000_000  # about 20 seconds
 _FACTOR, _MORE_STEPS = 20, 20_000  # machine instructions for one of the text
 _RAGGED: Final = 3  # work items less than a full group
+_RANDOM_TYPES: Final = frozenset(
+    {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
+)
 _MAX_POINTS: Final = 8  # of a sweep
 SHARED_BASE: Final = 1 << 62
 
@@ -73,15 +76,15 @@ def launches_of(
     for other in (proposal.even, proposal.uneven):
         if other is not None and other.written.text != proposal.written.text:
             yield _with_proposal(opened, other, beside)
-    ragged = _ragged(opened)
-    if ragged is None:
-        return
-    try:
-        found = open_job(job, ragged, kernel)
-        found.ready()
-    except (LaunchError, UserError):
-        return  # the kernel requires full groups
-    yield found
+    for quick in (_ragged(opened), _random_values(opened)):
+        if quick is None:
+            continue
+        try:
+            found = open_job(job, quick, kernel)
+            found.ready()
+        except (LaunchError, UserError):
+            continue  # the kernel requires full groups
+        yield found
 
 
 def _points(job: LaunchJob, opened: OpenedLaunch, kernel: str) -> Iterator[OpenedLaunch]:
@@ -109,14 +112,28 @@ def _ragged(opened: OpenedLaunch) -> dict[str, Any] | None:
     return {"local_size": [x - _RAGGED, y, z], "groups": [min(count, 2) for count in config.groups]}
 
 
+def _random_values(opened: OpenedLaunch) -> dict[str, Any] | None:
+    """Return the arguments of a launch with random values in its buffers, over the whole range of integers."""
+    config, args = opened.launch.config, dict[Any, Any]()
+    for number, (key, arg) in enumerate(config.by_key.items()):
+        if isinstance(arg, BufferArg) and arg.array.dtype.name in _RANDOM_TYPES:
+            shape = list(arg.array.shape)
+            args[key] = {"buffer": {"dtype": arg.array.dtype.name, "shape": shape, "init": {"random": number + 1}}}
+    if not args:
+        return None
+    given = [args.get(n) for n in range(len(config.args))] if isinstance(config.args, tuple) else args
+    sizes = {"local_size": list(config.local_size)} if config.local_size is not None else {}
+    return {"args": given, "groups": list(config.groups), **sizes}
+
+
 def compare_on(opened: OpenedLaunch, code: MachineCode, text: str, watchers: Sequence[Watcher] = ()) -> Outcome:
     """Run text and machine code on one launch. Raises UserError if the launch cannot be prepared."""
     try:
         with opened.errors_named():
             left, right = opened.ready(), opened.ready()
             info, _ = kernel_info(left.prepared.dispatch.kernel, opened.launch, opened.options, [])
+            starts = thread_starts(right.prepared, info, right.platform, has_inline_data=code.has_inline_data)
             logs = [StoreLog([b for b in run.prepared.dispatch.buffers if b.private]) for run in (left, right)]
-            starts = thread_starts(right.prepared, info, right.platform)
     except (LaunchError, runner.TextProblems) as error:
         raise UserError(f"{opened.options.path}: {str(error).splitlines()[0]}") from None
     told = Machine(with_budget(left.prepared, TEXT_STEPS).dispatch, [logs[0]]).run()
@@ -144,7 +161,7 @@ def run_code_alone(opened: OpenedLaunch, code: MachineCode, watchers: Sequence[W
             info, _ = kernel_info(right.prepared.dispatch.kernel, opened.launch, opened.options, [])
     except (LaunchError, runner.TextProblems) as error:
         raise UserError(f"{opened.options.path}: {str(error).splitlines()[0]}") from None
-    starts = thread_starts(right.prepared, info, right.platform)
+    starts = thread_starts(right.prepared, info, right.platform, has_inline_data=code.has_inline_data)
     done = MachineOfCode(with_budget(right.prepared, TEXT_STEPS).dispatch, code, starts, (), watchers).run()
     fault = next((fault for fault in done.faults if fault.kind is FaultKind.UNMODELLED), None)
     return Outcome(done.threads, None, ((fault.message, 1),) if fault is not None else ())

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.finalize import FinalizedKernel
 
 _CODE: Final = ".text."
+_INLINE: Final = "-useInlineData"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def code_of_text(
         document = finalize_text(source, request.tool, request.options, SECONDS, path)
         found = next((k for k in document.result.kernels if k.body.name == kernel), None)
         if found is not None:
-            return _assembled(found, kernel, platform, command)
+            return replace(_assembled(found, kernel, platform, command), has_inline_data=_INLINE in request.options)
         said = next((f.message for f in document.findings), "it gives no machine code")
         reason = f"the finalizer refuses '{kernel}': {said}"
     except UserError as error:
