@@ -16,6 +16,7 @@ from visa_lsp.eu.model import Direct, MachineInst, Payload, Register
 from visa_lsp.eu.site import MachineSite, Unmodelled, payload
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.message_forms import MemoryUse
+from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.program.message import (
     FLAT,
     SCRATCH_VARIABLE,
@@ -402,8 +403,11 @@ def _sample(sent: Sent) -> Op:
     if isinstance(sent.inst.dst, Payload):
         registers = sent.inst.dst.registers or sent.field(20, 5)
         channels = channels[: max(1, registers * grf // sent.row(2 if sent.bits >> 30 & 1 else 4))]
+    sampler: Any = sent.field(8, 4)
+    if sent.field(0, 8) == _BINDLESS and start:  # the header has the handle of the sampler's state
+        sampler = General(sent.address.start + 12, 0, 0, SCALAR_REGION)
     site.value = SampleMessage(
-        _memory(sent), sent.field(8, 4), 0, tuple(operands), channels, 0 if name == "sample4" else -1, data, site.control,
+        _memory(sent), sampler, 0, tuple(operands), channels, 0 if name == "sample4" else -1, data, site.control,
         None, null_mask=False,
     )  # fmt: skip
     return SAMPLING[name](site)
@@ -480,7 +484,7 @@ def _matrix(use: MemoryUse) -> Build:
 def _block(sent: Sent, use: MemoryUse, shape: int) -> Op:
     site = MachineSite(sent.site.program, sent.inst, sent.site.pc)
     data = payload(sent.inst.dst if use is READ else sent.data)
-    site.give(data=data, addr0=General(sent.address.start, 0, 0, None))  # type: ignore[arg-type]
+    site.give(data=data, addr0=General(sent.address.start, 0, 0, SCALAR_REGION))
     size = _SIZES[min(sent.field(9, 3), 6)][0]
     site.value = BlockMessage(
         use, FLAT, (), (0, 0), size, (shape & 255) + 1, (shape >> 8 & 255) + 1, (shape >> 16 & 15) + 1,

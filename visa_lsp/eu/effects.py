@@ -43,10 +43,10 @@ _OLDER_GRF: Final = 32  # bytes of a register before Xe-HPC
 _EXTRA_BITS: Final = 13  # of the mantissa of a macro's intermediate results, beyond those of the type
 
 
-def compute(site: MachineSite, expr: Expr) -> Op:
-    """Return the op of a lane expression; a condition writes the flags of its lanes from the result."""
+def compute(site: MachineSite, expr: Expr, order: tuple[int, ...] = ()) -> Op:
+    """Return the op of a lane expression on the sources in an order; a condition writes the flags of its lanes from the result."""
     dst = site.machine.dst
-    sources = [site.inst.get(f"src{i}") for i in range(source_count(expr))]
+    sources = [site.inst.get(f"src{i}") for i in order or range(source_count(expr))]
     fetches, function, convert = lane_plan(site, expr, sources, dst)
     return _finish(site, lambda f: convert(f, function(f, [fetch(f) for fetch in fetches])))
 

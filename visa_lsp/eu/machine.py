@@ -55,7 +55,9 @@ def compile_op(site: MachineSite) -> Op:
         raise Unmodelled(site.machine.name)
     if row.meaning == "message":
         return message(site)
-    return effects.EFFECTS[row.meaning](site) if isinstance(row.meaning, str) else effects.compute(site, row.meaning)
+    if isinstance(row.meaning, str):
+        return effects.EFFECTS[row.meaning](site)
+    return effects.compute(site, row.meaning, row.order)
 
 
 class MachineOfCode(Machine):

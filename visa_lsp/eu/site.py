@@ -348,8 +348,8 @@ class MachineSite(Site):
             return lambda _f: 0
         if isinstance(operand, Register):
             operand = Direct(operand, ty.UD, SCALAR_REGION, self.starts[operand.kind] + 4 * operand.element)
-        if isinstance(operand, RawOperand):
-            at = operand.offset
+        if isinstance(operand, RawOperand | General):
+            at = operand.offset if isinstance(operand, RawOperand) else operand.var
             return lambda f: f.word(at)
         fetch = self.read(operand, 1)
         return lambda f: int(fetch(f)[0])

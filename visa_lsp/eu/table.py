@@ -16,13 +16,15 @@ from visa_lsp.isa.lane import S0, S1, S2, Expr, word
 class OpcodeRow:
     """An opcode with its function (``math.inv``): what it computes per lane, or the name of its effect.
 
-    ``sources`` is the number of sources, ``is_branch`` says whether it is counted by the pipe of branches.
+    ``sources`` is the number of sources, ``order`` that in which the expression takes them; ``is_branch`` says whether it is
+    counted by the pipe of branches.
     """
 
     name: str
     meaning: Expr | str
     sources: int = 2
     is_branch: bool = False
+    order: tuple[int, ...] = ()
 
 
 ROWS: Final[tuple[OpcodeRow, ...]] = (
@@ -33,7 +35,7 @@ ROWS: Final[tuple[OpcodeRow, ...]] = (
     OpcodeRow("add", S0 + S1),
     OpcodeRow("add3", word("add3", S0, S1, S2), 3),
     OpcodeRow("mul", "mul"),
-    OpcodeRow("mad", word("mad", S1, S2, S0), 3),
+    OpcodeRow("mad", word("mad", S0, S1, S2), 3, order=(1, 2, 0)),
     OpcodeRow("mach", "mach"),
     OpcodeRow("macl", "mach"),
     OpcodeRow("avg", word("avg", S0, S1)),
