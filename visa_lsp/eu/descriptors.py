@@ -156,6 +156,8 @@ def message(site: MachineSite) -> Op:
 
     def build(bits_value: int, extended_value: int) -> Op:
         sent = Sent(MachineSite(site.program, inst, site.pc), bits_value, extended_value, address, data)
+        if gathered and inst.subop in ("ugm", "slm"):
+            _split_gathered(sent)
         return row_of(sent).build(sent)
 
     if isinstance(bits, Immediate) and isinstance(extended, Immediate):
@@ -172,6 +174,15 @@ def message(site: MachineSite) -> Op:
             return found(f)
 
     return _gather(site, op) if gathered else op
+
+
+def _split_gathered(sent: Sent) -> None:
+    """Give the gathered registers after those of the addresses to the data."""
+    rows = sent.row((1, 2, 4, 8)[sent.field(7, 2)]) // sent.site.grf
+    total = sent.address.registers or sent.field(25, 4)
+    first = sent.address
+    sent.address = Payload(first.register, first.start, rows, first.offset)
+    sent.data = Payload(first.register, first.start + rows * sent.site.grf, total - rows)
 
 
 def _gather(site: MachineSite, op: Op) -> Op:

@@ -641,6 +641,9 @@ def call(site: MachineSite) -> Op:
         f.put(at, back)
         f.put(at + 4, f.emask)
         _park(f, f.emask & ~lanes, behind)
+        # Lanes that wait in the caller stay there, even at a place that the called code passes, too.
+        f.calls.append((back, 0, lanes, f.waiting, site.pc))
+        f.waiting = {}
         return place(f)
 
     return op
@@ -668,12 +671,21 @@ def ret(site: MachineSite) -> Op:
 
     def op(f: Frame) -> int | None:
         back, mask = f.word(at), f.word(at + 4)
-        if not back and not mask:
+        if not f.calls and not back and not mask:
             return END  # the kernel itself returns, because nothing has called it
         if back not in by_pc:
             raise KernelFault(FaultKind.CALL, f"ret to byte {back:#x}, where no instruction begins")
-        _park(f, taken(f) & mask, by_pc[back])
-        return None if f.emask else by_pc[back]
+        lanes = taken(f) & mask
+        f.emask &= ~lanes
+        if f.calls:
+            place, returned, called, waiting, pc = f.calls.pop()
+            lanes |= returned
+            if f.emask:
+                f.calls.append((place, lanes, called, waiting, pc))
+                return None
+            f.waiting = waiting
+        f.emask |= lanes
+        return by_pc[back]
 
     return op
 

@@ -17,15 +17,16 @@ from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.init import launch_text
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program_info import kernel_info
+from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
 from visa_lsp.app.verify.verify_report import Answer, FirstDifference, HazardReport, KernelVerdict
 from visa_lsp.eu.machine import MachineOfCode, unmodelled_in
 from visa_lsp.eu.store_log import StoreDifference, StoreLog, StoreSide, find_difference
+from visa_lsp.eu.text_machine import TextMachine
 from visa_lsp.eu.thread_start import thread_starts
 from visa_lsp.sim.faults import Fault, FaultKind
 from visa_lsp.sim.launch.config import BufferArg, LaunchError
 from visa_lsp.sim.launch.prepare import with_budget
-from visa_lsp.sim.machine import Machine
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def launches_of(
     beside = Path(launch) if launch else path.with_suffix(".launch.yaml")
     job = LaunchJob(str(path), beside, options, data=data, named=bool(launch))
     try:
-        opened = open_job(job, kernel=kernel)
+        opened = open_job(job, kernel=kernel) if tries else _open_untried(job, kernel)
         if opened.made is None:
             yield from _points(job, opened, kernel)
             return
@@ -80,11 +81,21 @@ def launches_of(
         if quick is None:
             continue
         try:
-            found = open_job(job, quick, kernel)
+            made = propose_run(opened.data, opened.options, beside, {"kernel": kernel, **quick}, tries=False)
+            found = OpenedLaunch(made.proposal.read(beside), opened.options, opened.data, made)
             found.ready()
         except (LaunchError, UserError):
             continue  # the kernel requires full groups
         yield found
+
+
+def _open_untried(job: LaunchJob, kernel: str) -> OpenedLaunch:
+    """Open a job as ``open_job`` does, but without trial runs."""
+    if job.launch.is_file():
+        return open_job(job, kernel=kernel)
+    assert job.data is not None
+    made = propose_run(job.data, job.options, job.launch, {"kernel": kernel}, tries=False)
+    return OpenedLaunch(made.proposal.read(job.launch), job.options, job.data, made)
 
 
 def _points(job: LaunchJob, opened: OpenedLaunch, kernel: str) -> Iterator[OpenedLaunch]:
@@ -136,7 +147,7 @@ def compare_on(opened: OpenedLaunch, code: MachineCode, text: str, watchers: Seq
             logs = [StoreLog([b for b in run.prepared.dispatch.buffers if b.private]) for run in (left, right)]
     except (LaunchError, runner.TextProblems) as error:
         raise UserError(f"{opened.options.path}: {str(error).splitlines()[0]}") from None
-    told = Machine(with_budget(left.prepared, TEXT_STEPS).dispatch, [logs[0]]).run()
+    told = TextMachine(with_budget(left.prepared, TEXT_STEPS).dispatch, [logs[0]]).run()
     unmodelled = _unmodelled_in_text(told)
     if unmodelled:
         return Outcome(told.threads, None, unmodelled)

@@ -33,7 +33,7 @@ COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 class VerifyOptions:
     """Options of `verify`: the launch file, platform, kernel, options and path of the finalizer, path of iga64.
 
-    ``hazards_only`` runs the machine code alone; ``slack`` looks for unneeded waits.
+    ``hazards_only`` runs the machine code alone; ``slack`` looks for unneeded waits; ``tries`` fits buffers by trial runs.
     """
 
     launch: str | None = None
@@ -44,6 +44,7 @@ class VerifyOptions:
     iga: str | None = None
     hazards_only: bool = False
     slack: bool = False
+    tries: bool = True
 
 
 def verify(name: str, options: VerifyOptions) -> Iterator[Row]:
@@ -148,7 +149,7 @@ def _verdict(
     request: CodeRequest,
 ) -> KernelVerdict:
     data = read_bytes(text_name)
-    launches = list(launches_of(Path(text_name), options.launch, platform.name, kernel, data))
+    launches = list(launches_of(Path(text_name), options.launch, platform.name, kernel, data, tries=options.tries))
     simd = _simd(launches)
     code = code_of_text(source, text_name, kernel, simd, platform, replace(request, finder=Beside()))
     board = Scoreboard(code, platform)

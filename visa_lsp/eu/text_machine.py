@@ -1,0 +1,52 @@
+"""The text's side of a comparison: a machine that evaluates approximate words as finalizers expand them.
+
+vISA leaves the rounding of ``pow`` open; finalizers make ``exp2(log2(|x|) * y)`` of it, rounding each step to f32.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from visa_lsp.isa.lane import S0, S1, Lane, word
+from visa_lsp.sim.interp import Code
+from visa_lsp.sim.lanes import finish, lane_plan
+from visa_lsp.sim.machine import Machine
+from visa_lsp.sim.operands import Site
+from visa_lsp.sim.words import FLOAT
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Inst, Kernel
+    from visa_lsp.sim.operands import Op
+
+_POWER = word("pow", S0, S1)
+
+
+class TextMachine(Machine):
+    """A run of a text with the finalizer's expansions."""
+
+    def code(self, kernel: Kernel) -> Code:
+        """Return the compiled form of a kernel or function."""
+        found = self._codes.get(id(kernel))
+        if found is None:
+            dispatch = self.dispatch
+            found = self._codes[id(kernel)] = _Code(kernel, dispatch.platform.grf_bytes, dispatch.file_variables)
+            found.grew = self.grew
+        return found
+
+
+class _Code(Code):
+    def op_for(self, inst: Inst, pc: int) -> Op:
+        """Return the op of an instruction; that of ``pow`` is the expansion."""
+        meaning = inst.row.meaning
+        if not isinstance(meaning, Lane) or meaning.expr != _POWER:
+            return super().op_for(inst, pc)
+        site = Site(self, inst, pc)
+        sources, dst = [inst.get("src0"), inst.get("src1")], inst.get("dst")
+        fetches, _, convert = lane_plan(site, _POWER, sources, dst)
+
+        def expand(_f: Any, lanes: list[Any]) -> Any:
+            return FLOAT["exp2"](FLOAT["mul"](FLOAT["log2"](np.abs(lanes[0])), lanes[1]))
+
+        return finish(site, fetches, expand, convert, dst)
