@@ -59,9 +59,12 @@ class Outcome:
 
 
 def launches_of(
-    path: Path, launch: str | None, platform: str, kernel: str, data: bytes | None
+    path: Path, launch: str | None, platform: str, kernel: str, data: bytes | None, *, tries: bool = True
 ) -> Iterator[OpenedLaunch]:
-    """Yield the launches of a kernel: those of a launch file, else generated ones. Raises UserError if there is none."""
+    """Yield the launches of a kernel: those of a launch file, else generated ones; ``tries`` fits buffers by trial runs.
+
+    Raises UserError if there is none.
+    """
     options = RunOptions(path, platform, checks="none")
     beside = Path(launch) if launch else path.with_suffix(".launch.yaml")
     job = LaunchJob(str(path), beside, options, data=data, named=bool(launch))

@@ -123,7 +123,7 @@ def _texts_by_kernel(path: Path) -> dict[str, list[Path]]:
 def _rows_of_text(
     name: str, text_name: str, source: Source, options: VerifyOptions, request: CodeRequest
 ) -> Iterator[Row]:
-    kernels = [k for k in kernels_in(source.text) if options.kernel in (None, k)]
+    kernels = [k for k in kernels_in(source.text) if options.kernel in (None, k) and k != COMPILERS_OWN]
     if not kernels:
         if options.kernel is None:
             return  # functions are verified with the kernels that call them
