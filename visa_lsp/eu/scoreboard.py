@@ -182,7 +182,7 @@ class Scoreboard:
         assert self.rules is not None
         if self.rules.single:
             return "X"
-        kinds = [s.type for s in inst.sources[1:2] if isinstance(s, Direct | Indirect | Immediate)]
+        kinds = [s.type for s in inst.sources if isinstance(s, Direct | Indirect | Immediate)]
         return "F" if kinds and kinds[0].is_float else "I"
 
     def _wait(self, inst: MachineInst, flight: _Flight, own: int, state: _ThreadState) -> None:

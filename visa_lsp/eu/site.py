@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from visa_lsp.eu.model import Direct, Indirect, Layout, MachineInst, Payload, Register, Target
+from visa_lsp.eu.model import PATCHED, Direct, Indirect, Layout, MachineInst, Payload, Register, Target
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.program import regions
@@ -33,7 +33,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 SURFACE_CELLS: Final = 6
 _SAMPLERS: Final = 16
-_PATCHED: Final = "__INTEL_PATCH_"  # what a loader writes about the payload's place: no offset here
 _TYPED: Final = 1  # a raw operand's variable is 1 + the code of its type; 0 is the null register
 
 
@@ -436,7 +435,7 @@ def payload(operand: Any, after: int = 0, type_: ty.DataType = ty.UD) -> RawOper
 
 def _address_of(f: Frame, name: str) -> int:
     assert f.thread is not None
-    if name.startswith(_PATCHED):
+    if name.startswith(PATCHED):
         return 0
     address = f.thread.machine.symbol_address(name)
     if address is None:

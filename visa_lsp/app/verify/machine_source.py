@@ -16,7 +16,7 @@ from visa_lsp.app.external_tools import is_file_name, settings_for
 from visa_lsp.app.gen.gen_document import Source, finalize_text
 from visa_lsp.companions import Beside, list_kernels
 from visa_lsp.eu.decode import DecodeError, decode, symbol_part
-from visa_lsp.eu.model import MachineCode, Symbol
+from visa_lsp.eu.model import PATCHED, MachineCode, Symbol
 from visa_lsp.safe_io import read_file
 from visa_lsp.toolchain.finalize import SECONDS, of_listing
 from visa_lsp.toolchain.iga import assemble, disassemble, find_iga
@@ -59,6 +59,8 @@ def code_of_text(
     beside = None if request.options or request.tool else zebin_beside(path, kernel, simd, request.finder)
     if request.listing:
         return _code_of_listing(source, request.listing, kernel, platform, command)
+    if beside is not None and _has_symbols(beside[0], kernel):
+        return code_of_zebin(beside[0], beside[1], kernel, platform, command)  # listings lack the addresses of symbols
     reason = ""
     try:
         document = finalize_text(source, request.tool, request.options, SECONDS, path)
@@ -102,6 +104,11 @@ def zebin_beside(path: str, kernel: str, simd: int, finder: Beside) -> tuple[Zeb
     except (ZebinError, OSError):
         return None
     return (zebin, str(found.path)) if kernel in zebin.kernels else None
+
+
+def _has_symbols(zebin: Zebin, kernel: str) -> bool:
+    """Return whether the loader writes addresses of symbols into the code of a kernel."""
+    return any(r.section == f"{_CODE}{kernel}" and not r.symbol.startswith(PATCHED) for r in zebin.relocations)
 
 
 def code_of_zebin(zebin: Zebin, name: str, kernel: str, platform: Platform, command: tuple[str, ...]) -> MachineCode:
