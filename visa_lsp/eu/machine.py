@@ -93,6 +93,16 @@ class MachineOfCode(Machine):
 
         return watched
 
+    def run_groups(self) -> None:
+        """Run one group after another. Raises KernelFault if one cannot continue."""
+        try:
+            super().run_groups()
+        except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
+            at = self._running.frame.pc if self._running is not None else 0
+            instructions = self.program.machine_code.instructions
+            name = instructions[at].name if at < len(instructions) else "the machine code"
+            raise Unmodelled(f"{name}: {error}") from error
+
     def ops_of(self, code: Any) -> list[Op]:
         """Return the ops; observers of vISA instructions are not called."""
         return cast("list[Op]", code.ops)

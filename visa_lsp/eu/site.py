@@ -136,6 +136,8 @@ class MachineProgram(Code):
             return self.op_of(MachineSite(self, inst, pc))
         except KernelFault as fault:
             raised = fault
+        except (ValueError, TypeError, KeyError, IndexError) as error:  # a form of operands that no finalizer writes
+            raised = Unmodelled(f"{inst.name}: {error}")
 
             def op(_f: Frame) -> int | None:
                 raise raised

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.gen.gen_document import Source, read_input
 from visa_lsp.app.inputs import STDIN, read_bytes
+from visa_lsp.app.launch.runner import LaunchError, TextProblems
 from visa_lsp.app.verify.both_runs import Outcome, compare_on, launches_of, run_code_alone, verdict_of
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verify_report import HazardReport, InputProblem, KernelVerdict, Row
@@ -59,8 +60,14 @@ def verify(name: str, options: VerifyOptions) -> Iterator[Row]:
         return
     try:
         yield from _rows_of(name, options)
-    except UserError as error:
-        yield InputProblem(name, str(error))
+    except (UserError, LaunchError, TextProblems) as error:
+        yield InputProblem(name, _one_sentence(name, error))
+
+
+def _one_sentence(name: str, error: Exception) -> str:
+    """Return the first line of an error, with the input's name."""
+    words = (str(error).splitlines() or [type(error).__name__])[0]
+    return words if name in words else f"{name}: {words}"
 
 
 def _rows_of(name: str, options: VerifyOptions) -> Iterator[Row]:
@@ -135,8 +142,8 @@ def _rows_of_text(
     for kernel in kernels:
         try:
             yield _verdict(name, text_name, source, kernel, platform, options, request)
-        except UserError as error:
-            yield InputProblem(name, str(error))
+        except (UserError, LaunchError, TextProblems) as error:
+            yield InputProblem(name, _one_sentence(name, error))
 
 
 def _verdict(
