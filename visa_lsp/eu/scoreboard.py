@@ -34,6 +34,7 @@ MAX_THREADS: Final = 24  # watched of all launches of a kernel, because threads 
 MAX_STEPS: Final = 30_000  # watched of a thread
 _SETTLED: Final = 10
 _SETTLED_LONG: Final = 14
+_ADDRESS_LENGTH, _RESULT_LENGTH = (25, 15), (20, 31)  # fields of a descriptor, in registers
 _OUT_OF_ORDER: Final = "out of order"
 _NO_PIPE: Final = ""
 
@@ -314,10 +315,20 @@ def _ranges(thread: Thread, inst: MachineInst) -> tuple[list[tuple[int, int]], l
         if isinstance(operand, Indirect):
             reads += _indirect_ranges(thread, inst, operand)
         elif isinstance(operand, Payload) and operand.registers is None and operand.start >= 0:
-            reads.append((operand.start, operand.start + 1))
+            reads.append((operand.start, operand.start + _told_bytes(thread, inst, _ADDRESS_LENGTH)))
     if isinstance(inst.dst, Indirect):
         writes += _indirect_ranges(thread, inst, inst.dst)
+    elif isinstance(inst.dst, Payload) and inst.dst.registers is None and inst.dst.start >= 0:
+        writes.append((inst.dst.start, inst.dst.start + _told_bytes(thread, inst, _RESULT_LENGTH)))
     return reads, writes
+
+
+def _told_bytes(thread: Thread, inst: MachineInst, field: tuple[int, int]) -> int:
+    """Return the bytes of registers that a descriptor in a register names in a field: its lowest bit, its mask."""
+    descriptor, program = inst.sources[3], thread.frame.code
+    if not isinstance(descriptor, Direct) or descriptor.start < 0:
+        return 0
+    return (thread.frame.word(descriptor.start) >> field[0] & field[1]) * program.layout.grf_bytes
 
 
 def _indirect_ranges(thread: Thread, inst: MachineInst, operand: Indirect) -> list[tuple[int, int]]:

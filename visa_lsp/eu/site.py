@@ -132,6 +132,7 @@ class MachineProgram(Code):
 
     def op_for(self, inst: Any, pc: int) -> Op:
         """Return the op of an instruction; one that is not modelled raises when it is executed."""
+        raised: KernelFault
         try:
             return self.op_of(MachineSite(self, inst, pc))
         except KernelFault as fault:
@@ -139,10 +140,10 @@ class MachineProgram(Code):
         except (ValueError, TypeError, KeyError, IndexError) as error:  # a form of operands that no finalizer writes
             raised = Unmodelled(f"{inst.name}: {error}")
 
-            def op(_f: Frame) -> int | None:
-                raise raised
+        def op(_f: Frame) -> int | None:
+            raise raised
 
-            return op
+        return op
 
     def lane(self, pc: int, number: int) -> int | None:
         """Return the thread's lane for lane ``number`` of an instruction."""

@@ -162,8 +162,11 @@ def compare_on(opened: OpenedLaunch, code: MachineCode, text: str, watchers: Seq
     if fault is not None and fault.kind is FaultKind.UNMODELLED:
         return Outcome(told.threads, None, ((fault.message, 1),))
     found = _first_difference(left, right, logs, code, text)
-    if found is None and fault is not None:
-        found = _difference_by_fault(fault, code)
+    if fault is not None:
+        if found is None:
+            found = _difference_by_fault(fault, code)
+        elif found.gen_value is None:
+            found = replace(found, gen=f"{found.gen} ({fault.message})".strip())
     return Outcome(told.threads, replace(found, launch=shown) if found is not None else None)
 
 

@@ -1,0 +1,132 @@
+"""Machine code run beside its text: equal where it is right, the first difference where it is not, hazards."""
+
+from dataclasses import replace
+
+import pytest
+from machine_fixtures import EXAMPLES, TEXTS, read_case
+
+from visa_lsp.app.verify.both_runs import compare_on, launches_of, verdict_of
+from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text_lines
+from visa_lsp.eu.machine import unmodelled_in
+from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Register
+from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
+from visa_lsp.isa.platforms import platform_named
+
+
+def verify_case(name, code=None):
+    """Return the verdict about a fixture's text and machine code, or other code for it, and the scoreboard."""
+    code = code or replace(read_case(name), has_inline_data=False)
+    path, platform = TEXTS[name], platform_named(name.rpartition(".")[2])
+    board = Scoreboard(code, platform)
+    data = path.read_bytes()
+    outcomes = [
+        compare_on(opened, code, data.decode(), [board])
+        for opened in launches_of(path, None, platform.name, code.name, data, tries=False)
+    ]
+    return verdict_of(name, code.name, platform.name, outcomes, [], code, None), board
+
+
+def edit(code, index, **fields):
+    """Return code with other fields of one instruction."""
+    instructions = list(code.instructions)
+    instructions[index] = replace(instructions[index], **fields)
+    return replace(code, instructions=tuple(instructions))
+
+
+def place_of(code, op, **wanted):
+    return next(
+        i.index for i in code.instructions if i.op == op and all(getattr(i, key) == value for key, value in wanted.items())
+    )
+
+
+@pytest.mark.parametrize("name", ["saxpy.TGLLP", "average.DG2"])
+def test_finalized_code_computes_what_its_text_says(name):
+    verdict, board = verify_case(name)
+    assert (Answer.EQUAL, ()) == (verdict.answer, board.hazards())
+    assert verdict.threads > 1
+    assert 0 == exit_status([verdict])
+
+
+def test_the_miscompiled_bfn_is_found_by_the_generated_launches():
+    verdict, _ = verify_case("bfnw.DG2")
+    (row,) = as_json([verdict])
+    assert ("different", 21) == (row["answer"], row["first"]["line"])
+    assert row["first"]["visa_value"] != row["first"]["gen_value"]
+    assert "kernel: bfnw" in row["first"]["launch"]
+    assert 1 == exit_status([verdict])
+    assert any("first difference: " in line for line in text_lines([verdict]))
+
+
+def saxpy():
+    return replace(read_case("saxpy.TGLLP"), has_inline_data=False)
+
+
+def move_result(code):
+    index = place_of(code, "mad")
+    dst = code.instructions[index].dst
+    return edit(code, index, dst=replace(dst, register=Register("r", dst.register.number + 2), start=dst.start + 64))
+
+
+def invert_predicate(code):
+    index = place_of(code, "goto")
+    guard = code.instructions[index].guard
+    return edit(code, index, guard=Guard(not guard.inverse, guard.combine))
+
+
+def drop_mask(code):
+    index = next(i.index for i in code.instructions if i.op == "send" and i.sources[1].registers == 2)
+    return edit(code, index, no_mask=True)
+
+
+@pytest.mark.parametrize("plant", [move_result, invert_predicate, drop_mask])
+def test_a_planted_mistake_is_found(plant):
+    verdict, _ = verify_case("saxpy.TGLLP", plant(saxpy()))
+    assert Answer.DIFFERENT is verdict.answer
+
+
+def test_a_lost_wait_is_a_hazard_that_names_both_instructions():
+    code = saxpy()
+    index = next(i.index for i in code.instructions if i.wait.use == "dst" and i.op != "sync")
+    verdict, board = verify_case("saxpy.TGLLP", edit(code, index, wait=NO_WAIT))
+    hazard, *_ = board.hazards()
+    assert index == hazard.inst.index
+    assert hazard.behind.is_message
+    assert ".dst before it reads" in hazard.needs
+    assert Answer.EQUAL is verdict.answer
+
+
+def test_waits_that_nothing_needs_are_listed():
+    code = saxpy()
+    index = place_of(code, "shl")
+    wait = replace(code.instructions[index].wait, distances=(("", 7),))
+    _, board = verify_case("saxpy.TGLLP", edit(code, index, wait=wait))
+    assert index in {inst.index for inst in unneeded_waits(board)} or index in board.needed_waits
+
+
+def test_what_is_not_modelled_is_named_with_its_count():
+    code = saxpy()
+    for index in (place_of(code, "shl"), place_of(code, "mad")):
+        code = edit(code, index, op="sad2", subop="")
+    verdict, _ = verify_case("saxpy.TGLLP", code)
+    assert {"sad2": 2} == unmodelled_in(code)
+    assert (Answer.UNMODELLED, (("sad2", 2),)) == (verdict.answer, verdict.unmodelled)
+    assert 3 == exit_status([verdict])
+
+
+def test_an_endless_kernel_ends_by_its_budget():
+    code = saxpy()
+    index = place_of(code, "goto")
+    target = replace(code.instructions[index].sources[0], index=1)
+    verdict, _ = verify_case("saxpy.TGLLP", edit(code, index, op="jmpi", subop="", guard=None, sources=(target,)))
+    assert Answer.DIFFERENT is verdict.answer
+    assert "may never end" in verdict.first.gen
+
+
+def test_operands_behind_the_last_register_are_reported():
+    code = saxpy()
+    index = place_of(code, "mad")
+    dst = code.instructions[index].dst
+    assert isinstance(dst, Direct)
+    verdict, _ = verify_case("saxpy.TGLLP", edit(code, index, dst=replace(dst, start=1 << 20)))
+    assert verdict.answer is not Answer.EQUAL
+    assert EXAMPLES.is_dir()
