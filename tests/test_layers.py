@@ -73,6 +73,7 @@ ALLOWED = {
     "app.prove": {"assemble", "ze_info", "errors", "inputs", "launch", "read", "suggestions"},
     "app.read": {"assemble", "ze_info", "errors", "gen", "inputs", "suggestions"},
     "app.stats": {"assemble", "baselines", "check", "errors", "folders", "inputs", "external_tools"},
+    "app.verify": {"errors", "exits", "external_tools", "gen", "inputs", "launch"},
     "app.why": {"compare_runs", "errors", "launch", "suggestions"},
     "generate.site": {"support_records", "support_table"},
     "ide.index": set(),
