@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from visa_lsp.app.verify.verify import VerifyOptions, verify
+from visa_lsp.app.verify.verified_inputs import VerifyOptions, verify
 from visa_lsp.app.verify.verify_report import Answer, InputProblem
 
 _COLUMNS = (*(answer.value for answer in Answer), "not verified")

@@ -43,6 +43,9 @@ def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys):
         if tool is not None and shutil.which(tool) is None:
             assert (statuses.pop(line), f"{tool} is not installed" in err) == (2, True), line
             continue
+        if argv[0] == "verify" and "libigc2-tools" in err:  # no iga64 of 2024 or later
+            assert statuses.pop(line) == 2
+            continue
         assert "internal error" not in err, line
         assert out or argv[0] in ("asm", "check", "zeinfo", "dis", "diff"), line
     assert {line for line, status in statuses.items() if status} == set(WRONG)

@@ -17,7 +17,11 @@ from visa_lsp.toolchain.iga import assemble, disassemble, find_iga
 
 CASES = Path(__file__).parent / "cases"
 EXAMPLES = Path(__file__).parents[2] / "examples"
-TEXTS = {"bfnw.DG2": CASES / "bfnw.visaasm", "saxpy.TGLLP": EXAMPLES / "saxpy.visaasm", "average.DG2": EXAMPLES / "average.visaasm"}
+TEXTS = {
+    "bfnw.DG2": CASES / "bfnw.visaasm",
+    "saxpy.TGLLP": EXAMPLES / "saxpy.visaasm",
+    "average.DG2": EXAMPLES / "average.visaasm",
+}
 
 
 def read_case(name):

@@ -23,8 +23,8 @@ def find(code, op):
 
 def test_a_mad_has_three_sources_and_touches_their_registers(code):
     inst = find(code, "mad")
-    assert (16, "f") == (inst.lanes, inst.dst.type.name)
-    assert [True] * 3 == [isinstance(source, Direct) for source in inst.sources]
+    assert (inst.lanes, inst.dst.type.name) == (16, "f")
+    assert [isinstance(source, Direct) for source in inst.sources] == [True] * 3
     (start, end), *_ = inst.writes
     assert (inst.dst.start, 64) == (start, end - start)
 
@@ -37,7 +37,7 @@ def test_a_message_reads_its_address_and_data_and_has_a_token(code):
     assert isinstance(data, Payload)
     assert (data.start, data.start + 64) in store.reads
     assert address.registers is None  # the descriptor in a0.0 has it
-    assert "set" == store.wait.use
+    assert store.wait.use == "set"
 
 
 def test_scoreboard_words_are_read():
@@ -56,10 +56,11 @@ def test_n_is_a_complement_in_logic_and_a_negation_elsewhere():
     source = {"kind": "RD", "reg": {"rn": "r", "r": 4}, "rgn": {"v": 1, "w": 1, "h": 0}, "type": "d", "mods": "n"}
     dst = {"kind": "RD", "reg": {"rn": "r", "r": 2}, "rgn": {"h": 1}, "type": "d"}
     elements = [
-        {"kind": "I", "id": n, "op": op, "es": 8, "dst": dst, "srcs": [source, source]} for n, op in enumerate(("add", "and"))
+        {"kind": "I", "id": n, "op": op, "es": 8, "dst": dst, "srcs": [source, source]}
+        for n, op in enumerate(("add", "and"))
     ]
     first, second = decode("k", elements, (), "", 32).instructions
-    assert [OperandModifier.NEG, OperandModifier.NOT] == [first.sources[0].modifier, second.sources[0].modifier]
+    assert [first.sources[0].modifier, second.sources[0].modifier] == [OperandModifier.NEG, OperandModifier.NOT]
 
 
 @pytest.mark.parametrize("broken", [{"op": None}, {"dst": {"kind": "RD"}}, {"srcs": [{"kind": "LB", "target": "L9"}]}])

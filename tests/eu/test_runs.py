@@ -7,7 +7,7 @@ from machine_fixtures import EXAMPLES, TEXTS, read_case
 
 from visa_lsp.app.verify.both_runs import compare_on, launches_of, verdict_of
 from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text_lines
-from visa_lsp.eu.machine import unmodelled_in
+from visa_lsp.eu.machine_run import unmodelled_in
 from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Register
 from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
 from visa_lsp.isa.platforms import platform_named
@@ -35,25 +35,27 @@ def edit(code, index, **fields):
 
 def place_of(code, op, **wanted):
     return next(
-        i.index for i in code.instructions if i.op == op and all(getattr(i, key) == value for key, value in wanted.items())
+        i.index
+        for i in code.instructions
+        if i.op == op and all(getattr(i, key) == value for key, value in wanted.items())
     )
 
 
 @pytest.mark.parametrize("name", ["saxpy.TGLLP", "average.DG2"])
 def test_finalized_code_computes_what_its_text_says(name):
     verdict, board = verify_case(name)
-    assert (Answer.EQUAL, ()) == (verdict.answer, board.hazards())
+    assert (verdict.answer, board.hazards()) == (Answer.EQUAL, ())
     assert verdict.threads > 1
-    assert 0 == exit_status([verdict])
+    assert exit_status([verdict]) == 0
 
 
 def test_the_miscompiled_bfn_is_found_by_the_generated_launches():
     verdict, _ = verify_case("bfnw.DG2")
     (row,) = as_json([verdict])
-    assert ("different", 21) == (row["answer"], row["first"]["line"])
+    assert (row["answer"], row["first"]["line"]) == ("different", 21)
     assert row["first"]["visa_value"] != row["first"]["gen_value"]
     assert "kernel: bfnw" in row["first"]["launch"]
-    assert 1 == exit_status([verdict])
+    assert exit_status([verdict]) == 1
     assert any("first difference: " in line for line in text_lines([verdict]))
 
 
@@ -108,9 +110,9 @@ def test_what_is_not_modelled_is_named_with_its_count():
     for index in (place_of(code, "shl"), place_of(code, "mad")):
         code = edit(code, index, op="sad2", subop="")
     verdict, _ = verify_case("saxpy.TGLLP", code)
-    assert {"sad2": 2} == unmodelled_in(code)
-    assert (Answer.UNMODELLED, (("sad2", 2),)) == (verdict.answer, verdict.unmodelled)
-    assert 3 == exit_status([verdict])
+    assert unmodelled_in(code) == {"sad2": 2}
+    assert (verdict.answer, verdict.unmodelled) == (Answer.UNMODELLED, (("sad2", 2),))
+    assert exit_status([verdict]) == 3
 
 
 def test_an_endless_kernel_ends_by_its_budget():

@@ -30,7 +30,7 @@ real = pytest.mark.skipif(bool(REASON), reason=REASON)
 
 @pytest.fixture
 def iga(tmp_path):
-    """The command of iga64 as one program."""
+    """Write the command of iga64 as one program."""
     command = find_iga(None, (os.environ.get("VISA_LSP_TEST_OCLOC", ""),))
     path = tmp_path / "iga64"
     path.write_text(f'#!/bin/sh\nexec {" ".join(command)} "$@"\n', encoding="utf-8")
@@ -39,44 +39,44 @@ def iga(tmp_path):
 
 
 def test_a_missing_assembler_is_one_sentence(capsys):
-    assert 2 == main(["verify", str(EXAMPLES / "saxpy.visaasm"), "--iga", "/nowhere/iga64"])
+    assert main(["verify", str(EXAMPLES / "saxpy.visaasm"), "--iga", "/nowhere/iga64"]) == 2
     said = capsys.readouterr()
-    assert "" == said.out
-    assert 1 == len(said.err.splitlines())
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
     assert "iga64" in said.err
 
 
 def test_a_truncated_zebin_is_one_sentence(tmp_path, capsys):
     (tmp_path / "k.zebin").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(40))
-    assert 2 == main(["verify", str(tmp_path / "k.zebin")])
-    assert 1 == len(capsys.readouterr().err.splitlines())
+    assert main(["verify", str(tmp_path / "k.zebin")]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("words", [["--kernel", "other"], ["--options", "'"], ["--launch", "none.yaml"]])
 def test_wrong_usage_is_refused(words, capsys):
-    assert 2 == main(["verify", str(EXAMPLES / "saxpy.visaasm"), *words])
+    assert main(["verify", str(EXAMPLES / "saxpy.visaasm"), *words]) == 2
     assert capsys.readouterr().err
 
 
 def test_a_folder_without_texts_is_refused(tmp_path, capsys):
-    assert 2 == main(["verify", str(tmp_path), "--format", "json"])
+    assert main(["verify", str(tmp_path), "--format", "json"]) == 2
     (row,) = json.loads(capsys.readouterr().out)
     assert "no text" in row["error"]
 
 
 @real
 def test_a_right_text_and_a_miscompiled_one(iga, capsys):
-    assert 0 == main(["verify", str(EXAMPLES / "saxpy.visaasm"), "--iga", iga, "--format", "json"])
+    assert main(["verify", str(EXAMPLES / "saxpy.visaasm"), "--iga", iga, "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert ("equal", [], []) == (row["answer"], row["hazards"], row["unmodelled"])
+    assert (row["answer"], row["hazards"], row["unmodelled"]) == ("equal", [], [])
     assert {"path", "kernel", "launches", "threads"} <= set(row)
     text = str(CASES / "bfnw.visaasm")
-    assert 1 == main(["verify", text, "--platform", "DG2", "--iga", iga])
+    assert main(["verify", text, "--platform", "DG2", "--iga", iga]) == 1
     assert "bfnw on DG2: different" in capsys.readouterr().out
 
 
 @real
 def test_hazards_and_slack_of_machine_code_alone(iga, capsys):
     text = str(EXAMPLES / "average.visaasm")
-    assert 0 == main(["verify", text, "--hazards", "--slack", "--platform", "DG2", "--iga", iga])
+    assert main(["verify", text, "--hazards", "--slack", "--platform", "DG2", "--iga", iga]) == 0
     assert "no hazard at" in capsys.readouterr().out

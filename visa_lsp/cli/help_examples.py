@@ -62,8 +62,8 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "visa-lsp verify": (
         ("visa-lsp verify saxpy.visaasm", "finalize a text, run both and compare every store"),
-        ("visa-lsp verify built/ --format json", "verify every text of a folder and print JSON"),
-        ("visa-lsp verify saxpy.zebin --hazards --slack", "watch the scoreboard only, and list unneeded waits"),
+        ("visa-lsp verify saxpy.visaasm average.visaasm --format json", "verify two texts and print JSON"),
+        ("visa-lsp verify average.visaasm --hazards --slack", "watch the scoreboard only, and list unneeded waits"),
     ),
     "visa-lsp gen": (
         ("visa-lsp gen saxpy.visaasm", "print the machine code of each line (with Intel's finalizer)"),

@@ -58,7 +58,7 @@ def verify_command(args: argparse.Namespace) -> int:
     """Verify the inputs and return the exit status. Raises UserError for mistakes of the user."""
     if find_spec("numpy") is None:
         raise UserError(f"verify: {NEEDS_NUMPY}")
-    from visa_lsp.app.verify.verify import VerifyOptions, verify
+    from visa_lsp.app.verify.verified_inputs import VerifyOptions, verify
     from visa_lsp.app.verify.verify_report import InputProblem, as_json, exit_status, text_lines
 
     check_output(args.output, args.inputs)

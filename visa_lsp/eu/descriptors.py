@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.eu.effects import END, barrier_of
+from visa_lsp.eu.machine_effects import END, barrier_of
 from visa_lsp.eu.model import Direct, MachineInst, Payload, Register
 from visa_lsp.eu.site import MachineSite, Unmodelled, payload
 from visa_lsp.isa import types as ty
@@ -430,18 +430,22 @@ def _returned(sent: Sent) -> tuple[int, ...]:
     return (0, 1, 2, 3)
 
 
-def _media_block(use: MemoryUse) -> Build:
-    """Return the builder of rectangles of bytes; corner and size are in the header, so that it runs when they are known."""
+def _media_block(use: MemoryUse, *, typed: bool = False) -> Build:
+    """Return the builder of rectangles of bytes; corner and size are in the header, so that it runs when they are known.
+
+    ``typed`` messages of the load/store controller have them at other places.
+    """
 
     def build(sent: Sent) -> Op:
-        known: dict[int, Op] = {}
-        header = sent.address.start
+        known: dict[tuple[int, int], Op] = {}
+        corner = sent.address.start + (20 if typed else 0)
 
         def op(f: Frame) -> int | None:
-            shape = f.word(header + 8) & 0x003F003F
+            word = f.word(corner + 8)
+            shape = ((word & 255) + 1, (word >> 8 & 255) + 1) if typed else ((word & 63) + 1, (word >> 16 & 63) + 1)
             if shape not in known:
                 with sent.site.program.let_grow():
-                    known[shape] = _rectangle(sent, use, (shape & 63) + 1, (shape >> 16) + 1)
+                    known[shape] = _rectangle(sent, use, corner, *shape)
             return known[shape](f)
 
         return op
@@ -449,10 +453,10 @@ def _media_block(use: MemoryUse) -> Build:
     return build
 
 
-def _rectangle(sent: Sent, use: MemoryUse, width: int, height: int) -> Op:
-    site, header = MachineSite(sent.site.program, sent.inst, sent.site.pc), sent.address.start
+def _rectangle(sent: Sent, use: MemoryUse, corner: int, width: int, height: int) -> Op:
+    site = MachineSite(sent.site.program, sent.inst, sent.site.pc)
     data = payload(sent.inst.dst if use is READ else sent.data)
-    site.give(data=data, x=RawOperand(1, header), y=RawOperand(1, header + 4))
+    site.give(data=data, x=RawOperand(1, corner), y=RawOperand(1, corner + 4))
     site.value = BlockMessage(
         use,
         _memory(sent),
@@ -555,8 +559,8 @@ def _rows() -> tuple[MessageRow, ...]:
         MessageRow("tgm", 2, _lsc_typed(READ)),
         MessageRow("tgm", 6, _lsc_typed(WRITE)),
         MessageRow("tgm", 31, _fence),
-        MessageRow("tgm", 3, _media_block(READ)),
-        MessageRow("tgm", 7, _media_block(WRITE)),
+        MessageRow("tgm", 3, _media_block(READ, typed=True)),
+        MessageRow("tgm", 7, _media_block(WRITE, typed=True)),
         MessageRow("dc0", 0, _owords(READ, unit=16)),
         MessageRow("dc0", 1, _owords(READ, unit=1)),
         MessageRow("dc0", 8, _owords(WRITE, unit=16)),

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.eu.model import Direct, Indirect, MachineInst, Payload
-from visa_lsp.eu.table import row_of
+from visa_lsp.eu.opcodes import row_of
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import Immediate
 
@@ -91,7 +91,7 @@ class _Flight:
 class _ThreadState:
     writers: Any
     readers: Any
-    flights: list[_Flight] = field(default_factory=lambda: [_Flight(None, _NO_PIPE)])  # type: ignore[arg-type]
+    flights: list[_Flight]  # number 0 stands for none
     counts: Counter[str] = field(default_factory=Counter)
     ended: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))  # (number, instruction)
     tokens: dict[int, int] = field(default_factory=dict)
@@ -122,7 +122,8 @@ class Scoreboard:
         if known is None or known[0] is not thread:
             if self.rules is None or len(self._states) >= MAX_THREADS:
                 return
-            known = thread, _ThreadState(np.zeros(self._end, np.int32), np.zeros(self._end, np.int32))
+            none = [_Flight(inst, _NO_PIPE)]
+            known = thread, _ThreadState(np.zeros(self._end, np.int32), np.zeros(self._end, np.int32), none)
             self._states[id(thread)] = known
         state = known[1]
         state.steps += 1

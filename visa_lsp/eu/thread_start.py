@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.eu.machine import ThreadStart
+from visa_lsp.eu.machine_run import ThreadStart
 from visa_lsp.sim.launch.layout import LaunchLayout, align
 from visa_lsp.sim.machine import SCRATCH_BYTES
 from visa_lsp.sim.memory import Buffer

@@ -20,7 +20,7 @@ from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
 from visa_lsp.app.verify.verify_report import Answer, FirstDifference, HazardReport, KernelVerdict
-from visa_lsp.eu.machine import MachineOfCode, unmodelled_in
+from visa_lsp.eu.machine_run import MachineOfCode, unmodelled_in
 from visa_lsp.eu.store_log import StoreDifference, StoreLog, StoreSide, find_difference
 from visa_lsp.eu.text_machine import TextMachine
 from visa_lsp.eu.thread_start import thread_starts
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.launch.runner import ReadyRun
-    from visa_lsp.eu.machine import Watcher
+    from visa_lsp.eu.machine_run import Watcher
     from visa_lsp.eu.model import MachineCode
     from visa_lsp.sim.dispatch import RunResult
     from visa_lsp.sim.memory import Buffer

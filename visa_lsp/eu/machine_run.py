@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
 
-from visa_lsp.eu import effects
+from visa_lsp.eu import machine_effects
 from visa_lsp.eu.descriptors import message
+from visa_lsp.eu.opcodes import row_of
 from visa_lsp.eu.site import MachineFrame, MachineProgram, MachineSite, Unmodelled
-from visa_lsp.eu.table import row_of
 from visa_lsp.sim.machine import Machine
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def compile_op(site: MachineSite) -> Op:
     if row.meaning == "message":
         return message(site)
     if isinstance(row.meaning, str):
-        return effects.EFFECTS[row.meaning](site)
-    return effects.compute(site, row.meaning, row.order)
+        return machine_effects.EFFECTS[row.meaning](site)
+    return machine_effects.compute(site, row.meaning, row.order)
 
 
 class MachineOfCode(Machine):

@@ -85,8 +85,9 @@ def _relation(condition: str) -> Callable[[Array], Array]:
 
 def mov(site: MachineSite) -> Op:
     """Copy with conversion."""
-    dst, source = site.machine.dst, site.machine.sources[0]
-    if not moves.same_bits(site, dst, [source]):  # type: ignore[arg-type, list-item]
+    dst: Any = site.machine.dst
+    source: Any = site.machine.sources[0]
+    if not moves.same_bits(site, dst, [source]):
         return compute(site, S0)
     return _finish(site, site.read(source))
 
