@@ -154,7 +154,7 @@ LATE = {
         "app.captures.importing", "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
         "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.confirm", "app.prove.small_launches", "app.read.pseudo_code",
-        "app.stats.dump_folder", "app.verify.both_runs", "app.verify.verified_inputs", "app.why.answer", "app.why.stopped_run",
+        "app.stats.dump_folder", "app.verify.both_runs", "app.verify.machine_source", "app.verify.verified_inputs", "app.why.answer", "app.why.stopped_run",
         "cli.read", "cli.zeinfo",
     },
     "visa_lsp.lsp": {

@@ -4,7 +4,7 @@ The rules are facts about hardware pipes, per platform, as data (``PIPES``); the
 (intel/intel-graphics-compiler, ``visa/LocalScheduler/SWSB_G4IR.cpp`` and ``visa/G4_IR.cpp``) and the code of the corpus:
 
 * Instructions of an in-order pipe finish in order. ``@N`` waits for all but the N-1 youngest instructions of a pipe; without a
-  letter it is the instruction's own pipe, ``A`` is every pipe.
+  letter it is the instruction's own pipe, beside a token that of its sources' type; ``A`` is every pipe.
 * Messages, ``dpas``, and ``math`` of some platforms finish at any time. ``$n.dst`` waits for their results, ``$n.src`` for their
   reads, and a second instruction with ``$n`` waits for both. Messages of one shared function read their registers in order.
 * Assumed: the result of an in-order instruction is there after ``_SETTLED`` younger ones of its pipe; a taken branch drains pipes.
@@ -180,11 +180,13 @@ class Scoreboard:
         return "F" if dst.is_float else "I"
 
     def _guess_pipe(self, inst: MachineInst) -> str:
-        """Return the pipe of a distance without a letter on an instruction without a pipe of its own."""
+        """Return the pipe of a distance without a letter beside a token: that of the sources' type."""
         assert self.rules is not None
         if self.rules.single:
             return "X"
         kinds = [s.type for s in inst.sources if isinstance(s, Direct | Indirect | Immediate)]
+        if ty.DF in kinds:
+            return "L"
         return "F" if kinds and kinds[0].is_float else "I"
 
     def _wait(self, inst: MachineInst, flight: _Flight, own: int, state: _ThreadState) -> None:
@@ -196,7 +198,8 @@ class Scoreboard:
             elif letter:
                 pipes = [letter]
             else:
-                pipes = [flight.pipe if flight.pipe not in (_OUT_OF_ORDER, _NO_PIPE) else self._guess_pipe(inst)]
+                has_own = wait.token is None and flight.pipe not in (_OUT_OF_ORDER, _NO_PIPE)
+                pipes = [flight.pipe if has_own else self._guess_pipe(inst)]
             for pipe in pipes:
                 state.ended[pipe].append((state.counts[pipe] - distance + 1, inst.index))
         if wait.token is not None:
