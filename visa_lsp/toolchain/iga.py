@@ -1,12 +1,13 @@
 """Disassembles machine code with Intel's assembler ``iga64``: finding it, running it safely, its JSON.
 
-The JSON is that of releases since 2024 (version 2.0); older ones, such as Debian 12's, print another form and are refused. Knows
-bytes and JSON, not instructions.
+The JSON is that of releases since 2024 (version 2.0); that of older ones (1.0, Debian 12's), which know platforms up to PVC, is
+brought into this form. Knows bytes and JSON, not instructions.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,14 @@ SECONDS: Final = 30.0
 _CODE: Final = "code.bin"
 _LISTING: Final = "listing.asm"
 _VERSION: Final = "2.0"
-_ADVICE: Final = "`verify` needs the iga64 of a compiler of 2024 or later (Debian and Ubuntu: package libigc2-tools); put it on PATH or name it with --iga PATH"
+_OLD_VERSION: Final = "1.0"
+_ADVICE: Final = (
+    "`verify` needs the iga64 of Intel's compiler (Debian and Ubuntu: package libigc2-tools, in older releases libigc-tools); "
+    "put it on PATH or name it with --iga PATH"
+)
+# Version 1.0 prints the payload of a message without braces if its descriptor is in a register.
+_UNBRACED: Final = re.compile(r'^(\s+)("kind":.*"defs":\[\]),$', re.MULTILINE)
+_OLD_KEYS: Final = {"Vt": "v", "Wi": "w", "Hz": "h"}
 # The assembler's names of platforms.
 _NAMES: Final = {
     "TGLLP": "12p1", "XeHP_SDV": "12p5", "DG2": "12p71", "MTL": "12p71", "ARL": "12p74", "PVC": "12p72", "PVCXT": "12p72",
@@ -88,18 +96,56 @@ def disassemble(command: tuple[str, ...], code: bytes, platform: str, seconds: f
         lines = _read(folder / "out.txt").splitlines()
     if ran.failure or shown.failure:
         raise ToolError(f"{PROGRAM} {ran.failure or shown.failure}")
-    try:
-        document = json.loads(said)
-        version, elements = document.get("version"), document.get("elems")
-    except (ValueError, AttributeError):
-        version, elements = None, None
-    if version != _VERSION or not isinstance(elements, list):
-        if '"version":"1.0"' in said:
-            raise ToolError(f"{command[-1]} prints JSON of version 1.0, expected {_VERSION}; {_ADVICE}")
-        words = next((line.strip() for line in ran.said.splitlines() if "error" in line), "no JSON was printed")
-        raise ToolError(f"{PROGRAM} cannot read the machine code: {words[:200]}")
+    elements = _elements_of(said)
+    if elements is None:
+        words = next(
+            (line.strip() for line in ran.said.splitlines() if "error" in line),
+            "it is too old for this code or for the platform",
+        )
+        raise ToolError(f"{command[-1]} cannot read machine code of {platform}: {words[:200]}; {_ADVICE}")
     texts = tuple(line.partition("*/")[2].strip() for line in lines if line.startswith("/* ["))
     return Disassembly(name, tuple(e for e in elements if isinstance(e, dict)), texts)
+
+
+def _elements_of(said: str) -> list[Any] | None:
+    """Return the elements of the JSON in the form of version 2.0; None if it has neither version."""
+    try:
+        document = json.loads(_UNBRACED.sub(r"\1{\2},", said))
+        version, elements, old = document.get("version"), document.get("elems"), document.get("insts")
+        if version == _OLD_VERSION and isinstance(old, list):
+            elements = [_modern(element) for element in old]
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return None
+    return elements if version in (_VERSION, _OLD_VERSION) and isinstance(elements, list) else None
+
+
+def _modern(element: dict[str, Any]) -> dict[str, Any]:
+    """Return an element of version 1.0 in the form of version 2.0."""
+    if element["kind"] == "L":
+        return {"kind": "L", "symbol": element["value"]}
+    found = {key: value for key, value in element.items() if value is not None and value is not False}
+    if "dst" in found:
+        found["dst"] = _modern_operand(found["dst"])
+    found["srcs"] = [_modern_operand(source) for source in element["srcs"]]
+    if "sbid" in found:
+        token, dot, use = str(found["sbid"]).partition(".")
+        found["sbid"] = {"id": int(token.removeprefix("$")), "func": dot + use}
+    return found
+
+
+def _modern_operand(operand: dict[str, Any]) -> dict[str, Any]:
+    if operand["kind"] == "AD":
+        surface, address = operand.get("surf") or {}, operand["addr"]
+        return {
+            "kind": "AD", "areg": address["reg"], "alen": address["len"], "aoff": operand["offset"],
+            "stype": surface.get("type", ""), "soff": surface.get("offset"),
+        }  # fmt: skip
+    found = {key: value for key, value in operand.items() if value is not None and value is not False}
+    if operand["kind"] == "RI" and "rgn" not in found:
+        raise ValueError("version 1.0 does not print regions of indirect operands")
+    if "rgn" in found:
+        found["rgn"] = {_OLD_KEYS.get(key, key): value for key, value in found["rgn"].items()}
+    return found
 
 
 def assemble(command: tuple[str, ...], listing: str, platform: str, seconds: float = SECONDS) -> bytes:
