@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import structs
+
 from visa_lsp.eu.machine_effects import END, barrier_of
 from visa_lsp.eu.model import Direct, MachineInst, Payload, Register
 from visa_lsp.eu.site import MachineSite, Unmodelled, payload
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 READ, WRITE, ATOMIC = MemoryUse.READ, MemoryUse.WRITE, MemoryUse.ATOMIC
 _BINDLESS: Final = 252
 _HWORD: Final = 32  # bytes
+_BASE_IN_HEADER: Final = 20  # byte of the base that addresses without a surface are relative to
 _SCRATCH: Final = MessageMemory(MemoryKind.VARIABLE, SCRATCH_VARIABLE)
 _SHARED: Final = MessageMemory(MemoryKind.SHARED)
 _OWORDS: Final = (1, 1, 2, 4, 8, 16)
@@ -350,6 +353,8 @@ def _owords(use: MemoryUse, *, unit: int, address: ty.DataType = ty.UD) -> Build
     def build(sent: Sent) -> Op:
         words = tuple(range(4 * _OWORDS[min(sent.field(8, 3), 5)]))
         place = _addresses(sent, address, unit=unit, after=8 if address is ty.UD else 0)
+        if address is ty.UD and sent.field(0, 8) in STATELESS_INDEXES:
+            place = structs.replace(place, base=General(sent.address.start + _BASE_IN_HEADER, 0, 0, SCALAR_REGION))
         return _elements(sent, use, place, 4, 4, words, single=True)
 
     return build
@@ -361,7 +366,7 @@ def _scratch_block(sent: Sent) -> Op:
     part = sent.inst.dst if use is READ else sent.data
     count = (part.registers if isinstance(part, Payload) else None) or sent.field(20, 5)
     words = tuple(range(count * sent.site.grf // 4))
-    start = payload(sent.address, 20)
+    start = payload(sent.address, _BASE_IN_HEADER)
     place = Addresses("address", start, ty.UD, offset=sent.field(0, 12) * _HWORD)
     return _elements(sent, use, place, 4, 4, words, single=True, memory=FLAT)
 
