@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import RunResult
     from visa_lsp.sim.memory import Buffer
 
-TEXT_STEPS: Final = 2_000_000  # about 20 seconds
+TEXT_STEPS: Final = 600_000  # some six seconds
 _FACTOR, _MORE_STEPS = 20, 20_000  # machine instructions for one of the text
 _RAGGED: Final = 3  # work items less than a full group
 _RANDOM_TYPES: Final = frozenset(
@@ -51,11 +51,15 @@ SHARED_BASE: Final = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one launch: threads, the first difference, and what is not modelled."""
+    """The outcome of one launch: threads, the first difference, and what is not modelled.
+
+    ``is_endless``: the text has used up its budget of instructions.
+    """
 
     threads: int
     first: FirstDifference | None = None
     unmodelled: tuple[tuple[str, int], ...] = ()
+    is_endless: bool = False
 
 
 def launches_of(
@@ -153,7 +157,7 @@ def compare_on(opened: OpenedLaunch, code: MachineCode, text: str, watchers: Seq
     told = TextMachine(with_budget(left.prepared, TEXT_STEPS).dispatch, [logs[0]]).run()
     unmodelled = _unmodelled_in_text(told)
     if unmodelled:
-        return Outcome(told.threads, None, unmodelled)
+        return Outcome(told.threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in told.faults))
     budget = told.steps * _FACTOR + _MORE_STEPS
     dispatch = with_budget(right.prepared, budget).dispatch
     done = MachineOfCode(dispatch, code, starts, [logs[1]], watchers).run()
