@@ -22,7 +22,7 @@ from visa_lsp.toolchain.pressure import ToldPressure, read_pressure
 from visa_lsp.toolchain.process import Ran, ToolError, run_program
 from visa_lsp.toolchain.rules import FINALIZER_ERROR, FINALIZER_FAILURE, FINALIZER_REMARK, FINALIZER_WARNING
 from visa_lsp.toolchain.schedule import ScheduleRow, read_schedule, with_issues
-from visa_lsp.toolchain.text_bodies import GuardedCopy, TextBody, bodies_of, listing_name, make_guarded_copy
+from visa_lsp.toolchain.text_bodies import GuardedCopy, TextBody, bodies_of, code_name, listing_name, make_guarded_copy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -80,7 +80,7 @@ class GenUnderLine:
 class FinalizedKernel:
     """The machine code of a body. ``lines`` are the lines of the text with Gen code, in order.
 
-    ``schedule`` are the rows of the finalizer's schedule; empty if it was not requested.
+    ``code`` are the bytes of the machine code, if they were requested; ``schedule`` are the rows of the finalizer's schedule; empty if it was not requested.
     """
 
     body: TextBody
@@ -88,6 +88,7 @@ class FinalizedKernel:
     lines: tuple[GenUnderLine, ...]
     max_pressure: int | None = None
     schedule: tuple[ScheduleRow, ...] = ()
+    code: bytes = b""
 
     def place_lines(self) -> Iterator[tuple[GenLine, int]]:
         """Yield every line of the listing in order, with its line of the text."""
@@ -105,7 +106,12 @@ class Finalized:
 
 
 def finalize(
-    codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool = True, with_schedule: bool = False
+    codes: Sequence[str],
+    call: FinalizerCall,
+    *,
+    with_pressure: bool = True,
+    with_schedule: bool = False,
+    with_code: bool = False,
 ) -> Finalized:
     """Finalize a text, given as its lines without comments.
 
@@ -125,7 +131,8 @@ def finalize(
         scheduled = [pool.submit(_schedule, one, aside, end) for one in copies if with_schedule]
         try:
             with temporary_folder() as folder:
-                ran = _run(copy, call, folder, call.seconds, "-printregusage")
+                ran = _run(copy, call, folder, call.seconds, "-printregusage", *(["-binary"] if with_code else []))
+                binaries = {n: _read_bytes(folder / code_name(n)) for n in range(len(bodies)) if with_code}
                 texts = {number: _read(folder / listing_name(number)) for number in range(len(bodies))}
                 if len(bodies) == 1:
                     # A release without the attribute names the file after the text.
@@ -134,8 +141,11 @@ def finalize(
                 errors = "\n".join(_read(path, _MAX_ERROR_BYTES) for path in written)
             rows = [one.result() if any(texts.values()) else () for one in scheduled]
             kernels = tuple(
-                _group_by_lines(
-                    bodies, number, read_listing(text), asked[number].result() if asked else ToldPressure(), rows
+                replace(
+                    _group_by_lines(
+                        bodies, number, read_listing(text), asked[number].result() if asked else ToldPressure(), rows
+                    ),
+                    code=binaries.get(number, b""),
                 )
                 for number, text in texts.items()
                 if text
@@ -177,10 +187,14 @@ def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *
 
 def _read(path: Path, most: int = _MAX_LISTING_BYTES) -> str:
     """Return the contents of an output file of the finalizer; empty if it does not exist."""
+    return _read_bytes(path, most).decode("utf-8", "replace")
+
+
+def _read_bytes(path: Path, most: int = _MAX_LISTING_BYTES) -> bytes:
     try:
-        return read_file(path, most, own=True).decode("utf-8", "replace")
+        return read_file(path, most, own=True)
     except OSError:
-        return ""
+        return b""
 
 
 def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> ToldPressure:

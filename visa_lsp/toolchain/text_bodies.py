@@ -86,6 +86,11 @@ def listing_name(number: int) -> str:
     return f"{number}.asm"
 
 
+def code_name(number: int) -> str:
+    """Return the file of machine code that the finalizer writes for the body with this index."""
+    return f"{number}.dat"
+
+
 def make_guarded_copy(codes: Sequence[str], bodies: Sequence[TextBody], only: int | None = None) -> GuardedCopy:
     """Return the text with a chosen output file for each body instead of the files that it names.
 

@@ -121,10 +121,11 @@ def finalize_text(
     stop: Callable[[], bool] | None = None,
     *,
     schedule: bool = False,
+    with_code: bool = False,
 ) -> GenDocument:
     """Finalize a text; ``path`` locates its settings, ``stop`` returns whether the request was cancelled.
 
-    ``schedule`` adds the finalizer's schedule.
+    ``schedule`` adds the finalizer's schedule, ``with_code`` the bytes of the machine code instead of the register pressure.
 
     Raises UserError if the tool is missing or refuses the call.
     """
@@ -152,7 +153,7 @@ def finalize_text(
                 codes, note = in_older_forms(document, source.platform, codes)
             elif EFFICIENT in source.text:
                 call = replace(call, options=(EFFICIENT, *options))
-        result = finalize(codes, call, with_schedule=schedule)
+        result = finalize(codes, call, with_pressure=not with_code, with_schedule=schedule, with_code=with_code)
     except ToolError as error:
         raise UserError(f"{source.name}: {error}") from None
     return _document(source, call.tool, options, result, note)

@@ -63,7 +63,7 @@ def code_of_text(
         return code_of_zebin(beside[0], beside[1], kernel, platform, command)  # listings lack the addresses of symbols
     reason = ""
     try:
-        document = finalize_text(source, request.tool, request.options, SECONDS, path)
+        document = finalize_text(source, request.tool, request.options, SECONDS, path, with_code=True)
         found = next((k for k in document.result.kernels if k.body.name == kernel), None)
         if found is not None:
             return replace(_assembled(found, kernel, platform, command), has_inline_data=_INLINE in request.options)
@@ -159,7 +159,7 @@ def _code_of_listing(
 def _assembled(found: FinalizedKernel, kernel: str, platform: Platform, command: tuple[str, ...]) -> MachineCode:
     placed = list(found.place_lines())
     try:
-        data = assemble(command, "\n".join(line.text for line, _ in placed), platform.name)
+        data = found.code or assemble(command, "\n".join(line.text for line, _ in placed), platform.name)
     except ToolError as error:
         raise _NotAssembled(str(error)) from None
     code = _decode(kernel, data, kernel, platform, command, {})
