@@ -413,8 +413,6 @@ def _sample(sent: Sent) -> Op:
     step, start = sent.row(2 if half else 4), sent.header
     operands = [(parameter, sent.part(start + n * step), kind) for n, parameter in enumerate(parameters)]
     channels: tuple[int, ...] = (0, 1, 2, 3)
-    if start:  # the header's second dword has a bit for each channel that is not returned
-        channels = _returned(sent)
     data = payload(sent.inst.dst, type_=ty.HF if sent.bits >> 30 & 1 else ty.F)
     if isinstance(sent.inst.dst, Payload):
         registers = sent.inst.dst.registers or sent.field(20, 5)
@@ -427,12 +425,6 @@ def _sample(sent: Sent) -> Op:
         None, null_mask=False,
     )  # fmt: skip
     return SAMPLING[name](site)
-
-
-def _returned(sent: Sent) -> tuple[int, ...]:
-    """Return all channels; headers of compiled kernels only carry the sampler's state."""
-    del sent
-    return (0, 1, 2, 3)
 
 
 def _media_block(use: MemoryUse, *, typed: bool = False) -> Build:

@@ -6,6 +6,7 @@ place that the field of the empty case names, not at the lowest one as in texts.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import isfinite, isqrt
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +41,8 @@ WAIT: Final = -2
 _I8: Final = np.dtype("<i8")
 _RELATIONS: Final = ("eq", "ne", "gt", "ge", "lt", "le")
 _OLDER_GRF: Final = 32  # bytes of a register before Xe-HPC
+_MANTISSA_BITS: Final = {2: 11, 4: 24, 8: 53}  # by the bytes of a type
+_ESTIMATE_BITS: Final = 10
 _EXTRA_BITS: Final = 13  # of the mantissa of a macro's intermediate results, beyond those of the type
 
 
@@ -231,7 +234,8 @@ def high_multiply(site: MachineSite) -> Op:
 def carry(site: MachineSite) -> Op:
     """Add or subtract dwords; the accumulator gets carry or borrow."""
     inst = site.machine
-    a, b = (int_source(site, s, ty.UD, _I8) for s in _values(inst.sources[:2]))
+    sources: Any = inst.sources[:2]
+    a, b = (int_source(site, s, ty.UD, _I8) for s in sources)
     enable, store, lanes, subtracts = site.enable(), site.write(inst.dst), site.lanes, inst.op == "subb"
     acc = site.program.view(site.starts["acc"], np.dtype("<u4"), (lanes,), (4,))
 
@@ -250,17 +254,14 @@ def carry(site: MachineSite) -> Op:
     return op
 
 
-def _values(operands: Any) -> Any:
-    return operands
-
-
 def boolean_function(site: MachineSite) -> Op:
     """Compute a Boolean function of three sources, printed as a formula or as its table of eight bits."""
     table = _table(site.machine.subop)
     sources: list[Any] = list(site.machine.sources[:3])
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
     fetches = [int_source(site, s, exec_type, _I8) for s in sources]
-    convert = converter(site, exec_type, _values(site.machine.dst))
+    dst: Any = site.machine.dst
+    convert = converter(site, exec_type, dst)
     terms = [i for i in range(8) if table >> i & 1]
 
     def value(f: Frame) -> Array:
@@ -307,13 +308,15 @@ def _table(formula: str) -> int:
 
 def field_mask(site: MachineSite) -> Op:
     """Make the mask of a bit field of a width at an offset."""
-    width, offset = (int_source(site, s, ty.UD, _I8) for s in _values(site.machine.sources[:2]))
+    sources: Any = site.machine.sources[:2]
+    width, offset = (int_source(site, s, ty.UD, _I8) for s in sources)
     return _finish(site, lambda f: (((1 << (width(f) & 31)) - 1) << (offset(f) & 31)).astype(np.uint32))
 
 
 def field_insert(site: MachineSite) -> Op:
     """Replace the bits of a mask by the low bits of a value."""
-    mask_of, value, base = (int_source(site, s, ty.UD, _I8) for s in _values(site.machine.sources[:3]))
+    sources: Any = site.machine.sources[:3]
+    mask_of, value, base = (int_source(site, s, ty.UD, _I8) for s in sources)
 
     def found(f: Frame) -> Array:
         mask = mask_of(f) & 0xFFFFFFFF
@@ -352,8 +355,6 @@ def _precise(site: MachineSite, operand: Any) -> Callable[[MachineFrame, Array],
 
 
 def _without_macro(operand: Direct) -> Direct:
-    from dataclasses import replace
-
     return replace(operand, macro=None, modifier=OperandModifier.NONE)
 
 
@@ -379,9 +380,11 @@ def _nearest(value: Any, size: int) -> float:
 
 def _cut(value: Any, size: int) -> Any:
     """Round a fraction to the precision of intermediate results."""
-    if not isinstance(value, Fraction) or value == 0:
-        return value
-    bits = {2: 11, 4: 24, 8: 53}[size] + _EXTRA_BITS
+    return _to_bits(value, _MANTISSA_BITS[size] + _EXTRA_BITS) if isinstance(value, Fraction) and value else value
+
+
+def _to_bits(value: Fraction, bits: int) -> Fraction:
+    """Round a fraction to a number of significant bits."""
     shift = bits - (abs(value.numerator).bit_length() - value.denominator.bit_length())
     scale = Fraction(2) ** shift
     return Fraction(round(value * scale)) / scale
@@ -434,7 +437,7 @@ def inverse_macro(site: MachineSite) -> Op:
     """Begin a division: an estimate of one by the second source, rounded to 10 bits."""
 
     def guess(_a: Fraction, b: Fraction) -> Fraction:
-        return _to_bits(1 / b, 10)
+        return _to_bits(1 / b, _ESTIMATE_BITS)
 
     def final(a: Any, b: Any) -> float:
         with np.errstate(all="ignore"):
@@ -449,19 +452,13 @@ def root_macro(site: MachineSite) -> Op:
     def guess(a: Fraction) -> Fraction:
         scale = 1 << 200
         root = Fraction(isqrt(int(a * scale * scale)), scale)
-        return _to_bits(1 / root, 10) if root else Fraction(0)
+        return _to_bits(1 / root, _ESTIMATE_BITS) if root else Fraction(0)
 
     def final(a: Any) -> float:
         with np.errstate(all="ignore"):
             return float(1.0 / np.sqrt(np.float64(float(a))))
 
     return _start_macro(site, guess, final)
-
-
-def _to_bits(value: Fraction, bits: int) -> Fraction:
-    shift = bits - (abs(value.numerator).bit_length() - value.denominator.bit_length())
-    scale = Fraction(2) ** shift
-    return Fraction(round(value * scale)) / scale
 
 
 # ---- barriers
