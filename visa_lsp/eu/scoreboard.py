@@ -60,8 +60,8 @@ PIPES: Final[dict[str, PipeRules]] = {
     "DG2": _XE_HP,
     "MTL": _XE_HP,
     "ARL": _XE_HP,
-    "PVC": PipeRules(),
-    "PVCXT": PipeRules(),
+    "PVC": PipeRules(double_by_result=True),
+    "PVCXT": PipeRules(double_by_result=True),
     "BMG": PipeRules(double_by_result=True),
     "PTL": PipeRules(double_by_result=True),
 }
