@@ -80,3 +80,10 @@ def test_hazards_and_slack_of_machine_code_alone(iga, capsys):
     text = str(EXAMPLES / "average.visaasm")
     assert main(["verify", text, "--hazards", "--slack", "--platform", "DG2", "--iga", iga]) == 0
     assert "no hazard at" in capsys.readouterr().out
+
+
+@real
+def test_bytes_that_are_no_instructions_are_one_sentence():
+    command = find_iga(None, (os.environ.get("VISA_LSP_TEST_OCLOC", ""),))
+    with pytest.raises(ToolError, match="cannot read machine code of TGLLP: .*error decoding instruction"):
+        disassemble(command, b"\xff" * 16, "TGLLP")

@@ -96,7 +96,7 @@ def disassemble(command: tuple[str, ...], code: bytes, platform: str, seconds: f
         lines = _read(folder / "out.txt").splitlines()
     if ran.failure or shown.failure:
         raise ToolError(f"{PROGRAM} {ran.failure or shown.failure}")
-    elements = _elements_of(said)
+    elements = _elements_of(said) if ": error: " not in ran.said else None
     if elements is None:
         words = next(
             (line.strip() for line in ran.said.splitlines() if "error" in line),
