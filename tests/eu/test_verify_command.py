@@ -85,5 +85,5 @@ def test_hazards_and_slack_of_machine_code_alone(iga, capsys):
 @real
 def test_bytes_that_are_no_instructions_are_one_sentence():
     command = find_iga(None, (os.environ.get("VISA_LSP_TEST_OCLOC", ""),))
-    with pytest.raises(ToolError, match="cannot read machine code of TGLLP: .*error decoding instruction"):
+    with pytest.raises(ToolError, match=r"cannot read machine code of TGLLP: .*error decoding instruction"):
         disassemble(command, b"\xff" * 16, "TGLLP")

@@ -98,11 +98,9 @@ def disassemble(command: tuple[str, ...], code: bytes, platform: str, seconds: f
         raise ToolError(f"{PROGRAM} {ran.failure or shown.failure}")
     elements = _elements_of(said) if ": error: " not in ran.said else None
     if elements is None:
-        words = next(
-            (line.strip() for line in ran.said.splitlines() if "error" in line),
-            "it is too old for this code or for the platform",
-        )
-        raise ToolError(f"{command[-1]} cannot read machine code of {platform}: {words[:200]}; {_ADVICE}")
+        words = next((line.strip() for line in ran.said.splitlines() if "error" in line), "")
+        reason = words[:200] or f"it is too old for this code or for the platform; {_ADVICE}"
+        raise ToolError(f"{command[-1]} cannot read machine code of {platform}: {reason}")
     texts = tuple(line.partition("*/")[2].strip() for line in lines if line.startswith("/* ["))
     return Disassembly(name, tuple(e for e in elements if isinstance(e, dict)), texts)
 
