@@ -669,20 +669,18 @@ def ret(site: MachineSite) -> Op:
 
     def op(f: Frame) -> int | None:
         back, mask = f.word(at), f.word(at + 4)
-        if not f.calls and not back and not mask:
+        if not f.calls:
             return END  # the kernel itself returns, because nothing has called it
         if back not in by_pc:
             raise KernelFault(FaultKind.CALL, f"ret to byte {back:#x}, where no instruction begins")
         lanes = taken(f) & mask
         f.emask &= ~lanes
-        if f.calls:
-            place, returned, called, waiting, pc = f.calls.pop()
-            lanes |= returned
-            if f.emask:
-                f.calls.append((place, lanes, called, waiting, pc))
-                return None
-            f.waiting = waiting
-        f.emask |= lanes
+        place, returned, called, waiting, pc = f.calls.pop()
+        lanes |= returned
+        if f.emask:
+            f.calls.append((place, lanes, called, waiting, pc))
+            return None
+        f.waiting, f.emask = waiting, lanes
         return by_pc[back]
 
     return op
