@@ -20,6 +20,7 @@ from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
 from visa_lsp.app.verify.verify_report import Answer, FirstDifference, HazardReport, KernelVerdict
+from visa_lsp.companions import launches_beside
 from visa_lsp.eu.machine_run import MachineOfCode, unmodelled_in
 from visa_lsp.eu.store_log import StoreDifference, StoreLog, StoreSide, find_difference
 from visa_lsp.eu.text_machine import TextMachine
@@ -76,6 +77,9 @@ def launches_of(
         opened = open_job(job, kernel=kernel) if tries else _open_untried(job, kernel)
         if opened.made is None:
             yield from _points(job, opened, kernel)
+            for other in () if launch else launches_beside(path)[1:]:
+                further = replace(job, launch=other)
+                yield from _points(further, open_job(further, kernel=kernel), kernel)
             return
     except (LaunchError, runner.TextProblems, UserError, FileNotFoundError) as error:
         raise UserError(f"{path}: {str(error).splitlines()[0] if str(error) else error}") from None

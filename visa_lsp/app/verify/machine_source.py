@@ -19,6 +19,7 @@ from visa_lsp.eu.decode import DecodeError, decode, symbol_part
 from visa_lsp.eu.model import PATCHED, MachineCode, Symbol
 from visa_lsp.safe_io import read_file
 from visa_lsp.toolchain.finalize import SECONDS, of_listing
+from visa_lsp.toolchain.find_tools import OCLOC
 from visa_lsp.toolchain.iga import assemble, disassemble, find_iga
 from visa_lsp.toolchain.process import ToolError
 from visa_lsp.zeinfo.zebin import Zebin, ZebinError, read_zebin
@@ -64,9 +65,13 @@ def code_of_text(
     reason = ""
     try:
         document = finalize_text(source, request.tool, request.options, SECONDS, path, with_code=True)
+        is_compilers = (
+            document.tool == OCLOC.program
+        )  # the listing beside the text, because no finalizer knows the platform
         found = next((k for k in document.result.kernels if k.body.name == kernel), None)
-        if found is not None:
-            return replace(_assembled(found, kernel, platform, command), has_inline_data=_INLINE in request.options)
+        if found is not None and not (is_compilers and beside is not None):
+            has_inline_data = is_compilers or _INLINE in request.options
+            return replace(_assembled(found, kernel, platform, command), has_inline_data=has_inline_data)
         said = next((f.message for f in document.findings), "it gives no machine code")
         reason = f"the finalizer refuses '{kernel}': {said}"
     except UserError as error:
