@@ -77,8 +77,8 @@ def launches_of(
         opened = open_job(job, kernel=kernel) if tries else _open_untried(job, kernel)
         if opened.made is None:
             yield from _points(job, opened, kernel)
-            for other in () if launch else launches_beside(path)[1:]:
-                further = replace(job, launch=other)
+            for file in () if launch else launches_beside(path)[1:]:
+                further = replace(job, launch=file)
                 yield from _points(further, open_job(further, kernel=kernel), kernel)
             return
     except (LaunchError, runner.TextProblems, UserError, FileNotFoundError) as error:
