@@ -132,6 +132,7 @@ class CodePrinter:
         )
         self._local_array = self._find_local_array()
         self._state_variables: set[str] = set()
+        self._pending: set[tuple[str, bool]] = set()  # memory that lanes have read or written since they last met
 
     def _find_local_array(self) -> PointerArgument | None:
         """Return a name for shared local memory whose accesses all have elements of one size; None for others."""
@@ -292,7 +293,12 @@ class CodePrinter:
     def _code(self, code: Sequence[Statement]) -> list[Node]:
         out: list[Node] = []
         for statement in code:
+            if self._crosses(statement):
+                out.append(Node("sync_lanes();"))
+            before = set(self._pending)
             out += [node for node in self._statement(statement) if node.text]
+            if isinstance(statement, If | Repeat):
+                self._pending |= before
             if isinstance(statement, Both):
                 for part in statement.parts:
                     self.alignment.note(part)
@@ -301,6 +307,32 @@ class CodePrinter:
             elif isinstance(statement, If | Repeat | JumpLabel | Invoke):
                 self.alignment.leave({})
         return out
+
+    def _crosses(self, statement: Statement) -> bool:
+        """Return whether lanes must meet before a statement, since one may read in memory what another writes."""
+        if isinstance(statement, NamedCall) and effect_of(statement.inst.row.meaning).startswith("barrier"):
+            self._pending.clear()
+        access = statement.parts[0] if isinstance(statement, Both) else statement
+        if not isinstance(access, Transfer) or access.image is not None or access.update:
+            return False
+        pointer = self._pointer_of(access)
+        name = "*" if self._has_tags else pointer.name if pointer is not None else ""
+        if not name or not (access.write or self._has_tags or self._is_uniform(access)):
+            return False
+        crosses = (name, not access.write) in self._pending
+        if crosses:
+            self._pending.clear()
+        self._pending.add((name, access.write))
+        return crosses
+
+    def _is_uniform(self, access: Transfer) -> bool:
+        """Return whether all lanes access one place."""
+        control = access_control(access)
+        return control.exec_size > 1 and all(
+            isinstance(term, Immediate)
+            or ((span := self.cells.span(term, control)) is not None and span.lanes is None)
+            for term, _ in _terms(access.address, 1)
+        )
 
     def _statement(self, statement: Statement) -> list[Node]:
         if id(statement) in self.cells.dropped:
@@ -920,9 +952,7 @@ class CodePrinter:
                 f"{address.within(SUM)} {'+' if number > 0 else '-'} {abs(number)}", SUM, address.promoted
             )
         if flat:
-            base = printer.exact(memory.operand, UNIFORM).within(8) if isinstance(memory.operand, General) else ""
-            text = f"{base} + {address.within(SUM)}" if base else address.text
-            return text if wide.size == ty.Q.size else f"(ulong)({text})"
+            return address.text if wide.size == ty.Q.size else f"(ulong)({address.text})"
         if address.text == "0":
             return self._base(memory)
         wraps = not memory.shared and address.rank <= SUM and address.promoted is ty.D
