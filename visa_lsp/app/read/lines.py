@@ -814,6 +814,9 @@ class CodePrinter:
         else:
             known = self._pointer(value)
             handle = self.printer.exact(value, UNIFORM).text if value is not None else "0"
+            whole = self.cells.declarations.get(handle)
+            if whole is not None and whole.count:
+                handle = f"(ulong)(uint){handle}[1] << 32 | (uint){handle}[0]"
         return known.name if known is not None else f"{'sampler' if sampler else 'image'}_at({handle})"
 
     def _into(self, source: Expr, kind: DataType, size: int, control: ExecControl) -> str:

@@ -64,6 +64,15 @@ TEXELS(float) TEXELS(int) TEXELS(uint)
     int4 name##_int(const void *image, ...); \
     uint4 name##_uint(const void *image, ...);
 /* @samples */
+/* What a launch tells of an image, a sampler or a buffer. */
+#define PROPERTIES(name) \
+    uint image_##name(const void *image); \
+    uint flat_image_##name(const void *image);
+PROPERTIES(width) PROPERTIES(height) PROPERTIES(depth) PROPERTIES(pitch) PROPERTIES(array_size) PROPERTIES(channel_order)
+PROPERTIES(channel_data_type) PROPERTIES(srgb_channel_order) PROPERTIES(num_samples) PROPERTIES(num_mip_levels)
+ulong flat_image_baseoffset(const void *image);
+ulong buffer_size(const void *buffer);
+uint sampler_snap_wa(sampler_t), sampler_address(sampler_t), sampler_normalized(sampler_t);
 #define image_at(handle) ((void *)(ulong)(handle)) /* an image by its handle or its place in the binding table */
 #define sampler_at(handle) ((void *)(ulong)(handle))
 #define handle_of(image) ((ulong)(image))
@@ -78,7 +87,7 @@ uchar *surface_of(const char *name);               /* a surface variable that th
 #define private_base_stateless launch_address("private_base_stateless")
 #define const_base launch_address("const_base")
 #define global_base launch_address("global_base")
-#define inline_sampler launch_address("inline_sampler")
+#define inline_sampler(index) launch_address("inline_sampler" #index)
 #define printf_buffer launch_address("printf_buffer")
 #define global_id(axis) (enqueued_local_size(axis) * group_id(axis) + local_id(axis) + global_id_offset(axis))
 #define slm_offset(pointer) ((uint)((uchar *)(pointer) - slm))

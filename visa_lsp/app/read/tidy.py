@@ -21,6 +21,7 @@ from visa_lsp.app.read.element_indexes import (
     SUM_INDEX,
     as_index,
     closes,
+    find_close,
     divide_index,
     divided,
     of_lane,
@@ -61,7 +62,9 @@ _PREFIX_STEPS: Final = (
 _CAST_CHAIN: Final = re.compile(r"\((u?char|u?short)\)\(u?(?:int|long)\)\(\1\)")
 _VECTOR_LOAD: Final = re.compile(r"memcpy\((\w+), &\(\((\w+) \*\)(\w+)\)\[(.+) \* (\d+)\], (\d+)\);")
 _VECTOR_STORE: Final = re.compile(r"\(\((\w+?)(\d+) \*\)(\w+)\)\[(.+)\] = (\w+);")
-_HANDLE: Final = re.compile(r"\b(?:image|sampler)_at\((?:\(uint\))?handle_of\((\w+)\)\)")
+_HANDLE: Final = re.compile(r"\b(image|sampler)_at\(")
+_HANDLES: Final = r"handle_of\((?P<image>\w+)\)|inline_sampler\(\d\)"
+_LOW_DWORD: Final = re.compile(r"\((u?int)\)as_u?long\((\w+)\)")
 _MIN_COPIES: Final = 3
 _MIN_HALVING: Final = 3  # lines of a loop: the half, the test, the assignment
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
@@ -73,7 +76,8 @@ _SCALE: Final = re.compile(
 _SCALE_ROUNDS: Final = 4  # each may make the terms of another sum offsets that are only divided
 _SETS: Final = re.compile(r"\b(\w+)(?:\.\w+|\[[^\]]*\])?(?: [-+*/&|^]?= | <<= | >>= |\+\+|--)")
 _PLAIN: Final = re.compile(
-    r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)"
+    r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)|"
+    rf"\(?(?:\(\w+\)\(?)*(?:{_HANDLES})(?: >> 32)?\)?(?: \| 1)?\)?"
 )
 
 
@@ -115,6 +119,23 @@ def walk(code: list[Node]) -> Iterator[Node]:
             yield from walk(node.inner)
 
 
+def simple_handles(text: str) -> str:
+    """Write arguments in place of their handles; the lowest bit of a handle of a sampler is a tag."""
+    hit = _HANDLE.search(text)
+    while hit is not None:
+        end = hit.end() - 1 + find_close(text[hit.end() - 1 :])
+        inner = text[hit.end() : end]
+        found = re.search(_HANDLES, inner)
+        if found is not None:
+            rest = re.sub(r"\((?:u?int|u?long)\)|[ ()]", "", inner.replace(found[0], "H"))
+            if rest in ("H", "H|1", "H>>32<<32|H|1"):
+                new = found["image"] or f"{hit[1]}_at({found[0]})"
+                text = text[: hit.start()] + new + text[end + 1 :]
+                end = hit.start() + len(new) - 1
+        hit = _HANDLE.search(text, end)
+    return text
+
+
 class Tidier:
     """Shortens the lines of one body."""
 
@@ -139,6 +160,7 @@ class Tidier:
 
     def run(self) -> None:
         """Change the lines in place."""
+        self._change(partial(_LOW_DWORD.sub, self._low_dword))
         self._split()
         self._split_arrays()
         self._count_words()
@@ -172,7 +194,7 @@ class Tidier:
         self._signs()
         self._hex_numbers()
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
-        self._change(partial(_HANDLE.sub, r"\1"))
+        self._change(simple_handles)
 
     def _count_words(self) -> None:
         self.counts.clear()
@@ -184,6 +206,11 @@ class Tidier:
 
     def _change(self, change: Callable[[str], str]) -> None:
         self._change_in(self.code, change)
+
+    def _low_dword(self, hit: re.Match[str]) -> str:
+        """Return the lower half of a pair of dwords that is read as one integer."""
+        kind = self.vectors.get(hit[2])
+        return hit[0] if kind not in ("int2", "uint2") else f"{hit[2]}.x" if kind == f"{hit[1]}2" else f"({hit[1]}){hit[2]}.x"
 
     # ---- vectors
 
@@ -249,16 +276,16 @@ class Tidier:
                 text = self._as_declared(value, name) if hit is not None else None
                 if hit is None or text is None:
                     continue
-                source = hit["name"] or hit["low"] or hit["high"]
+                source = hit["name"] or hit["low"] or hit["high"] or hit["image"] or ""
                 before = {one.assigns for one in code[: at - 1]}
                 steady = sets[source] == 0 or (sets[source] == 1 and (source in top or source in before))
                 uses = _count_of(rf"\b{re.escape(name)}\b", code[at:])
-                if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY):
+                if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY and hit["name"]):
                     continue
                 for one in walk(code[at:]):
                     if name in one.names:
                         one.names = one.names - {name} | ({source} & self.types.keys())
-                change = partial(re.compile(rf"\b{re.escape(name)}\b").sub, text.text)
+                change = partial(re.compile(rf"\b{re.escape(name)}\b").sub, text.within(UNARY))
                 self._change_in(code[at:], change)
                 at -= 1
                 del code[at]
