@@ -284,6 +284,31 @@ int4 resinfo_int(const void *image, ...) {
     return as_int4(resinfo_uint(image, va_arg(list, int)));
 }
 
+/* Bytes of rows of an image; rows lie at least four bytes apart in registers, a power of two. */
+static void move_block(uchar *registers, const struct surface *s, int x, int y, int width, int height, bool write, bool clamped) {
+    int pitch = 4;
+    while (pitch < width) pitch *= 2;
+    long line = (long)s->width * s->channels * (s->format & 7);
+    for (int row = 0; row < height; row++)
+        for (int at = 0; at < width; at++) {
+            long px = (long)x + at, py = (long)y + row;
+            if (clamped) px = px < 0 ? px & 3 : px >= line ? line - 4 + (px & 3) : px, py = py < 0 ? 0 : py >= s->height ? s->height - 1 : py;
+            bool inside = px >= 0 && px < line && py >= 0 && py < s->height;
+            uchar *own = registers + row * pitch + at, *there = s->start + py * s->pitch + px;
+            if (!write) *own = inside ? *there : 0;
+            else if (inside) *there = *own;
+        }
+}
+void read_block_2d(void *to, const void *image, int x, int y, int width, int height, int size) {
+    move_block(to, image_of(image), x, y, width * size, height, false, false);
+}
+void read_block_2d_clamped(void *to, const void *image, int x, int y, int width, int height, int size) {
+    move_block(to, image_of(image), x, y, width * size, height, false, true);
+}
+void write_block_2d(void *image, int x, int y, int width, int height, int size, const void *from) {
+    move_block((void *)from, image_of(image), x, y, width * size, height, true, false);
+}
+
 static void wait_at(int line) {
     struct fiber *f = &self->fibers[lane];
     int own = lane;

@@ -53,10 +53,11 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, S1, Effect, Lane, effect_of
-from visa_lsp.isa.message_forms import TexelForm
+from visa_lsp.isa.message_forms import MemoryUse, TexelForm
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import DataType, ExecControl
+from visa_lsp.program.message import BlockMessage, MemoryKind, understood_message_of
 from visa_lsp.program.model import (
     Address,
     AddressOf,
@@ -998,6 +999,9 @@ class CodePrinter:
     def _call(self, inst: Inst, places: tuple[int, ...]) -> list[Node]:
         if not is_expressed(inst):
             return [Node(f"asm_visa({_quote(self._visa(inst))});", places)]
+        block = understood_message_of(inst)
+        if isinstance(block, BlockMessage) and (found := self._block(inst, block, places)) is not None:
+            return [found]
         control = next((v for v in (inst.get("exec"), inst.get("n")) if isinstance(v, ExecControl)), None)
         prefix = self._prefix(control, guard_of(inst)) if control is not None else ""
         control = control or UNIFORM
@@ -1063,6 +1067,27 @@ class CodePrinter:
             call = f"{_identifier(inst.row.mnemonic + _words(inst))}({', '.join([*results[1:], *args])})"
         left = f"{results[0]} = " if results else ""
         return [Node(f"{prefix}{left}{call};", places)]
+
+    def _block(self, inst: Inst, block: BlockMessage, places: tuple[int, ...]) -> Node | None:
+        """Return the call for a rectangle of an image; None for a message of another form."""
+        if block.is_matrix or block.blocks != 1 or block.transposed or block.interleaved or block.memory.index:
+            return None
+        corner = [self.printer.exact(inst.get(name), UNIFORM) for name in block.corner]
+        x, y = (
+            f"{one.within(SUM)} + {moved}" if moved else one.text for one, moved in zip(corner, block.offset, strict=True)
+        )
+        (image,) = (
+            [self._state_variable(block.memory.number, sampler=False)]
+            if block.memory.kind is MemoryKind.VARIABLE
+            else [self._state(block.memory.operand, sampler=False)]
+        )
+        data, shape = self.printer.raw(block.data), f"{x}, {y}, {block.width}, {block.height}, {block.size}"
+        data = f"(uchar *){data}" if " + " in data else data
+        prefix = self._prefix(UNIFORM, block.guard, once=True)
+        if block.use is MemoryUse.WRITE:
+            return Node(f"{prefix}write_block_2d({image}, {shape}, {data});", places)
+        edge = "_clamped" if block.edge else ""
+        return Node(f"{prefix}read_block_2d{edge}({data}, {image}, {shape});", places)
 
     def _operand(self, inst: Inst, name: str, shape: Shape, role: Role, control: ExecControl) -> str | None:
         value = inst.get(name)

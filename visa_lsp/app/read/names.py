@@ -188,6 +188,7 @@ _RESERVED: Final = frozenset(
 )
 
 
+_SCRATCH_STATE: Final = 20  # the byte of r0 where the number of the thread's scratch space stands, times 16
 _PROPERTIES: Final = ("image_", "flat_image_", "sampler_", "buffer_size")  # of an argument, beside its value
 
 
@@ -224,6 +225,7 @@ class _LaunchNames:
             self.inputs[_R0] = 0
             for axis, at in enumerate(_GROUP_IDS):
                 self.bound[_R0, 4 * at, 4] = Bound(f"group_id({axis})", ty.UD)
+            self.bound[_R0, _SCRATCH_STATE, 4] = Bound("scratch_state", ty.UD)
         if info is not None:
             width = simd or info.env.simd_size
             layout = LaunchLayout.of(info, Geometry(width, platform.grf_bytes, (1, 1, 1), (1, 1, 1)), platform)

@@ -51,7 +51,8 @@ uint thread_value(const char *name);               /* a register that the machin
 ulong symbol(const char *name);                    /* the address of data or a function of the program */
 uchar *bti(uint number);                           /* a surface by its place in the binding table */
 uchar *surface_at(ulong handle);                   /* a surface by its handle */
-#define ss(handle) surface_at(handle)
+#define scratch_state (*(const uint *)(payload + 20)) /* 16 times the handle of scratch */
+#define ss(handle) ({ ulong h_ = (handle); h_ == scratch_state >> 4 ? scratch : surface_at(h_); })
 #define bss(handle) surface_at(handle)
 #define surf(handle) surface_at(handle)
 /* A texel of an image, read or written at whole coordinates; the messages of the sampler have their names in vISA. */
@@ -64,6 +65,11 @@ TEXELS(float) TEXELS(int) TEXELS(uint)
     int4 name##_int(const void *image, ...); \
     uint4 name##_uint(const void *image, ...);
 /* @samples */
+/* A rectangle of elements of an image, for all lanes together: x and the width in bytes; a row takes a power of two bytes of registers.
+   Outside are zeros, or (clamped) the bytes at the edge. */
+void read_block_2d(void *to, const void *image, int x, int y, int width, int height, int size);
+void read_block_2d_clamped(void *to, const void *image, int x, int y, int width, int height, int size);
+void write_block_2d(void *image, int x, int y, int width, int height, int size, const void *from);
 /* What a launch tells of an image, a sampler or a buffer. */
 #define PROPERTIES(name) \
     uint image_##name(const void *image); \

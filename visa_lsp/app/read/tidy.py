@@ -195,6 +195,7 @@ class Tidier:
         self._hex_numbers()
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
         self._change(simple_handles)
+        self._change(partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
 
     def _count_words(self) -> None:
         self.counts.clear()
