@@ -48,9 +48,7 @@ FLAGS = (
 RUNNER = Path(__file__).with_name("lane_runner.c")
 # Of channels: 0 normalized, 1 integers, 2 real numbers; bytes. With a sign, bytes have 8 added.
 _KINDS = {"unorm": (0, 0), "snorm": (0, 8), "uint": (1, 0), "sint": (1, 8), "float": (2, 0)}
-_FORMATS = {
-    f"{word}{bits}": (kind, sign + bits // 8) for word, (kind, sign) in _KINDS.items() for bits in (8, 16, 32)
-}
+_FORMATS = {f"{word}{bits}": (kind, sign + bits // 8) for word, (kind, sign) in _KINDS.items() for bits in (8, 16, 32)}
 _ADDRESSES = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 
 

@@ -330,8 +330,7 @@ class CodePrinter:
         """Return whether all lanes access one place."""
         control = access_control(access)
         return control.exec_size > 1 and all(
-            isinstance(term, Immediate)
-            or ((span := self.cells.span(term, control)) is not None and span.lanes is None)
+            isinstance(term, Immediate) or ((span := self.cells.span(term, control)) is not None and span.lanes is None)
             for term, _ in _terms(access.address, 1)
         )
 
@@ -424,7 +423,8 @@ class CodePrinter:
             if loop.last is None
             else Line(f"}} while ({self.printer.condition(loop.last).text});", loop.last_places)
         )
-        return Node(head, places, inner=body, tail=tail, is_loop=True)
+        repeats = loop.last is None or not _never(loop.last)
+        return Node(head, places, inner=body, tail=tail, is_loop=repeats)
 
     # ---- lanes
 
@@ -1074,7 +1074,8 @@ class CodePrinter:
             return None
         corner = [self.printer.exact(inst.get(name), UNIFORM) for name in block.corner]
         x, y = (
-            f"{one.within(SUM)} + {moved}" if moved else one.text for one, moved in zip(corner, block.offset, strict=True)
+            f"{one.within(SUM)} + {moved}" if moved else one.text
+            for one, moved in zip(corner, block.offset, strict=True)
         )
         (image,) = (
             [self._state_variable(block.memory.number, sampler=False)]
@@ -1313,6 +1314,10 @@ def _words(inst: Inst) -> str:
 
 def _label_name(label: int) -> str:
     return f"L{label}" if label >= 0 else f"next_round_{~label}"
+
+
+def _never(condition: BranchTest) -> bool:
+    return condition.predicate is None and condition.index is None and condition.negated
 
 
 def _always(condition: BranchTest) -> bool:

@@ -265,7 +265,10 @@ class _LaunchNames:
             if one.arg_index >= 0 and one.arg_type != "buffer_offset" and not one.arg_type.startswith(_PROPERTIES):
                 self.addresses.setdefault(one.arg_index, []).append((one.source_offset, first, one.size))
             elif one.arg_index < 0:
-                self.values[one.arg_type + (str(one.sampler_index) if one.arg_type == "inline_sampler" else "")] = first, one.size
+                self.values[one.arg_type + (str(one.sampler_index) if one.arg_type == "inline_sampler" else "")] = (
+                    first,
+                    one.size,
+                )
             for root, start in self.inputs.items():
                 byte = first - start
                 inside = 0 <= byte < self.storage.room.get(root, 0)

@@ -41,7 +41,7 @@ from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.types import ExecControl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.program.model import Inst, Kernel
 
@@ -150,7 +150,7 @@ def _routine(graph: Graph, blocks: Sequence[_BlockCode], entry: int) -> Routine:
     found = _Structurer(blocks, entry, sorted(inside), ahead, graph.order)
     if found.reducible:
         with suppress(RecursionError):  # hundreds of nested conditions are as hard to read as jumps
-            return Routine(entry, label, found.code())
+            return Routine(entry, label, _enclose_jumps(found.code()))
     return Routine(entry, label, tuple(_flat(blocks, sorted(inside), entry)), structured=False)
 
 
@@ -406,17 +406,75 @@ def _inside(code: Iterable[Statement]) -> Iterator[Statement]:
             yield from _inside(statement.otherwise)
 
 
+def _enclose_jumps(code: Code) -> Code:
+    """Write jumps to a label of their list as exits from a loop of one round, where no other loop is between."""
+    code = _map_lists(code, _enclose_jumps)
+    for at, statement in enumerate(code):
+        if not isinstance(statement, JumpLabel):
+            continue
+        jump = [number for number in range(at) if statement.label in _jumps(code[number : number + 1])]
+        if not jump:
+            continue
+        part, before = code[jump[0] : at], _jumps(code[: jump[0]])
+        loose = list(_inside(part))
+        own = [s for s in loose if isinstance(s, Goto) and s.label == statement.label]
+        if (
+            len(own) == _jumps(part).count(statement.label)
+            and not any(isinstance(s, Break | Continue) for s in loose)
+            and not any(isinstance(s, JumpLabel) and s.label in before for s in loose)
+        ):
+            once = Repeat(
+                _break_at(part, statement.label),
+                last=BranchTest(None, _WHOLE, negated=True),
+                last_places=own[-1].places,
+            )
+            return _enclose_jumps((*code[: jump[0]], once, *code[at + 1 :]))
+    return code
+
+
+def _jumps(code: Code) -> list[int]:
+    """Return the labels of all jumps in a list, those in loops too."""
+    found: list[int] = []
+    for statement in code:
+        match statement:
+            case Goto(label):
+                found.append(label)
+            case If():
+                found += _jumps(statement.then) + _jumps(statement.otherwise)
+            case Repeat():
+                found += _jumps(statement.body)
+    return found
+
+
+def _break_at(code: Code, label: int) -> Code:
+    """Replace the jumps to a label by exits from the loop around the list."""
+    return tuple(
+        [
+            Break(s.places)
+            if isinstance(s, Goto) and s.label == label
+            else replace(s, then=_break_at(s.then, label), otherwise=_break_at(s.otherwise, label))
+            if isinstance(s, If)
+            else s
+            for s in code
+        ]
+    )
+
+
+def _map_lists(code: Code, change: Callable[[Code], Code]) -> Code:
+    """Change the lists inside of statements."""
+    return tuple(
+        [
+            replace(s, then=change(s.then), otherwise=change(s.otherwise))
+            if isinstance(s, If)
+            else replace(s, body=change(s.body))
+            if isinstance(s, Repeat)
+            else s
+            for s in code
+        ]
+    )
+
+
 def _drop_labels(code: Code, used: set[int]) -> Code:
     """Drop the labels that no ``goto`` names."""
-    return tuple([_with_labels(s, used) for s in code if not isinstance(s, JumpLabel) or s.label in used])
-
-
-def _with_labels(statement: Statement, used: set[int]) -> Statement:
-    match statement:
-        case If():
-            return replace(
-                statement, then=_drop_labels(statement.then, used), otherwise=_drop_labels(statement.otherwise, used)
-            )
-        case Repeat():
-            return replace(statement, body=_drop_labels(statement.body, used))
-    return statement
+    kept = tuple([s for s in code if not isinstance(s, JumpLabel) or s.label in used])
+    return _map_lists(kept, lambda inner: _drop_labels(inner, used))

@@ -185,6 +185,7 @@ class Tidier:
         self._test_first(self.code)
         self._halvings(self.code)
         self._join(self.code)
+        self._leave_early(self.code)
         self._choose(self.code)
         self._count_words()
         self._inline(self.code)
@@ -211,7 +212,13 @@ class Tidier:
     def _low_dword(self, hit: re.Match[str]) -> str:
         """Return the lower half of a pair of dwords that is read as one integer."""
         kind = self.vectors.get(hit[2])
-        return hit[0] if kind not in ("int2", "uint2") else f"{hit[2]}.x" if kind == f"{hit[1]}2" else f"({hit[1]}){hit[2]}.x"
+        return (
+            hit[0]
+            if kind not in ("int2", "uint2")
+            else f"{hit[2]}.x"
+            if kind == f"{hit[1]}2"
+            else f"({hit[1]}){hit[2]}.x"
+        )
 
     # ---- vectors
 
@@ -637,6 +644,25 @@ class Tidier:
                     break
                 node.text, node.inner = text, inner.inner
                 node.places = tuple(sorted({*node.places, *inner.places}))
+
+    def _leave_early(self, code: list[Node]) -> None:
+        """Make an `if` with an `else` of a loop of one round that its first branch leaves."""
+        for at in range(len(code) - 1, -1, -1):
+            node = code[at]
+            if node.inner is None:
+                continue
+            self._leave_early(node.inner)
+            if node.tail is None or node.tail.text != "} while (false);":
+                continue
+            first, rest = node.inner[0], node.inner[1:]
+            ends = first.inner is not None and first.tail is not None and first.inner[-1].text == "break;"
+            if not ends or not rest or sum(one.text.endswith("break;") for one in walk(node.inner)) > 1:
+                continue
+            assert first.inner is not None
+            first.places = tuple(sorted({*first.places, *first.inner.pop().places}))
+            first.tail = None
+            code[at : at + 1] = [first, Node("} else {", inner=rest, tail=Line("}"), continues=True)]
+            code[at + 1].names = frozenset[str]().union(*(one.names for one in rest))
 
     def _choose(self, code: list[Node]) -> None:
         """Make one line of an `if` whose branches only give a variable one value or another."""
