@@ -41,7 +41,6 @@ from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.message import FLAT, MemoryKind, MessageMemory
 from visa_lsp.program.model import (
     Combine,
-    General,
     Immediate,
     Inst,
     Kernel,

@@ -39,7 +39,7 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lane import S0, effect_of
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
 from visa_lsp.isa.predefined import FIRST_SURFACE
-from visa_lsp.program.model import Combine, General, Immediate, Inst, Kernel, PredicateOperand, State, Value
+from visa_lsp.program.model import Combine, General, Immediate, Inst, Kernel, PredicateOperand, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

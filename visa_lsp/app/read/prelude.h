@@ -122,6 +122,34 @@ uint lanes_where(bool condition, int line);        /* the lanes for which a cond
 #define all(condition) (lanes_where(!(condition), __LINE__) == 0)
 #define ballot(condition) lanes_where(condition, __LINE__)
 
+/* Values of all active lanes, combined: lane n with lane n + 16, then n with n + 8, and so on; the others count as the neutral value. */
+#define SUB_GROUP(v, neutral, ...) ({ \
+    typedef __typeof__(v) T_; \
+    static _Thread_local T_ all_[32]; \
+    each_lane(0, 31) all_[lane] = (neutral); \
+    all_[lane] = (v); \
+    __VA_ARGS__ \
+    T_ copy_ = all_[0]; \
+    sync_lanes(); \
+    copy_; })
+#define COMBINE(v, neutral, form) SUB_GROUP(v, neutral, for (int n_ = 16; n_; n_ /= 2) \
+    each_lane(0, n_ - 1) { T_ a_ = all_[lane], b_ = all_[lane + n_]; all_[lane] = (form); })
+#define sub_group_reduce_add(v) COMBINE(v, 0, a_ + b_)
+#define sub_group_reduce_and(v) COMBINE(v, -1, a_ & b_)
+#define sub_group_reduce_or(v) COMBINE(v, 0, a_ | b_)
+#define sub_group_reduce_xor(v) COMBINE(v, 0, a_ ^ b_)
+#define sub_group_reduce_min(v) COMBINE(v, _Generic(v, float: INFINITY, int: INT32_MAX, uint: UINT32_MAX), a_ < b_ || b_ != b_ ? a_ : b_)
+#define sub_group_reduce_max(v) COMBINE(v, _Generic(v, float: -INFINITY, int: INT32_MIN, uint: 0), a_ > b_ || b_ != b_ ? a_ : b_)
+#define SCAN(v, start) ({ \
+    typedef __typeof__(v) S_; \
+    static _Thread_local S_ below_[32]; \
+    (void)SUB_GROUP(v, 0, once { S_ sum_ = 0; for (int k = 0; k < 32; k++) below_[k] = start, sum_ += all_[k]; }); \
+    S_ own_ = below_[lane]; \
+    sync_lanes(); \
+    own_; })
+#define sub_group_scan_exclusive_add(v) SCAN(v, sum_)
+#define sub_group_scan_inclusive_add(v) SCAN(v, sum_ + all_[k])
+
 /* ---- conversions */
 
 #define AS(T, v) ({ __typeof__(v) v_ = (v); T r_; memset(&r_, 0, sizeof r_); memcpy(&r_, &v_, sizeof r_ < sizeof v_ ? sizeof r_ : sizeof v_); r_; })

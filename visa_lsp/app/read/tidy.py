@@ -21,9 +21,9 @@ from visa_lsp.app.read.element_indexes import (
     SUM_INDEX,
     as_index,
     closes,
-    find_close,
     divide_index,
     divided,
+    find_close,
     of_lane,
     short_index,
     split_shift,
@@ -32,6 +32,7 @@ from visa_lsp.app.read.element_indexes import (
 )
 from visa_lsp.app.read.expressions import CHOICE, RELATION, SUM, UNARY, Text, negate
 from visa_lsp.app.read.names import BY_NAME, c_type
+from visa_lsp.app.read.sub_groups import find_fold
 from visa_lsp.isa import types as ty
 
 _MAX_VALUE: Final = 70  # characters of a value that moves
@@ -51,14 +52,24 @@ _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
 _ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
 _COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
 _AT_LEAST: Final = re.compile(r"if \((\w+) >= (\d+)\) \{")
-_PREFIX_STEPS: Final = (
-    "each_lane(0, 7) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
-    "each_lane(0, 3) V[4 * lane + 2] += V[4 * lane + 1];",
-    "each_lane(0, 3) V[4 * lane + 3] += V[4 * lane + 1];",
-    "each_lane(0, 3) V[lane + 4] = V[3] + V[lane + 4];",
-    "each_lane(0, 3) V[lane + 12] = V[11] + V[lane + 12];",
-    "each_lane(0, 7) V[lane + 8] = V[7] + V[lane + 8];",
-)
+_PREFIX_STEPS: Final = {
+    16: (
+        "each_lane(0, 7) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
+        "each_lane(0, 3) V[4 * lane + 2] += V[4 * lane + 1];",
+        "each_lane(0, 3) V[4 * lane + 3] += V[4 * lane + 1];",
+        "each_lane(0, 3) V[lane + 4] = V[3] + V[lane + 4];",
+        "each_lane(0, 3) V[lane + 12] = V[11] + V[lane + 12];",
+        "each_lane(0, 7) V[lane + 8] = V[7] + V[lane + 8];",
+    ),
+    32: (
+        "each_lane(0, 15) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
+        "each_lane(0, 7) V[4 * lane + 2] += V[4 * lane + 1];",
+        "each_lane(0, 7) V[4 * lane + 3] += V[4 * lane + 1];",
+        *(f"each_lane(0, 3) V[lane + {at}] = V[{at - 1}] + V[lane + {at}];" for at in (4, 12, 20, 28)),
+        *(f"each_lane(0, 7) V[lane + {at}] = V[{at - 1}] + V[lane + {at}];" for at in (8, 24)),
+        "each_lane(0, 15) V[lane + 16] = V[15] + V[lane + 16];",
+    ),
+}
 _CAST_CHAIN: Final = re.compile(r"\((u?char|u?short)\)\(u?(?:int|long)\)\(\1\)")
 _VECTOR_LOAD: Final = re.compile(r"memcpy\((\w+), &\(\((\w+) \*\)(\w+)\)\[(.+) \* (\d+)\], (\d+)\);")
 _VECTOR_STORE: Final = re.compile(r"\(\((\w+?)(\d+) \*\)(\w+)\)\[(.+)\] = (\w+);")
@@ -181,6 +192,9 @@ class Tidier:
         self._count_words()
         self._inline(self.code)
         self._prefix_sums()
+        self._count_words()
+        self._sub_groups()
+        self._halves(self.code)
         self._count_words()
         self._test_first(self.code)
         self._halvings(self.code)
@@ -861,17 +875,69 @@ class Tidier:
             code[at] = replace_node(loop, f"while ({name} >= {least}) {{", places)
 
     def _prefix_sums(self) -> None:
-        """Make one line of the steps by which compilers add up the whole numbers of 16 lanes."""
+        """Make one line of the steps by which compilers add up the whole numbers of 16 or 32 lanes."""
         for code in _lists(self.code):
-            for at in range(len(code) - len(_PREFIX_STEPS), -1, -1):
-                hit = re.match(r"each_lane\(0, 7\) (\w+)\[", code[at].text)
-                steps = code[at : at + len(_PREFIX_STEPS)]
-                if hit is None or self.array_types.get(hit[1]) not in ("int", "uint"):
+            for size in _PREFIX_STEPS:
+                steps = _PREFIX_STEPS[size]
+                for at in range(len(code) - len(steps), -1, -1):
+                    hit = re.match(r"each_lane\(0, \d+\) (\w+)\[2 \* lane", code[at].text)
+                    found = code[at : at + len(steps)]
+                    if hit is None or self.array_types.get(hit[1]) not in ("int", "uint"):
+                        continue
+                    if [one.text for one in found] == [step.replace("V", hit[1]) for step in steps]:
+                        text = f"once for (int k = 1; k < {size}; k++) {hit[1]}[k] += {hit[1]}[k - 1];"
+                        code[at : at + len(steps)] = [Node(text, _places(found), names=found[0].names)]
+
+    def _sub_groups(self) -> None:
+        """Make calls of the steps by which compilers combine the values of all lanes."""
+        for code in _lists(self.code):
+            for at in range(len(code) - 1, -1, -1):
+                fold = find_fold([one.text for one in code], at, self.array_types)
+                if fold is None:
                     continue
-                if [one.text for one in steps] == [step.replace("V", hit[1]) for step in _PREFIX_STEPS]:
-                    places = tuple(sorted({place for one in steps for place in one.places}))
-                    text = f"once for (int k = 1; k < 16; k++) {hit[1]}[k] += {hit[1]}[k - 1];"
-                    code[at : at + len(steps)] = [Node(text, places, names=steps[0].names)]
+                steps = code[at : at + fold.count]
+                inside = {id(one) for one in steps}
+                others = [one for one in walk(self.code) if id(one) not in inside]
+                changed: list[tuple[Node, str]] = []
+                for one in others:
+                    text = one.text
+                    for pattern, word in fold.exchanges:
+                        text = re.sub(pattern, word, text)
+                    if fold.arrays & set(WORD.findall(text)) or (
+                        one.tail and fold.arrays & set(WORD.findall(one.tail.text))
+                    ):
+                        break
+                    changed.append((one, text))
+                else:
+                    read = {one for text in (call for _, call in fold.calls) for one in WORD.findall(text)}
+                    for one, text in changed:
+                        if text != one.text:
+                            one.text = text
+                            if one.value is not None:
+                                one.value = replace(one.value, text=text.partition(" = ")[2].removesuffix(";"))
+                    for name, _ in fold.calls:
+                        self.kinds[name], self.types[name] = BY_NAME[fold.type], f"{fold.type} {name}"
+                    code[at : at + fold.count] = [
+                        Node(
+                            f"{name} = {self._plain_argument(call)};",
+                            _places(steps),
+                            name,
+                            names=frozenset(read & self.types.keys() | {name}),
+                        )
+                        for name, call in fold.calls
+                    ]
+                    for one in others:
+                        one.names = one.names - fold.arrays | (one.own_names() & self.types.keys())
+                    _spread_names(self.code)
+
+    def _plain_argument(self, call: str) -> str:
+        """Return a call without the cast of a variable or an element that has the type."""
+        hit = re.fullmatch(r"(\w+)\(\((\w+)\)\(?(\w+)(\[.+\])?\)?\)", call)
+        if hit is None or hit[2] != (
+            self.pointers.get(hit[3]) if hit[4] else self.types.get(hit[3], "").partition(" ")[0]
+        ):
+            return call
+        return f"{hit[1]}({hit[3]}{hit[4] or ''})"
 
     def _hex_numbers(self) -> None:
         """Write the bits of large negative numbers that a variable of 32 bits gets."""
@@ -980,6 +1046,10 @@ def _lists(code: list[Node]) -> Iterator[list[Node]]:
     for node in code:
         if node.inner is not None:
             yield from _lists(node.inner)
+
+
+def _places(nodes: list[Node]) -> tuple[int, ...]:
+    return tuple(sorted({place for one in nodes for place in one.places}))
 
 
 def _spread_names(code: list[Node]) -> frozenset[str]:
