@@ -337,6 +337,10 @@ static inline float scaled_divide(float a, float b) {
     float scale = exponent >= 0x64000000 ? 0x1p-32f : exponent == 0 ? 0x1p32f : 1.0f;
     return recip(b * scale) * a * scale;
 }
+static inline float scaled_divide_or_one(float a, float b) {
+    uint bits = as_uint(b);
+    return a == b && (bits & 0x7f800000) != 0 && (bits & 0x7fffff) != 0 ? 1.0f : scaled_divide(a, b);
+}
 #define average(a, b) (((a) + (b)) / 2)
 /* a * b + c, rounded once */
 static inline double fma_double(double a, double b, double c) { return (fma)(a, b, c); }
@@ -347,6 +351,13 @@ static inline half fma_half(half a, half b, half c) {
     return (half)s;
 }
 #define fma(a, b, c) PICK(fma, (a) + (b) + (c))(a, b, c)
+/* The exponential in the steps of Intel's compiler. */
+#define exp(x) exp_float(x)
+static inline float exp_float(float x) {
+    float n = trunc(x * 1.442695f);
+    float v = x < -105.0f ? 0.0f : exp2(n) * exp2(fma(n, -1.4286068e-06f, fma(n, -0.69314575f, x)) * 1.442695f);
+    return x > 105.0f ? INFINITY : v;
+}
 #define lrp(a, b, c) ({ double a_ = (a), b_ = (b), c_ = (c); (__typeof__((a) + (b) + (c)))(a_ * b_ + (1.0 - a_) * c_); })
 
 /* The rounding mode is in bits 4 and 5. */

@@ -18,7 +18,7 @@ _FORMS: Final = {
     "add": "{} + {}", "and": "{} & {}", "or": "{} | {}", "xor": "{} ^ {}", "min": "min({}, {})", "max": "max({}, {})",
 }  # fmt: skip
 _REAL_FORMS: Final = {"add": "{} + {}", "min": "fmin({}, {})", "max": "fmax({}, {})"}
-_NEUTRAL: Final = {
+_NEUTRAL: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "int": {"add": ("0",), "or": ("0",), "xor": ("0",), "and": ("-1",), "max": ("(int)0x80000000",), "min": ("0x7fffffff",)},
     "uint": {"add": ("0",), "or": ("0",), "xor": ("0",), "and": ("-1",), "max": ("0",), "min": ("-1", "0xffffffffu")},
     "float": {"add": ("0.0f",), "max": ("-INFINITY",), "min": ("INFINITY",)},
@@ -50,7 +50,7 @@ def find_fold(texts: Sequence[str], at: int, types: Mapping[str, str]) -> SubGro
             lines, first, size, whole[1], neutral, type_
         )
     other = _FILL.fullmatch(lines[1]) if len(lines) > 1 else None
-    if other is None or (other[1], other[3]) != (hit[1], neutral) or size != _HALF or len(lines) < 5:  # noqa: PLR2004
+    if other is None or (other[1], other[3]) != (hit[1], neutral) or size != _HALF or len(lines) < 5:
         return None
     low = re.fullmatch(rf"if \(lane <= 15\) {first}\[lane\] = (.+);", lines[2])
     if low is None or lines[3] != f"if (lane >= 16) {other[2]}[lane - 16] = {low[1]};":
@@ -68,7 +68,7 @@ def _reduction(
         if neutral not in _NEUTRAL[type_][word] or (type_ == "float" and lanes < _LANES):
             continue
         here, length, now, arrays = at, size, array, {array, upper} - {""}
-        while length > 2 and here < len(lines):  # noqa: PLR2004
+        while length > 2 and here < len(lines):
             half = length // 2
             right = f"{upper}[lane]" if upper and length == size else f"{now}[lane + {half}]"
             step = re.escape(form.format(f"{now}[lane]", right))
@@ -77,7 +77,7 @@ def _reduction(
                 break
             here, length, now = here + 1, half, hit[1]
             arrays.add(now)
-        if length == 2:  # noqa: PLR2004
+        if length == 2:
             result = f"{now}_all"
             last = re.escape(form.format(f"{now}[0]", f"{now}[1]"))
             pattern = last if form.endswith(")") else rf"\({last}\)|{last}(?= *[;,)+])"

@@ -88,7 +88,7 @@ _SCALE_ROUNDS: Final = 4  # each may make the terms of another sum offsets that 
 _SETS: Final = re.compile(r"\b(\w+)(?:\.\w+|\[[^\]]*\])?(?: [-+*/&|^]?= | <<= | >>= |\+\+|--)")
 _PLAIN: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)|"
-    rf"\(?(?:\(\w+\)\(?)*(?:{_HANDLES})(?: >> 32)?\)?(?: \| 1)?\)?"
+    rf"\(?(?:\(\w+\)\(?)*(?:{_HANDLES})(?: >> 32)?\)?(?: \| 1)?\)?|-?[\d.]+(?:e[-+]\d+)?f"
 )
 
 
@@ -203,7 +203,10 @@ class Tidier:
         self._choose(self.code)
         self._count_words()
         self._inline(self.code)
+        self._exponentials()
         self._divisions()
+        self._count_words()
+        self._inline(self.code)
         self._loops(self.code)
         self._vectors()
         self._signs()
@@ -726,19 +729,70 @@ class Tidier:
         for code in _lists(self.code):
             for at in range(len(code) - 1):
                 bits, scale = _EXPONENT.fullmatch(code[at].text), _SCALE.fullmatch(code[at + 1].text)
-                if bits is None or scale is None or scale[2] != bits[1] or self._uses(bits[1]) != 3:
+                if bits is None or scale is None or scale[2] != bits[1] or self._uses(bits[1]) not in (3, 4):
                     continue
-                divisor, factor = bits[2], scale[1]
+                divisor, factor, parts = bits[2], scale[1], [code[at], code[at + 1]]
                 use = next((one for one in code[at + 2 :] if factor in WORD.findall(one.text)), None)
                 if use is None or self._uses(factor) != 3:
                     continue
                 text = _as_division(use.text, divisor, factor)
-                if text is None:
+                if text is not None and self._uses(bits[1]) == 4:
+                    text = self._as_exact_division(code[at + 2 :], text, bits[1], divisor, parts)
+                if text is not None:
+                    _replace_steps(use, text, parts)
+            code[:] = [one for one in code if one.text]
+
+    def _as_exact_division(self, code: list[Node], text: str, bits: str, divisor: str, parts: list[Node]) -> str | None:
+        """Return a line with a division that is 1 for equal numbers, and add its steps to ``parts``."""
+        hit = re.search(r"(\w+) \? 1\.0f : scaled_divide\(", text)
+        if hit is None:
+            return None
+        call = text[hit.end() - 1 :]
+        inner = call[1 : find_close(call)]
+        dividend = inner.removesuffix(f", {divisor}")
+        steps = [
+            (rf"(\w+) = {bits} == 0;", ""),
+            (rf"(\w+) = \1 \|\| \(as_u?int\({re.escape(divisor)}\) & 0x7fffff\) == 0;", ""),
+            (rf"({hit[1]}) = {re.escape(dividend)} == {re.escape(divisor)};", ""),
+            (rf"({hit[1]}) = {hit[1]} && !(\w+);", ""),
+        ]
+        found = [next((one for one in code if re.fullmatch(step, one.text)), None) for step, _ in steps]
+        flags = [re.fullmatch(step, one.text) for (step, _), one in zip(steps, found, strict=True) if one is not None]
+        if len(flags) != len(steps) or None in flags:
+            return None
+        zero = flags[0][1] if flags[0] is not None else ""
+        if any(
+            flag is None or flag.groups()[-1] != name
+            for flag, name in zip(flags, (zero, zero, hit[1], zero), strict=True)
+        ):
+            return None
+        if self._uses(zero) != 4 or self._uses(hit[1]) != 4:
+            return None
+        parts += [one for one in found if one is not None]
+        before, after = text[: hit.start()], call[find_close(call) + 1 :]
+        if before.endswith(" (") and after.startswith(")"):
+            before, after = before[:-1], after[1:]
+        return f"{before}scaled_divide_or_one({inner}){after}"
+
+    def _exponentials(self) -> None:
+        """Write the steps by which compilers compute an exponential as a call."""
+        for code in _lists(self.code):
+            for at in range(len(code) - 1):
+                whole = re.fullmatch(r"(\w+) = trunc\((\w+) \* 1\.442695f\);", code[at].text)
+                if whole is None or self._uses(whole[1]) != 4:
                     continue
-                use.text = text
-                use.places = tuple(sorted({*use.places, *code[at].places, *code[at + 1].places}))
-                use.names = use.names - {bits[1], factor}
-                code[at].text = code[at + 1].text = ""
+                name, x = whole[1], whole[2]
+                core = f"exp2({name}) * exp2(fma({name}, -1.4286068e-06f, fma({name}, -0.69314575f, {x})) * 1.442695f)"
+                low = next((one for one in code[at:] if re.fullmatch(rf"\w+ = {x} < -105\.0f;", one.text)), None)
+                mid = next((one for one in code[at:] if one.text.endswith(f" ? 0.0f : {core};")), None)
+                if low is None or mid is None or mid.text != f"{mid.assigns} = {low.assigns} ? 0.0f : {core};":
+                    continue
+                high = f"({x} > 105.0f) ? INFINITY : {mid.assigns}"
+                use = next((one for one in code[at:] if high in one.text), None)
+                if use is None or self._uses(low.assigns) != 2 or self._uses(mid.assigns) != 2:
+                    continue
+                text = use.text.replace(f"({high})", f"exp({x})").replace(high, f"exp({x})")
+                _replace_steps(use, text, [code[at], low, mid])
             code[:] = [one for one in code if one.text]
 
     def _uses(self, name: str) -> int:
@@ -1059,6 +1113,17 @@ def _spread_names(code: list[Node]) -> frozenset[str]:
             node.names = node.names | _spread_names(node.inner)
         every |= node.names
     return frozenset(every)
+
+
+def _replace_steps(use: Node, text: str, steps: list[Node]) -> None:
+    """Give a line its new text, and empty the lines that it stands for."""
+    use.text, use.places = text, _places([use, *steps])
+    use.names -= {one.assigns for one in steps}
+    for one in steps:
+        use.names |= one.names - {one.assigns}
+        one.text = ""
+    if use.value is not None:
+        use.value = replace(use.value, text=text.partition(" = ")[2].removesuffix(";"))
 
 
 def _as_division(text: str, divisor: str, factor: str) -> str | None:
