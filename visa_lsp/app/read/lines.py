@@ -240,8 +240,11 @@ class CodePrinter:
             floats = [one.name for one in self.names.parameters if re.match(r"(?:float|half|double)\d* ", one.text)]
             pointers = [re.fullmatch(r"(?:\w+ )?(\w+) \*(\w+)", one.text) for one in self.names.parameters]
             elements = {hit[2]: hit[1] for hit in pointers if hit is not None}
+            scalars = {
+                hit[2]: hit[1] for one in self.names.parameters if (hit := re.fullmatch(r"(\w+) (\w+)", one.text))
+            }
             crossing = {name: one.type for name, one in self.cells.declarations.items() if one.is_shared}
-            tidier = Tidier(main, known, kinds, vectors, types, frozenset(floats), elements, crossing)
+            tidier = Tidier(main, known, kinds, vectors, types, frozenset(floats), elements, crossing, scalars)
             tidier.run()
             known |= tidier.types
             _note_names(main, known.keys())

@@ -30,8 +30,9 @@ from visa_lsp.app.read.element_indexes import (
     terms_of,
     without_divisor,
 )
-from visa_lsp.app.read.expressions import CHOICE, RELATION, SUM, UNARY, Text, negate
+from visa_lsp.app.read.expressions import CHOICE, RELATION, SUM, UNARY, Text, negate, text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
+from visa_lsp.app.read.quotients import HIGH_HALF, find_divisor, with_quotients
 from visa_lsp.app.read.sub_groups import find_fold
 from visa_lsp.isa import types as ty
 
@@ -160,10 +161,11 @@ class Tidier:
         floats: frozenset[str],  # arguments that are, or have, floats
         pointers: Mapping[str, str],  # arguments with the types of their elements
         array_types: Mapping[str, str],  # of the arrays that the lanes of a thread share
+        scalars: Mapping[str, str],  # arguments with their types
     ) -> None:
         self.code, self.types, self.kinds = code, dict(types), dict(kinds)
         self.vectors, self.arrays, self.floats, self.pointers = vectors, arrays, floats, pointers
-        self.array_types = array_types
+        self.array_types, self.scalars = array_types, scalars
         self.counts: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         self.is_scaled = False
@@ -200,6 +202,9 @@ class Tidier:
         self._halvings(self.code)
         self._join(self.code)
         self._leave_early(self.code)
+        self._count_words()
+        self._quotients()
+        self._change(lambda text: with_quotients(text, self._type_name))
         self._choose(self.code)
         self._count_words()
         self._inline(self.code)
@@ -211,6 +216,7 @@ class Tidier:
         self._vectors()
         self._signs()
         self._hex_numbers()
+        self._change(lambda text: with_quotients(text, self._type_name))
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
         self._change(simple_handles)
         self._change(partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
@@ -773,6 +779,63 @@ class Tidier:
         if before.endswith(" (") and after.startswith(")"):
             before, after = before[:-1], after[1:]
         return f"{before}scaled_divide_or_one({inner}){after}"
+
+    def _quotients(self) -> None:
+        """Write multiplications by the reciprocal of a constant as divisions."""
+        for code in _lists(self.code):
+            for at, node in enumerate(code):
+                hit = HIGH_HALF.fullmatch(node.text.partition(" = ")[2].removesuffix(";"))
+                if hit is None or not node.assigns or self.sets[hit["value"]] > 1:
+                    continue
+                name, value = node.assigns, hit["value"]
+                if self.types.get(name) != f"int {name}" or self._type_name(value) != "int" or hit["unsigned"]:
+                    continue
+                rest = code[at + 1 : at + 3]
+                shift = re.fullmatch(rf"(\w+) = {name} >> (\d+);", rest[0].text) if rest else None
+                test = rest[1 if shift is not None else 0] if len(rest) > (shift is not None) else None
+                result = shift[1] if shift is not None else name
+                divisor = find_divisor(hit, int(shift[2]) if shift is not None else 0, signed=True)
+                corrects = (
+                    test is not None
+                    and test.text == f"if ({name} < 0) {{"
+                    and [one.text for one in test.inner or []] == [f"{result}++;"]
+                    and self.counts[name] == 3
+                )
+                follows = at + 2 + (shift is not None)
+                if shift is None and test is not None:
+                    corrects = test.text == f"if ({name} < 0) {{" and [one.text for one in test.inner or []] == [
+                        f"{name}++;"
+                    ]
+                if test is not None and divisor and corrects and not (follows < len(code) and code[follows].continues):
+                    use = rest[0] if shift is not None else node
+                    steps = [node, test] if shift is not None else [test]
+                    places = _places([use, *steps, *walk(test.inner or [])])
+                    _replace_steps(use, f"{result} = {value} / {divisor};", steps)
+                    use.places, use.assigns, use.value = places, result, text_of(f"{value} / {divisor}", 8, ty.D)
+                    use.names |= {value} & self.types.keys() | {result}
+                    test.inner = test.tail = None
+                    continue
+                self._quotient_in(code, at, hit)
+            code[:] = [one for one in code if one.text]
+
+    def _quotient_in(self, code: list[Node], at: int, hit: re.Match[str]) -> None:
+        """Write the quotient of a step in the later line that corrects it."""
+        node, value = code[at], hit["value"]
+        name = node.assigns
+        for use in code[at + 1 :]:
+            if any(found[1] == value for one in walk([use]) for found in _SETS.finditer(one.text)):
+                return
+            form = re.search(rf"\({name} >> (\d+)\) \+ \(\(uint\){name} >> 31\)", use.text)
+            divisor = find_divisor(hit, int(form[1]), signed=True) if form is not None else 0
+            if form is None or not divisor or self.counts[name] != 3:
+                continue
+            text = f"{use.text[: form.start()]}(uint)({value} / {divisor}){use.text[form.end() :]}"
+            _replace_steps(use, text, [node])
+            use.names |= {value} & self.types.keys()
+            return
+
+    def _type_name(self, name: str) -> str:
+        return self.types[name].partition(" ")[0] if name in self.types else self.scalars.get(name, "")
 
     def _exponentials(self) -> None:
         """Write the steps by which compilers compute an exponential as a call."""
