@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -250,6 +251,8 @@ class _Structurer:
         for found in (*self.behind.values(), *self.children.values()):
             found.sort(key=lambda block: self.rank[block])
         self.weights = self._weigh()
+        for found in self.children.values():
+            self._copy_between(found)
         for head, found in self.behind.items():
             members = self.loops[head]
             exits = {target for block in members for target in self.ahead[block] if target not in members}
@@ -261,6 +264,18 @@ class _Structurer:
                     and self.weights[block] <= _MAX_COPIED
                 ):
                     found.remove(block)
+
+    def _copy_between(self, found: list[int]) -> None:
+        """Let a short block be written at its jumps, if a loop leads to it and to the block that follows it."""
+        for one, following in reversed(list(pairwise(found))):
+            leaves = any({one, following} <= self._exits(members) for members in self.loops.values())
+            if leaves and self.weights[one] <= _MAX_COPIED:
+                found.remove(one)
+
+    def _exits(self, members: set[int]) -> set[int]:
+        """Return the blocks outside of a loop that its jumps lead to, by blocks without a choice too."""
+        found = {target for block in members for target in self.ahead[block] if target not in members}
+        return set(closure(found, lambda block: self.ahead[block] if len(self.ahead[block]) == 1 else []))
 
     def _weigh(self) -> dict[int, int]:
         """Return the number of statements of each block and the blocks that it dominates; many for those with loops."""

@@ -81,6 +81,7 @@ _MIN_COPIES: Final = 3
 _MIN_HALVING: Final = 3  # lines of a loop: the half, the test, the assignment
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
+_COMPOUND: Final = re.compile(r"^(\w+\[.+\]) = \1 ([-+*&|^]) ([\w.]+(?:\[[^\[\]]*\])?);")
 _EXPONENT: Final = re.compile(r"(\w+) = as_u?int\(([\w.]+)\) & 0x7f800000;")
 _SCALE: Final = re.compile(
     r"(\w+) = \((\w+) >= 0x64000000\) \? 2\.3283064e-10f : \(\((?:\2) == 0\) \? 4\.2949673e\+09f : 1\.0f\);"
@@ -196,6 +197,7 @@ class Tidier:
         self._prefix_sums()
         self._count_words()
         self._sub_groups()
+        self._atomics()
         self._halves(self.code)
         self._count_words()
         self._test_first(self.code)
@@ -218,6 +220,7 @@ class Tidier:
         self._hex_numbers()
         self._change(lambda text: with_quotients(text, self._type_name))
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
+        self._change(partial(_COMPOUND.sub, r"\1 \2= \3;"))
         self._change(simple_handles)
         self._change(partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
 
@@ -1047,14 +1050,36 @@ class Tidier:
                         one.names = one.names - fold.arrays | (one.own_names() & self.types.keys())
                     _spread_names(self.code)
 
+    def _atomics(self) -> None:
+        """Write an atomic that adds the number of active lanes for all of them as one of each lane."""
+        for code in _lists(self.code):
+            for at in range(len(code) - 2):
+                below = re.fullmatch(r"(\w+) = sub_group_scan_inclusive_add\(1\);", code[at].text)
+                every = re.fullmatch(r"(\w+) = sub_group_reduce_add\(1\);", code[at + 1].text)
+                if below is None or every is None:
+                    continue
+                add = re.fullmatch(rf"(\w+) = one_for_all\(atomic_add\((.+), {every[1]}\)\);", code[at + 2].text)
+                if add is None or self._uses(every[1]) != 2 or code[at + 2].assigns != add[1]:
+                    continue
+                place = rf"(?:{below[1]} \+ {add[1]}|{add[1]} \+ {below[1]}) - 1"
+                form = rf"(?<!\w)\({place}\)|\b{place}(?=[\]);])"
+                uses = _count_of(form, code[at + 3 :])
+                if not uses or self._uses(below[1]) != uses + 1 or self._uses(add[1]) != uses + 1:
+                    continue
+                self._change_in(code[at + 3 :], partial(re.compile(form).sub, add[1]))
+                for one in walk(code[at + 3 :]):
+                    one.names -= {below[1]}
+                _replace_steps(code[at + 2], f"{add[1]} = atomic_inc({add[2]});", code[at : at + 2])
+            code[:] = [one for one in code if one.text]
+
     def _plain_argument(self, call: str) -> str:
-        """Return a call without the cast of a variable or an element that has the type."""
+        """Return a call without the cast of a number, a variable or an element that has the type."""
         hit = re.fullmatch(r"(\w+)\(\((\w+)\)\(?(\w+)(\[.+\])?\)?\)", call)
-        if hit is None or hit[2] != (
-            self.pointers.get(hit[3]) if hit[4] else self.types.get(hit[3], "").partition(" ")[0]
-        ):
+        if hit is None:
             return call
-        return f"{hit[1]}({hit[3]}{hit[4] or ''})"
+        elements = self.pointers.get(hit[3]) or self.array_types.get(hit[3])
+        own = elements if hit[4] else "int" if hit[3].isdecimal() else self._type_name(hit[3])
+        return call if own != hit[2] else f"{hit[1]}({hit[3]}{hit[4] or ''})"
 
     def _hex_numbers(self) -> None:
         """Write the bits of large negative numbers that a variable of 32 bits gets."""
