@@ -132,6 +132,21 @@ def walk(code: list[Node]) -> Iterator[Node]:
             yield from walk(node.inner)
 
 
+def simple_halves(text: str) -> str:
+    """Drop a conversion of a half to an integer and back."""
+    head = "as_half((ushort)(uint)as_ushort("
+    start = text.find(head)
+    while start >= 0:
+        inner = text[start + len(head) - 1 :]
+        end = find_close(inner)
+        plain = inner[1:end]
+        if inner[end + 1 : end + 2] == ")" and not plain.startswith("float_to_bf("):
+            is_call = "(" in plain and plain.split("(")[0].isidentifier() and closes(plain[plain.index("(") :])
+            text = f"{text[:start]}{plain if is_call or ' ' not in plain else f'({plain})'}{inner[end + 2 :]}"
+        start = text.find(head, start + 1)
+    return text
+
+
 def simple_handles(text: str) -> str:
     """Write arguments in place of their handles; the lowest bit of a handle of a sampler is a tag."""
     hit = _HANDLE.search(text)
@@ -221,6 +236,7 @@ class Tidier:
         self._change(lambda text: with_quotients(text, self._type_name))
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
         self._change(partial(_COMPOUND.sub, r"\1 \2= \3;"))
+        self._change(simple_halves)
         self._change(simple_handles)
         self._change(partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
 
