@@ -31,5 +31,8 @@ def test_remainders():
     types = {"n": "int", "u": "uint"}.get
     assert with_quotients("x = -300 * (n / 300) + n;", lambda name: types(name, "")) == "x = n % 300;"
     assert with_quotients("x = mul_hi(u, 0xcccccccdu) >> 3;", lambda name: types(name, "")) == "x = u / 10;"
-    assert with_quotients("x = mul_hi(f, 0xcccccccdu) >> 3;", lambda name: types(name, "")) == "x = mul_hi(f, 0xcccccccdu) >> 3;"
+    assert (
+        with_quotients("x = mul_hi(f, 0xcccccccdu) >> 3;", lambda name: types(name, ""))
+        == "x = mul_hi(f, 0xcccccccdu) >> 3;"
+    )
     assert with_quotients("x = mul_hi(u, 0xcccccccdu) >> 2;", lambda name: types(name, "")) == "x = u / 5;"

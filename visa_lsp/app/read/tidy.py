@@ -132,6 +132,18 @@ def walk(code: list[Node]) -> Iterator[Node]:
             yield from walk(node.inner)
 
 
+_OPERAND: Final = r"[-~]?(?:\(\w+\))?(?:\w[\w.]*(?:\[[^\[\]]*\])?|\([^()]*\))"
+_FLAG: Final = r"\([^()]* (?:==|!=|<=|>=|<|>) [^()]*\)|\w+"
+_SELECTS: Final = tuple(
+    re.compile(rf"(^|\(|= |, |: ){form}(?=[;),]|$)")
+    for form in (
+        rf"\(-(?P<flag>{_FLAG}) & (?P<yes>{_OPERAND})\) \| \((?P<no>{_OPERAND}) & ~-(?P=flag)\)",
+        rf"(?P<yes>{_OPERAND}) & -(?P<flag>{_FLAG})(?P<no>)",
+        rf"-(?P<flag>{_FLAG}) & (?P<yes>{_OPERAND})(?P<no>)",
+    )
+)
+
+
 def simple_halves(text: str) -> str:
     """Drop a conversion of a half to an integer and back."""
     head = "as_half((ushort)(uint)as_ushort("
@@ -237,6 +249,7 @@ class Tidier:
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
         self._change(partial(_COMPOUND.sub, r"\1 \2= \3;"))
         self._change(simple_halves)
+        self._change(self._select)
         self._change(simple_handles)
         self._change(partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
 
@@ -1087,6 +1100,21 @@ class Tidier:
                     one.names -= {below[1]}
                 _replace_steps(code[at + 2], f"{add[1]} = atomic_inc({add[2]});", code[at : at + 2])
             code[:] = [one for one in code if one.text]
+
+    def _select(self, text: str) -> str:
+        """Write values that a flag masks as a choice."""
+
+        def choice(hit: re.Match[str]) -> str:
+            flag = hit["flag"]
+            is_flag = flag.startswith("(") or self.kinds.get(flag) is ty.BOOL
+            if not is_flag or (not hit["no"] and f"~-{flag}" in hit.string):
+                return hit[0]
+            found = f"{flag} ? {hit['yes']} : {hit['no'] or '0'}"
+            return f"{hit[1]}({found})" if hit[1] == ": " else f"{hit[1]}{found}"
+
+        for pattern in _SELECTS:
+            text = pattern.sub(choice, text)
+        return text
 
     def _plain_argument(self, call: str) -> str:
         """Return a call without the cast of a number, a variable or an element that has the type."""
