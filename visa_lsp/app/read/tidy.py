@@ -788,23 +788,17 @@ class Tidier:
         call = text[hit.end() - 1 :]
         inner = call[1 : find_close(call)]
         dividend = inner.removesuffix(f", {divisor}")
-        steps = [
-            (rf"(\w+) = {bits} == 0;", ""),
-            (rf"(\w+) = \1 \|\| \(as_u?int\({re.escape(divisor)}\) & 0x7fffff\) == 0;", ""),
-            (rf"({hit[1]}) = {re.escape(dividend)} == {re.escape(divisor)};", ""),
-            (rf"({hit[1]}) = {hit[1]} && !(\w+);", ""),
-        ]
-        found = [next((one for one in code if re.fullmatch(step, one.text)), None) for step, _ in steps]
-        flags = [re.fullmatch(step, one.text) for (step, _), one in zip(steps, found, strict=True) if one is not None]
-        if len(flags) != len(steps) or None in flags:
+        steps = (
+            rf"(\w+) = {bits} == 0;",
+            rf"(\w+) = \1 \|\| \(as_u?int\({re.escape(divisor)}\) & 0x7fffff\) == 0;",
+            rf"({hit[1]}) = {re.escape(dividend)} == {re.escape(divisor)};",
+            rf"{hit[1]} = {hit[1]} && !(\w+);",
+        )
+        found = [next((one for one in code if re.fullmatch(step, one.text)), None) for step in steps]
+        flags = [re.sub(step, r"\1", one.text) for step, one in zip(steps, found, strict=True) if one is not None]
+        if len(flags) != len(steps) or flags != [flags[0], flags[0], hit[1], flags[0]]:
             return None
-        zero = flags[0][1] if flags[0] is not None else ""
-        if any(
-            flag is None or flag.groups()[-1] != name
-            for flag, name in zip(flags, (zero, zero, hit[1], zero), strict=True)
-        ):
-            return None
-        if self._uses(zero) != 4 or self._uses(hit[1]) != 4:
+        if self._uses(flags[0]) != 4 or self._uses(hit[1]) != 4:
             return None
         parts += [one for one in found if one is not None]
         before, after = text[: hit.start()], call[find_close(call) + 1 :]
@@ -822,28 +816,19 @@ class Tidier:
                 name, value = node.assigns, hit["value"]
                 if self.types.get(name) != f"int {name}" or self._type_name(value) != "int" or hit["unsigned"]:
                     continue
-                rest = code[at + 1 : at + 3]
-                shift = re.fullmatch(rf"(\w+) = {name} >> (\d+);", rest[0].text) if rest else None
-                test = rest[1 if shift is not None else 0] if len(rest) > (shift is not None) else None
-                result = shift[1] if shift is not None else name
+                shift = re.fullmatch(rf"(\w+) = {name} >> (\d+);", code[at + 1].text) if at + 1 < len(code) else None
+                result, last = (shift[1], at + 2) if shift is not None else (name, at + 1)
                 divisor = find_divisor(hit, int(shift[2]) if shift is not None else 0, signed=True)
-                corrects = (
-                    test is not None
-                    and test.text == f"if ({name} < 0) {{"
-                    and [one.text for one in test.inner or []] == [f"{result}++;"]
-                    and self.counts[name] == 3
-                )
-                follows = at + 2 + (shift is not None)
-                if shift is None and test is not None:
-                    corrects = test.text == f"if ({name} < 0) {{" and [one.text for one in test.inner or []] == [
-                        f"{name}++;"
-                    ]
-                if test is not None and divisor and corrects and not (follows < len(code) and code[follows].continues):
-                    use = rest[0] if shift is not None else node
-                    steps = [node, test] if shift is not None else [test]
-                    places = _places([use, *steps, *walk(test.inner or [])])
-                    _replace_steps(use, f"{result} = {value} / {divisor};", steps)
-                    use.places, use.assigns, use.value = places, result, text_of(f"{value} / {divisor}", 8, ty.D)
+                test = code[last] if last < len(code) else node
+                corrects = test.text == f"if ({name} < 0) {{" and [one.text for one in test.inner or []] == [
+                    f"{result}++;"
+                ]
+                is_whole = (last + 1 == len(code) or not code[last + 1].continues) and self.counts[name] >= 3
+                if divisor and corrects and is_whole and (shift is None or self.counts[name] == 3):
+                    use, value_text = code[last - 1], f"{value} / {divisor}"
+                    places = _places([node, use, test, *walk(test.inner or [])])
+                    _replace_steps(use, f"{result} = {value_text};", [node, test] if shift is not None else [test])
+                    use.places, use.assigns, use.value = places, result, text_of(value_text, 8, ty.D)
                     use.names |= {value} & self.types.keys() | {result}
                     test.inner = test.tail = None
                     continue
