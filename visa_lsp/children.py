@@ -69,6 +69,15 @@ def end_with_parent(parent: int | None = None) -> None:
         threading.Thread(target=_watch, args=(number,), daemon=True).start()
 
 
+def end_program_with_us() -> None:
+    """Let Linux end this process with its parent: a ``preexec_fn``, for a program that keeps the terminal of ours."""
+    if sys.platform == "linux":
+        with contextlib.suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def _end_with_parent_by_system() -> bool:
     """Let Linux end this process with its parent, even while no Python code runs; return False on other systems."""
     if sys.platform != "linux":

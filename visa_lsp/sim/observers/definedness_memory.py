@@ -172,7 +172,7 @@ class MemoryFollower:
         return [(shadow, access.at[inside], rows[inside])]
 
     def _of_private(self, buffer: Buffer) -> MemoryShadow:
-        return self._private.setdefault(id(buffer), MemoryShadow(self._pages))
+        return self._private.setdefault(id(buffer), MemoryShadow(self._pages, buffer.defined))
 
 
 def _land(plan: DefinednessPlan, shadow: RegisterShadow, loaded: list[_LoadOrigins]) -> None:

@@ -1,0 +1,73 @@
+"""The command ``visa-lsp exec``: runs an unmodified OpenCL program with its kernels on the simulator, checked.
+
+Exit status: that of the program, but 1 if a kernel had a fault or did not run on the simulator; 2 for wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError, printable
+from visa_lsp.app.exits import EXIT_FINDINGS
+from visa_lsp.app.external_tools import settings_for
+from visa_lsp.app.inputs import STDIN
+from visa_lsp.cli.common import add_platform
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
+
+if TYPE_CHECKING:
+    from visa_lsp.cli.parsing import CommandParser
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Declare the options of the command."""
+    add_platform(parser)
+    parser.add_argument(
+        "--checks", metavar="LIST", default="all", help="checks, separated by commas: all, none, or names as for run"
+    )
+    parser.add_argument("--report", metavar="FILE", help="write the report as JSON to FILE")
+    parser.add_argument("--fail-fast", action="store_true", help="end the program at its first fault")
+    parser.add_argument(
+        "--exit-zero", action="store_true", help="exit with the status of the program even if kernels had faults"
+    )
+    parser.add_argument("--ocloc", metavar="PATH", help="path of the compiler; default: ocloc on PATH")
+    parser.add_argument(
+        "program",
+        nargs=argparse.REMAINDER,
+        metavar="PROGRAM",
+        help="the program and its arguments, after --; default: a shell",
+    )
+
+
+def exec_command(args: argparse.Namespace) -> int:
+    """Run the program, print its faults as they come, and a summary at its end."""
+    from importlib.util import find_spec
+
+    if find_spec("numpy") is None:
+        raise UserError(NEEDS_NUMPY)
+    from visa_lsp.app.output_files import check_output, write_file
+    from visa_lsp.opencl.run_program import ExecOptions, exec_program
+
+    command = args.program[1:] if args.program[:1] == ["--"] else args.program
+    command = command or [os.environ.get("SHELL") or "/bin/sh"]
+    if args.report:
+        check_output(args.report, ())
+    platform = platform_named(args.platform or settings_for(STDIN).platform or DEFAULT_PLATFORM)
+    assert platform is not None
+    options = ExecOptions(platform, args.checks, args.ocloc, args.fail_fast)
+    result = exec_program(command, options, _say)
+    report = result.report
+    status = result.status if report.is_clean or args.exit_zero else EXIT_FINDINGS
+    _say(report.summary())
+    if args.report:
+        write_file(args.report, f"{json.dumps(report.values(status), indent=1)}\n".encode())
+    return status
+
+
+def _say(lines: list[str]) -> None:
+    """Print lines to standard error, the first after the name of the command."""
+    for line in lines:
+        print(printable(line if line.startswith(" ") else f"visa-lsp exec: {line}"), file=sys.stderr, flush=True)
