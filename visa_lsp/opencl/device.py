@@ -83,6 +83,7 @@ def device_facts(platform: Platform) -> dict[int, bytes]:
     facts |= {name: _u64(value) for name, value in wide.items()}
     facts |= {name: _text(value) for name, value in texts.items()}
     facts |= {0x1005: struct.pack("<3Q", items, items, items), 0x1060: extensions, 0x1062: b"", 0x106F: b""}
+    facts[0x4108] = struct.pack(f"<{len(platform.sub_group_sizes)}Q", *platform.sub_group_sizes)
     facts[0x1061] = _named(("SPIR-V", 1, 2))
     facts[0x1066] = _named(*(("OpenCL C", *version) for version in ((1, 0), (1, 1), (1, 2), (2, 0), (3, 0))))
     return facts

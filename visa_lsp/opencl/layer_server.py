@@ -100,7 +100,7 @@ class Server:
 
     def serve(self, connection: socket.socket) -> None:
         """Serve one process until its connection ends."""
-        with connection, contextlib.suppress(OSError, WireError, HostGoneError):
+        with connection, contextlib.suppress(ConnectionError, HostGoneError):
             number, user, _ = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
             if user != os.geteuid():
                 return

@@ -18,7 +18,7 @@ from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import ReadyRun, run_ready
 from visa_lsp.program.elements import cl_element, element_bytes
-from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple
+from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 
 if TYPE_CHECKING:
@@ -113,6 +113,11 @@ def _placed(enqueue: Enqueue, info: KernelInfo) -> tuple[Arg, ...]:
     views: dict[tuple[int, int, int, str], Array] = {}
     args: list[Arg] = []
     for index, arg in enumerate(enqueue.args):
+        if isinstance(arg, ValueArg):
+            element = info.element_of(index)
+            whole = element and arg.array.nbytes % element_bytes(element) == 0
+            args.append(ValueArg(arg.array.view(element)) if whole else arg)
+            continue
         if not isinstance(arg, BufferArg):
             args.append(arg)
             continue

@@ -112,7 +112,8 @@ class Programs:
         self._folder = folder
         self.platform = platform
         self._ocloc = ocloc
-        self._known: list[Program] = []
+        self._known: dict[int, Program] = {}
+        self._started = 0
         self._builds: dict[str, CompiledProgram] = {}
         self._lock = Lock()
         self._kept = open_for_user("exec-programs", (), _CACHE_BYTES)
@@ -120,7 +121,7 @@ class Programs:
     @property
     def count(self) -> int:
         """The number of executable programs."""
-        return sum(program.compiled is not None for program in self._known)
+        return sum(program.compiled is not None for program in self._known.values())
 
     def compiler(self) -> str:
         """Return the path of the compiler. Raises MissingToolError with installation advice."""
@@ -138,7 +139,7 @@ class Programs:
 
     def kernel(self, number: int, index: int) -> LoadedKernel:
         """Return a kernel, loaded. Raises LaunchError and TextProblems if the simulator cannot read its text."""
-        program = self._known[number - 1]
+        program = self._known[number]
         info = program.infos[index]
         with self._lock:
             if info.name not in program.loaded:
@@ -147,7 +148,7 @@ class Programs:
 
     def program(self, number: int) -> Program:
         """Return a program by its number."""
-        return self._known[number - 1]
+        return self._known[number]
 
     def _build(self, request: BuildRequest) -> ProgramBuild:
         if request.form is ProgramForm.BINARY:
@@ -161,7 +162,7 @@ class Programs:
             )  # fmt: skip
             return self._build(own)
         if request.step is Step.LINK:
-            parts = [self._known[number - 1].request for number in request.parts]
+            parts = [self._known[number].request for number in request.parts]
             if len(parts) == 1 and parts[0].form is ProgramForm.SPIRV:
                 request = msgspec.structs.replace(request, form=ProgramForm.SPIRV, data=parts[0].data)
             elif any(part.form is ProgramForm.SPIRV for part in parts):
@@ -169,12 +170,13 @@ class Programs:
             else:
                 request = _linked(request, parts)
         container = _Container(request.form.value, request.data, request.options, request.step.value)
-        program = Program(len(self._known) + 1, self._folder / f"p{len(self._known) + 1}", request)
+        self._started += 1
+        program = Program(self._started, self._folder / f"p{self._started}", request)
         program.folder.mkdir(mode=0o700)
         made = self._compile(program)
         if not made.zebin:
             return ProgramBuild(Verdict.ERRORS, made.log)
-        self._known.append(program)
+        self._known[program.number] = program
         packed = BINARY_HEAD + zlib.compress(msgspec.msgpack.encode(container), 1)
         if request.step is Step.COMPILE:
             return ProgramBuild(Verdict.BUILT, made.log, program.number, binary=packed)

@@ -31,6 +31,7 @@ class ExecReport:
         self.build_seconds = self.run_seconds = 0.0
         self._kernels: set[tuple[int, str]] = set()
         self._known: dict[object, dict[str, Any]] = {}
+        self._repeated: set[int] = set()  # identities of faults that later enqueues had too
         self._began = perf_counter()
         self._lock = Lock()
 
@@ -72,9 +73,12 @@ class ExecReport:
                 known = self._known.get(key)
                 if known is not None:
                     known["count"] += fault.count
+                    self._repeated.add(id(known))
                     continue
                 lines += [] if lines else [_head(number, kernel, enqueue, result)]
                 values = {**fault_values(report, fault), "enqueue": number}
+                for place in ("place", "other_place"):
+                    values[place] = values[place].removeprefix(f"{kernel.program.folder.parent}/")
                 values["allocations"] = list(_allocation_words(fault, kernel, enqueue.allocations))
                 self._known[key] = values
                 self.faults.append(values)
@@ -88,7 +92,7 @@ class ExecReport:
         lines = [
             f"  {fault['count']} times in all: {fault['kind']} of {fault['kernel']}, first in enqueue {fault['enqueue']}"
             for fault in self.faults
-            if fault["count"] > 1
+            if id(fault) in self._repeated
         ]
         lines += [
             f"  {count} times in all: {refusal.call} is refused: {refusal.reason}"

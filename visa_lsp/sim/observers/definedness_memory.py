@@ -97,7 +97,7 @@ class MemoryFollower:
         carried = self._find_stored_origins(plan, access)
         outside = np.ones(access.at.size, bool)
         for shadow, at, rows in self._memories(access):
-            outside[rows] = False
+            outside[rows] = shadow.is_seen
             if access.kind == "atomic":
                 self._load(access, shadow, at, rows)
                 if not plan.replaces:

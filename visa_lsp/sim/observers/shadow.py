@@ -106,10 +106,14 @@ class RegisterShadow:
 
 
 class MemoryShadow:
-    """A memory that is undefined at first, but for bytes in the mask ``defined``; pages beyond the limit count as defined."""
+    """A memory that is undefined at first, but for bytes in the mask ``defined``; pages beyond the limit count as defined.
+
+    ``is_seen``: later launches see it, so that storing an undefined value there is its use.
+    """
 
     def __init__(self, budget: list[int], defined: Array | None = None) -> None:
         self._defined = defined
+        self.is_seen = defined is not None
         self._pages: dict[int, Array] = {}
         self._budget = budget  # remaining pages, shared by all memories of a run
 
