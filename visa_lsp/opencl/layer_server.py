@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.app.errors import printable
-from visa_lsp.app.exec.launches import UNDEFINED_BYTES, LaunchSettings, run_enqueue
+from visa_lsp.app.exec.launches import UNDEFINED_BYTES, LaunchSettings, list_checks, run_enqueue
 from visa_lsp.app.exec.model import Allocation, BuildRequest, Enqueue, ProgramForm, Refusal, Step, Verdict
 from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.opencl.device import (
@@ -120,7 +120,7 @@ class _Session:
         self._base = 0
         self._file = arena
         self._settings = LaunchSettings(
-            server.platform, server.checks, max_group_items(server.platform), self._look_after_host
+            server.platform, list_checks(server.checks), max_group_items(server.platform), self._look_after_host
         )
 
     def run(self) -> None:
@@ -193,8 +193,12 @@ class _Session:
             kernel = server.programs.kernel(enqueue.program, enqueue.kernel)
             began = perf_counter()
             result = run_enqueue(kernel, enqueue, self._settings)
-        except (LaunchError, TextProblems, ValueError, MemoryError, NotImplementedError) as error:
-            words = " ".join(f"enqueue {number}: {error or type(error).__name__}".split())
+        except HostGoneError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a mistake of ours must not end the program
+            is_users = isinstance(error, LaunchError | TextProblems)
+            what = str(error) if is_users else f"internal error: {type(error).__name__}: {error}"
+            words = " ".join(f"enqueue {number}: {what}".split())
             server.say(server.report.add_refusal(Refusal("clEnqueueNDRangeKernel", words)))
             return Answer().data(b"")
         server.say(server.report.add_run(number, kernel, enqueue, result, perf_counter() - began))

@@ -9,6 +9,7 @@ undefined bytes. Invariant: what a launch leaves in memory does not depend on th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -18,8 +19,10 @@ from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import ReadyRun, run_ready
 from visa_lsp.program.elements import cl_element, element_bytes
+from visa_lsp.sim.jit.code_cache import is_large
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
+from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +36,8 @@ if TYPE_CHECKING:
 
 UNDEFINED_BYTES: Final = 0xFFA5C3D7_FB96E187  # eight bytes of the pattern, which begins at the start of an allocation
 _MAX_FILLED_BYTES: Final = 256 << 20  # larger memory has no pattern
-_MAX_FOLLOWED_STEPS: Final = 2_000_000  # of the interpreter, some 20 seconds
+_MAX_FOLLOWED_STEPS: Final = 100_000  # of the interpreter, some 10 seconds
+_COMPILED_THREADS: Final = 20  # of a kernel's launches: interpreting more takes longer than compiling (80 us a step, 1.5 ms)
 _MAX_CHOSEN_ITEMS: Final = 256
 
 
@@ -56,6 +60,14 @@ class EnqueueResult:
     note: str = ""
 
 
+def list_checks(checks: str) -> str:
+    """Return a list of checks with ``all`` replaced by its names, so that no check adds notes, which are not reported."""
+    names: dict[str, None] = {}
+    for name in (word.strip() for word in checks.split(",")):
+        names |= dict.fromkeys([n for n in CHECKERS if n not in OPTIONAL_CHECKERS] if name == "all" else [name])
+    return ",".join(names)
+
+
 def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
     """Run an enqueue; memory is changed in place. Raises LaunchError if the simulator cannot run it."""
     local = enqueue.local_size or choose_local_size(enqueue.global_size, kernel.info, settings.max_group_items)
@@ -64,7 +76,10 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
         dimensions=enqueue.dimensions, args=_placed(enqueue, kernel.info), sections=kernel.sections,
         memory=tuple(PlacedMemory(f"a shared allocation of {a.nbytes} bytes", a, at) for at, a in enqueue.shared),
     )  # fmt: skip
-    follows = {"all", "uninitialised"} & {name.strip() for name in settings.checks.split(",")}
+    threads = prod(-(-g // s) for g, s in zip(enqueue.global_size, local, strict=True))
+    threads *= -(-prod(local) // max(1, kernel.info.env.simd_size))
+    kernel.threads += threads
+    follows = "uninitialised" in settings.checks.split(",")
     masks = {n: mask for n, arg in enumerate(config.by_key.values()) if (mask := _undefined(arg)) is not None}
     note = ""
     if follows and masks:
@@ -74,9 +89,7 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
             return EnqueueResult(first, local)
         for array, saved in zip(_arrays(config), before, strict=True):
             array[...] = saved
-        steps = prod(-(-g // s) for g, s in zip(enqueue.global_size, local, strict=True))
-        steps *= -(-prod(local) // max(1, kernel.info.env.simd_size)) * len(kernel.module.kernels[0].instructions)
-        if steps <= _MAX_FOLLOWED_STEPS:
+        if threads * len(kernel.module.kernels[0].instructions) <= _MAX_FOLLOWED_STEPS:
             config = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
         else:
             note = "the launch is too large to follow the undefined bytes that it reads"
@@ -99,13 +112,19 @@ def _run(kernel: LoadedKernel, config: LaunchConfig, settings: LaunchSettings, *
     """Run a configuration. A probe stops at its first fault, and always checks access."""
     options = RunOptions(
         path=kernel.program.folder / "kernel.visaasm", platform=settings.platform.name, first_fault=is_probe,
-        checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled, told=settings.told,
+        checks=f"{settings.checks},access" if is_probe else settings.checks, engine=_engine_for(kernel), compiled=kernel.compiled, told=settings.told,
     )  # fmt: skip
     prepared = prepare(kernel.module, kernel.info, config, settings.platform)
     launch = LaunchFile(None, None, config)
     return run_ready(
         ReadyRun(kernel.module, launch, options, settings.platform, prepared, kernel.sources, (), loading=0.0)
     )
+
+
+def _engine_for(kernel: LoadedKernel) -> str:
+    """Return the engine for the next launch of a kernel: compiled code once interpreting would take longer than compiling."""
+    is_compiled = kernel.threads >= _COMPILED_THREADS and not is_large(kernel.module.kernels[0])
+    return "jit" if is_compiled and find_spec("llvmlite") is not None else "auto"
 
 
 def _placed(enqueue: Enqueue, info: KernelInfo) -> tuple[Arg, ...]:

@@ -80,9 +80,9 @@ class _Container(msgspec.Struct, frozen=True):
     step: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class LoadedKernel:
-    """A kernel that is ready for launches."""
+    """A kernel that is ready for launches; ``threads`` counts those of its launches so far."""
 
     name: str
     module: Module
@@ -91,6 +91,7 @@ class LoadedKernel:
     sources: dict[str, BodySource]
     compiled: Makings
     program: Program
+    threads: int = 0
 
 
 @dataclass(slots=True, eq=False)
