@@ -80,6 +80,28 @@ def test_right_programs_give_no_report(host, run_exec):
     assert len(ran.stderr.splitlines()) == 1
 
 
+def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
+    names = ("axpy", "offsets", "images", "links", "copies", "undefined_buffer", "race")
+    ran, report = run_exec("--capture", str(tmp_path / "captures"), "--", host, *names)
+    launches = sorted((tmp_path / "captures").glob("*.launch.yaml"))
+    assert len(launches) == report["enqueues"] == 8, ran.stderr
+    command = [sys.executable, "-m", "visa_lsp", "run", "--format", "json", *map(str, launches)]
+    again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    results = {Path(one["launch"]).name: one for one in json.loads(again.stdout)}
+    faults = {fault["kernel"]: fault["kind"] for fault in report["faults"]}
+    assert len(faults) == 2
+    for name, result in results.items():
+        assert [expected["ok"] for expected in result["expectations"]] == [True] * (result["kernel"] not in faults), name
+        assert {fault["kind"] for fault in result["faults"]} == {faults[result["kernel"]]} - {None} if not result["ok"] else True
+    assert {result["kernel"] for result in results.values() if not result["ok"]} == set(faults)
+
+
+def test_a_fault_ends_the_program_and_leaves_its_launch(host, run_exec, tmp_path):
+    ran, report = run_exec("--break-on-fault", "--", host, "axpy", "race", "small_buffer")
+    assert (ran.returncode, {fault["kernel"] for fault in report["faults"]}) == (1, {"race"}), ran.stderr
+    assert [path.name for path in (tmp_path / "visa-lsp-exec").glob("*.yaml")] == ["2.race.launch.yaml"]
+
+
 def test_refused_calls_have_an_error_and_a_line(host, run_exec):
     ran, report = run_exec("--", host, "refused_calls")
     assert (ran.stdout, ran.returncode, report["exit"]) == ("", 1, 1), ran.stderr

@@ -9,17 +9,21 @@ import argparse
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS
 from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.cli.common import add_platform
+from visa_lsp.cli.common import add_platform, whole_number
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 
 if TYPE_CHECKING:
     from visa_lsp.cli.parsing import CommandParser
+
+
+_FAULT_FOLDER: Final = "visa-lsp-exec"
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -29,6 +33,18 @@ def add_arguments(parser: CommandParser) -> None:
         "--checks", metavar="LIST", default="all", help="checks, separated by commas: all, none, or names as for run"
     )
     parser.add_argument("--report", metavar="FILE", help="write the report as JSON to FILE")
+    parser.add_argument(
+        "--capture", metavar="DIR", help="write each enqueue as a launch file into DIR, for visa-lsp run"
+    )
+    parser.add_argument("--capture-kernel", metavar="NAME", help="write only enqueues of this kernel")
+    parser.add_argument(
+        "--capture-enqueue", metavar="N", type=whole_number(1), help="write only this enqueue, counted from 1"
+    )
+    parser.add_argument(
+        "--break-on-fault",
+        action="store_true",
+        help=f"end the program at its first fault and write that enqueue, into DIR or {_FAULT_FOLDER}",
+    )
     parser.add_argument("--fail-fast", action="store_true", help="end the program at its first fault")
     parser.add_argument(
         "--exit-zero", action="store_true", help="exit with the status of the program even if kernels had faults"
@@ -48,6 +64,7 @@ def exec_command(args: argparse.Namespace) -> int:
 
     if find_spec("numpy") is None:
         raise UserError(NEEDS_NUMPY)
+    from visa_lsp.app.exec.captures import Captures
     from visa_lsp.app.output_files import check_output, write_file
     from visa_lsp.opencl.run_program import ExecOptions, exec_program
 
@@ -57,7 +74,13 @@ def exec_command(args: argparse.Namespace) -> int:
         check_output(args.report, ())
     platform = platform_named(args.platform or settings_for(STDIN).platform or DEFAULT_PLATFORM)
     assert platform is not None
-    options = ExecOptions(platform, args.checks, args.ocloc, args.fail_fast)
+    folder = args.capture or (_FAULT_FOLDER if args.break_on_fault else None)
+    if folder is None and (args.capture_kernel or args.capture_enqueue):
+        raise UserError("--capture-kernel and --capture-enqueue choose what --capture DIR writes")
+    captures = (
+        Captures(Path(folder), args.capture_kernel, args.capture_enqueue, args.break_on_fault) if folder else None
+    )
+    options = ExecOptions(platform, args.checks, args.ocloc, args.fail_fast or args.break_on_fault, captures)
     result = exec_program(command, options, _say)
     report = result.report
     status = result.status if report.is_clean or args.exit_zero else EXIT_FINDINGS

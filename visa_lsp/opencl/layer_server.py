@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.app.errors import printable
+from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exec.launches import UNDEFINED_BYTES, LaunchSettings, list_checks, run_enqueue
 from visa_lsp.app.exec.model import Allocation, BuildRequest, Enqueue, ProgramForm, Refusal, Step, Verdict
 from visa_lsp.app.launch.program import TextProblems
@@ -48,6 +48,7 @@ from visa_lsp.sim.launch.config import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.app.exec.captures import Captures
     from visa_lsp.app.exec.programs import Programs
     from visa_lsp.app.exec.report import ExecReport
     from visa_lsp.isa.platforms import Platform
@@ -78,7 +79,15 @@ class HostGoneError(Exception):
 class Server:
     """The server of one program and its children."""
 
-    def __init__(self, programs: Programs, report: ExecReport, checks: str, say: Callable[[list[str]], None]) -> None:
+    def __init__(
+        self,
+        programs: Programs,
+        report: ExecReport,
+        checks: str,
+        say: Callable[[list[str]], None],
+        captures: Captures | None = None,
+    ) -> None:
+        self.captures = captures
         self.programs = programs
         self.report = report
         self.checks = checks
@@ -191,6 +200,8 @@ class _Session:
         enqueue = self._enqueue(request)
         try:
             kernel = server.programs.kernel(enqueue.program, enqueue.kernel)
+            captures = server.captures
+            before = captures.save(number, kernel, enqueue) if captures is not None else None
             began = perf_counter()
             result = run_enqueue(kernel, enqueue, self._settings)
         except HostGoneError:
@@ -201,7 +212,13 @@ class _Session:
             words = " ".join(f"enqueue {number}: {what}".split())
             server.say(server.report.add_refusal(Refusal("clEnqueueNDRangeKernel", words)))
             return Answer().data(b"")
-        server.say(server.report.add_run(number, kernel, enqueue, result, perf_counter() - began))
+        lines = server.report.add_run(number, kernel, enqueue, result, perf_counter() - began)
+        if captures is not None and before is not None:
+            try:
+                lines += captures.write(number, kernel, enqueue, before, result)
+            except UserError as error:
+                lines.append(str(error))
+        server.say(lines)
         return Answer().data(result.report.printed)
 
     def _enqueue(self, request: Request) -> Enqueue:

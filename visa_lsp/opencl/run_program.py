@@ -27,6 +27,7 @@ from visa_lsp.sim.launch.config import LaunchError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from visa_lsp.app.exec.captures import Captures
     from visa_lsp.isa.platforms import Platform
 
 SOCKET: Final = "VISA_LSP_EXEC_SOCKET"
@@ -35,12 +36,13 @@ _KILLED: Final = 128  # and the number of the signal, as shells have it
 
 @dataclass(frozen=True, slots=True)
 class ExecOptions:
-    """How to run a program: the platform, the checks, the compiler, and whether to end the program at its first fault."""
+    """How to run a program: platform, checks, compiler, which enqueues to write, whether to end it at its first fault."""
 
     platform: Platform
     checks: str = "all"
     ocloc: str | None = None
     fail_fast: bool = False
+    captures: Captures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def exec_program(command: Sequence[str], options: ExecOptions, say: Callable[[li
         programs.compiler()  # a missing one is an error at once
         report = ExecReport()
         ends = _Ending(options.fail_fast)
-        server = Server(programs, report, options.checks, ends.watch(say, report))
+        server = Server(programs, report, options.checks, ends.watch(say, report), options.captures)
         environment = exec_environment(layer_library(folder), host_entries(folder))
         environment[SOCKET] = str(folder / "socket")
         server.listen(folder / "socket")

@@ -18,7 +18,7 @@ import numpy as np
 from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import ReadyRun, run_ready
-from visa_lsp.program.elements import cl_element, element_bytes
+from visa_lsp.program.elements import element_bytes
 from visa_lsp.sim.jit.code_cache import is_large
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 UNDEFINED_BYTES: Final = 0xFFA5C3D7_FB96E187  # eight bytes of the pattern, which begins at the start of an allocation
 _MAX_FILLED_BYTES: Final = 256 << 20  # larger memory has no pattern
 _MAX_FOLLOWED_STEPS: Final = 100_000  # of the interpreter, some 10 seconds
-_COMPILED_THREADS: Final = 20  # of a kernel's launches: interpreting more takes longer than compiling (80 us a step, 1.5 ms)
+_COMPILED_THREADS: Final = (
+    20  # of a kernel's launches: interpreting more takes longer than compiling (80 us a step, 1.5 ms)
+)
 _MAX_CHOSEN_ITEMS: Final = 256
 
 
@@ -53,11 +55,15 @@ class LaunchSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnqueueResult:
-    """The result of an enqueue: the report of its run, the local size that was used, and a note about lost checks."""
+    """The result of an enqueue: the report of its run, the local size that was used, and a note about lost checks.
+
+    ``undefined`` are the arguments without any written byte before the run.
+    """
 
     report: RunReport
     local_size: Triple
     note: str = ""
+    undefined: frozenset[int] = frozenset()
 
 
 def list_checks(checks: str) -> str:
@@ -73,7 +79,7 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
     local = enqueue.local_size or choose_local_size(enqueue.global_size, kernel.info, settings.max_group_items)
     config = LaunchConfig(
         kernel=kernel.name, local_size=local, global_size=enqueue.global_size, global_offset=enqueue.global_offset,
-        dimensions=enqueue.dimensions, args=_placed(enqueue, kernel.info), sections=kernel.sections,
+        dimensions=enqueue.dimensions, args=_placed(enqueue, kernel), sections=kernel.sections,
         memory=tuple(PlacedMemory(f"a shared allocation of {a.nbytes} bytes", a, at) for at, a in enqueue.shared),
     )  # fmt: skip
     threads = prod(-(-g // s) for g, s in zip(enqueue.global_size, local, strict=True))
@@ -81,19 +87,20 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
     kernel.threads += threads
     follows = "uninitialised" in settings.checks.split(",")
     masks = {n: mask for n, arg in enumerate(config.by_key.values()) if (mask := _undefined(arg)) is not None}
+    empty = frozenset(n for n, mask in masks.items() if mask.all())
     note = ""
     if follows and masks:
         before = [array.copy() for array in _arrays(config)]
         first = _run(kernel, _with_args(config, {n: {"access": "writeonly"} for n in masks}), settings, is_probe=True)
         if not first.faults:
-            return EnqueueResult(first, local)
+            return EnqueueResult(first, local, undefined=empty)
         for array, saved in zip(_arrays(config), before, strict=True):
             array[...] = saved
         if threads * len(kernel.module.kernels[0].instructions) <= _MAX_FOLLOWED_STEPS:
             config = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
         else:
             note = "the launch is too large to follow the undefined bytes that it reads"
-    return EnqueueResult(_run(kernel, config, settings), local, note)
+    return EnqueueResult(_run(kernel, config, settings), local, note, empty)
 
 
 def choose_local_size(size: Triple, info: KernelInfo, most: int) -> Triple:
@@ -127,22 +134,21 @@ def _engine_for(kernel: LoadedKernel) -> str:
     return "jit" if is_compiled and find_spec("llvmlite") is not None else "auto"
 
 
-def _placed(enqueue: Enqueue, info: KernelInfo) -> tuple[Arg, ...]:
+def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[Arg, ...]:
     """Return the arguments with elements of the kernel's types; a buffer keeps its ``whole`` if other parts overlap it."""
     views: dict[tuple[int, int, int, str], Array] = {}
     args: list[Arg] = []
     for index, arg in enumerate(enqueue.args):
         if isinstance(arg, ValueArg):
-            element = info.element_of(index)
+            element = kernel.info.element_of(index)
             whole = element and arg.array.nbytes % element_bytes(element) == 0
             args.append(ValueArg(arg.array.view(element)) if whole else arg)
             continue
         if not isinstance(arg, BufferArg):
             args.append(arg)
             continue
-        element = cl_element(info.type_of(index).rstrip("* "))
         raw = arg.array
-        typed = raw.view(element) if element and raw.nbytes % element_bytes(element) == 0 else raw
+        typed = raw.view(kernel.element_of(index, raw.nbytes))
         key = (id(arg.whole), raw.ctypes.data, raw.nbytes, typed.dtype.str)
         args.append(replace(arg, array=views.setdefault(key, typed)))
     fixed = {id(array) for _, array in enqueue.shared}

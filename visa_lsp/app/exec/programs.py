@@ -42,6 +42,7 @@ from visa_lsp.companions import Beside
 from visa_lsp.diagnostics import Severity
 from visa_lsp.disk_cache import open_for_user
 from visa_lsp.isa.platforms import Platform, device_for
+from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.text import encode_text
 from visa_lsp.toolchain.find_tools import OCLOC
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.jit.code_cache import Makings
-    from visa_lsp.sim.launch.config import DataSection
+from visa_lsp.sim.launch.config import DataSection
 
 BINARY_HEAD: Final = b"visa-lsp program\n"
 _CACHE_BYTES: Final = 48 << 20
@@ -92,6 +93,11 @@ class LoadedKernel:
     compiled: Makings
     program: Program
     threads: int = 0
+
+    def element_of(self, index: int, size: int) -> str:
+        """Return the element type of a buffer of ``size`` bytes, by the kernel's pointer; bytes if that does not fit."""
+        element = cl_element(self.info.type_of(index).rstrip("* "))
+        return element if element and size % element_bytes(element) == 0 else "uint8"
 
 
 @dataclass(slots=True, eq=False)
