@@ -347,8 +347,8 @@ static void shared_memory(void) { /* a pointer in shared virtual memory leads to
 
 static void crash(void) { abort(); }
 static void hang(void) { /* a kernel that does not end */
-  cl_kernel k = kernel("hang", "kernel void hang(global int *x) { while (((volatile global int *)x)[1] == 1) x[0]++; }");
-  set(k, 0, buffer(8, numbers + 1));
+  cl_kernel k = kernel("hang", "kernel void hang(global int *x) { while (((volatile global int *)x)[1] == 2) x[0]++; }");
+  set(k, 0, buffer(8, numbers));
   run(k, 1, 1);
 }
 

@@ -14,7 +14,11 @@ import pytest
 
 HERE = Path(__file__).parent
 NEEDED = [name for name in ("gcc", "ocloc") if shutil.which(name) is None]
-NEEDED += [str(path) for path in (Path("/etc/OpenCL/vendors/pocl.icd"), Path("/usr/include/CL/cl_layer.h")) if not path.exists()]
+NEEDED += [
+    str(path)
+    for path in (Path("/etc/OpenCL/vendors/pocl.icd"), Path("/usr/include/CL/cl_layer.h"))
+    if not path.exists()
+]
 pytestmark = pytest.mark.skipif(bool(NEEDED) or sys.platform != "linux", reason=f"not installed: {', '.join(NEEDED)}")
 
 # Case, kind of the fault, line of its kernel, words of the report.
@@ -91,8 +95,14 @@ def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
     faults = {fault["kernel"]: fault["kind"] for fault in report["faults"]}
     assert len(faults) == 2
     for name, result in results.items():
-        assert [expected["ok"] for expected in result["expectations"]] == [True] * (result["kernel"] not in faults), name
-        assert {fault["kind"] for fault in result["faults"]} == {faults[result["kernel"]]} - {None} if not result["ok"] else True
+        assert [expected["ok"] for expected in result["expectations"]] == [True] * (result["kernel"] not in faults), (
+            name
+        )
+        assert (
+            {fault["kind"] for fault in result["faults"]} == {faults[result["kernel"]]} - {None}
+            if not result["ok"]
+            else True
+        )
     assert {result["kernel"] for result in results.values() if not result["ok"]} == set(faults)
 
 

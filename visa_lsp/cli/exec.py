@@ -8,12 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.errors import NEEDS_NUMPY, UserError, printable
-from visa_lsp.app.exits import EXIT_FINDINGS
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.cli.common import add_platform, whole_number
@@ -49,6 +49,11 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--exit-zero", action="store_true", help="exit with the status of the program even if kernels had faults"
     )
+    parser.add_argument(
+        "--print-env",
+        action="store_true",
+        help='print the environment for programs that start without this command, for IDEs and CI: eval "$(...)"',
+    )
     parser.add_argument("--ocloc", metavar="PATH", help="path of the compiler; default: ocloc on PATH")
     parser.add_argument(
         "program",
@@ -66,12 +71,15 @@ def exec_command(args: argparse.Namespace) -> int:
         raise UserError(NEEDS_NUMPY)
     from visa_lsp.app.exec.captures import Captures
     from visa_lsp.app.output_files import check_output, write_file
-    from visa_lsp.opencl.run_program import ExecOptions, exec_program
+    from visa_lsp.opencl.run_program import ExecOptions, exec_program, print_environment
+    from visa_lsp.opencl.serve_process import say_lines
 
     command = args.program[1:] if args.program[:1] == ["--"] else args.program
     command = command or [os.environ.get("SHELL") or "/bin/sh"]
     if args.report:
         check_output(args.report, ())
+        if not Path(args.report).absolute().parent.is_dir():
+            raise UserError(f"{args.report}: its folder does not exist")
     platform = platform_named(args.platform or settings_for(STDIN).platform or DEFAULT_PLATFORM)
     assert platform is not None
     folder = args.capture or (_FAULT_FOLDER if args.break_on_fault else None)
@@ -81,16 +89,14 @@ def exec_command(args: argparse.Namespace) -> int:
         Captures(Path(folder), args.capture_kernel, args.capture_enqueue, args.break_on_fault) if folder else None
     )
     options = ExecOptions(platform, args.checks, args.ocloc, args.fail_fast or args.break_on_fault, captures)
-    result = exec_program(command, options, _say)
+    if args.print_env:
+        for name, value in print_environment(options).items():
+            print(f"export {name}={shlex.quote(value)}")
+        return EXIT_OK
+    result = exec_program(command, options, say_lines)
     report = result.report
     status = result.status if report.is_clean or args.exit_zero else EXIT_FINDINGS
-    _say(report.summary())
+    say_lines(report.summary())
     if args.report:
         write_file(args.report, f"{json.dumps(report.values(status), indent=1)}\n".encode())
     return status
-
-
-def _say(lines: list[str]) -> None:
-    """Print lines to standard error, the first after the name of the command."""
-    for line in lines:
-        print(printable(line if line.startswith(" ") else f"visa-lsp exec: {line}"), file=sys.stderr, flush=True)

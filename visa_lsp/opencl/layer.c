@@ -20,6 +20,7 @@
 #include <CL/cl_ext.h>
 #include <CL/cl_layer.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -138,6 +139,7 @@ static int start_server(const char *command) {
     _exit(127);
   }
   close(ends[1]);
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   return child < 0 ? -1 : ends[0];
 }
 

@@ -47,7 +47,8 @@ def host_entries(session: Path) -> Path:
             except OSError:
                 continue
             if chosen or host in Path(words).name:
-                folder = session / "vendors"
+                digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:8]
+                folder = (_own_folder(folder_of_user()) or session) / f"exec-host-{digest}"
                 folder.mkdir(mode=0o700, exist_ok=True)
                 (folder / "host.icd").write_text(f"{words}\n", encoding="utf-8")
                 return folder

@@ -22,6 +22,7 @@ from visa_lsp.app.launch.runner import observers_named
 from visa_lsp.children import end_program_with_us, temporary_folder
 from visa_lsp.opencl.layer import exec_environment, host_entries, layer_library
 from visa_lsp.opencl.layer_server import Server
+from visa_lsp.opencl.serve_process import COMMAND, server_command
 from visa_lsp.sim.launch.config import LaunchError
 
 if TYPE_CHECKING:
@@ -85,6 +86,22 @@ def exec_program(command: Sequence[str], options: ExecOptions, say: Callable[[li
             ends.process = process
             status = process.wait()
     return ExecResult(_KILLED - status if status < 0 else status, report)
+
+
+def print_environment(options: ExecOptions) -> dict[str, str]:
+    """Return the environment by which any program runs on the simulator, each process with a server of its own.
+
+    Raises UserError if something that it needs is not there, or there is no cache folder to keep the layer in.
+    """
+    with temporary_folder("visa-lsp-exec-") as folder:
+        Programs(folder, options.platform, options.ocloc).compiler()
+        library, vendors = layer_library(folder), host_entries(folder)
+        if library.is_relative_to(folder):
+            raise UserError("--print-env needs a folder for the layer; VISA_LSP_CACHE names one, and must not be `off`")
+    return {
+        **exec_environment(library, vendors),
+        COMMAND: server_command(options.platform.name, options.checks, options.ocloc),
+    }
 
 
 class _Ending:

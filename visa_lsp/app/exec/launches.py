@@ -19,7 +19,6 @@ from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import ReadyRun, run_ready
 from visa_lsp.program.elements import element_bytes
-from visa_lsp.sim.jit.code_cache import is_large
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS
@@ -130,6 +129,8 @@ def _run(kernel: LoadedKernel, config: LaunchConfig, settings: LaunchSettings, *
 
 def _engine_for(kernel: LoadedKernel) -> str:
     """Return the engine for the next launch of a kernel: compiled code once interpreting would take longer than compiling."""
+    from visa_lsp.sim.jit.code_cache import is_large
+
     is_compiled = kernel.threads >= _COMPILED_THREADS and not is_large(kernel.module.kernels[0])
     return "jit" if is_compiled and find_spec("llvmlite") is not None else "auto"
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.jit.code_cache import Makings
-from visa_lsp.sim.launch.config import DataSection
+    from visa_lsp.sim.launch.config import DataSection
 
 BINARY_HEAD: Final = b"visa-lsp program\n"
 _CACHE_BYTES: Final = 48 << 20
