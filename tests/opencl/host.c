@@ -146,7 +146,29 @@ static void refused_calls(void) {
   EXPECT(e == CL_INVALID_BINARY);
 }
 
+static void two_queues(const char *name, int is_ordered) {
+  char source[256];
+  snprintf(source, sizeof source, "kernel void %s_first(global int *x) { x[get_global_id(0)] = 1; }\n"
+                                  "kernel void %s(global const int *x, global int *y) {\n  y[get_global_id(0)] = x[get_global_id(0)];\n}", name, name);
+  cl_program p = build(source, "");
+  char first[64];
+  snprintf(first, sizeof first, "%s_first", name);
+  cl_kernel a = clCreateKernel(p, first, NULL), b = clCreateKernel(p, name, NULL);
+  cl_command_queue other = clCreateCommandQueue(context, device, 0, NULL);
+  cl_mem x = buffer(4 * N, numbers), y = buffer(4 * N, NULL);
+  set(a, 0, x), set(b, 0, x), set(b, 1, y);
+  cl_event written;
+  size_t size = N;
+  OK(clEnqueueNDRangeKernel(queue, a, 1, NULL, &size, NULL, 0, NULL, &written));
+  OK(clFlush(queue));
+  OK(clEnqueueNDRangeKernel(other, b, 1, NULL, &size, NULL, is_ordered, is_ordered ? &written : NULL, NULL));
+  OK(clFinish(queue)), OK(clFinish(other));
+}
+static void missing_wait(void) { two_queues("missing_wait", 0); }
+
 /* ---- right programs */
+
+static void waiting_queues(void) { two_queues("waiting_queues", 1); }
 
 static const char axpy_source[] = "kernel void axpy(global int *y, global const int *x, int a, uint n) {\n"
                                   "  uint i = get_global_id(0);\n  if (i < n) y[i] += a * x[i];\n}";
@@ -359,7 +381,7 @@ static const struct {
 #define CASE(name) {#name, name}
     CASE(small_buffer), CASE(swapped_arguments), CASE(undefined_buffer), CASE(half_written), CASE(race),
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
-    CASE(wrong_count), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
+    CASE(wrong_count), CASE(missing_wait), CASE(waiting_queues), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
     CASE(profiling), CASE(shared_memory), CASE(crash), CASE(hang),
 };

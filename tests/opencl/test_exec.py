@@ -33,11 +33,12 @@ FAULTS = [
     ("misaligned", "misaligned-access", 2, "not aligned to 4 bytes"),
     ("missing_barrier", "data-race", 3, "shared local memory"),
     ("divergent_barrier", "barrier-divergence", 3, "only lanes 0x1f"),
+    ("missing_wait", "data-race", 3, "kernel missing_wait_first) writes"),
     ("wrong_count", "out-of-bounds", 2, "element 256 of `x`"),
 ]
 RIGHT = (
     "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "prints", "links", "binaries", "queries",
-    "profiling", "shared_memory",
+    "profiling", "shared_memory", "waiting_queues",
 )  # fmt: skip
 
 
@@ -73,7 +74,7 @@ def test_planted_faults_are_reported(host, run_exec):
         assert values["source"].endswith(f".cl:{line}"), values["source"]
         assert words in "\n".join([values["text"], *values["allocations"]]), name
         assert f"enqueue {values['enqueue']}: kernel {name}" in ran.stderr
-    assert report["enqueues"] == len(FAULTS) + 1
+    assert report["enqueues"] == len(FAULTS) + 2
     assert list(report) == ["programs", "kernels", "enqueues", "instructions", "time", "faults", "refused", "exit"]
 
 

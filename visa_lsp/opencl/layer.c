@@ -40,6 +40,7 @@
 #define PAGE ((size_t)4096)
 #define MAX_ARGUMENTS 256
 
+static void begin_epoch(void);
 static cl_icd_dispatch layer;        /* ours */
 static const cl_icd_dispatch *host;  /* the host's, through the loader */
 
@@ -365,6 +366,7 @@ static cl_int CL_API_CALL create_sub_devices(cl_device_id d, const cl_device_par
 }
 
 static cl_int CL_API_CALL get_event_info(cl_event e, cl_event_info name, size_t room, void *out, size_t *written) {
+  begin_epoch();
   cl_int result = host->clGetEventInfo(e, name, room, out, written);
   if (!result && name == CL_EVENT_COMMAND_TYPE && out && *(cl_command_type *)out == CL_COMMAND_NATIVE_KERNEL)
     *(cl_command_type *)out = CL_COMMAND_NDRANGE_KERNEL;
@@ -645,6 +647,7 @@ static void CL_CALLBACK do_memory_job(void *block) {
 
 static cl_int enqueue_memory_job(cl_command_queue q, MemoryJob *j, cl_bool blocks, cl_uint n, const cl_event *w, cl_event *e) {
   cl_event own = NULL;
+  begin_epoch();
   cl_int result = host->clEnqueueNativeKernel(q, do_memory_job, j, sizeof *j, 0, NULL, NULL, n, w, e ? e : &own);
   if (!result && blocks) result = host->clWaitForEvents(1, e ? e : &own);
   if (own) host->clReleaseEvent(own);
@@ -667,6 +670,7 @@ static cl_int CL_API_CALL svm_fill(cl_command_queue q, void *target, const void 
 static cl_int CL_API_CALL svm_map(cl_command_queue q, cl_bool blocks, cl_map_flags flags, void *p, size_t size, cl_uint n, const cl_event *w, cl_event *e) {
   (void)flags, (void)size;
   if (!p) return CL_INVALID_VALUE;
+  begin_epoch();
   cl_int result = host->clEnqueueMarkerWithWaitList(q, n, w, e);
   return result || !blocks ? result : host->clFinish(q);
 }
@@ -1210,6 +1214,60 @@ static cl_int CL_API_CALL get_sub_group_info(cl_kernel h, cl_device_id d, cl_ker
   }
 }
 
+/* ---- order: a call that may order commands begins a new epoch, so that launches of one epoch and two queues are unordered */
+
+static uint64_t epoch;
+static int queue_count;
+
+static void begin_epoch(void) { __atomic_add_fetch(&epoch, 1, __ATOMIC_SEQ_CST); }
+
+#define SYNC(function, parameters, values)                                                                             \
+  static cl_int CL_API_CALL sync_##function parameters {                                                               \
+    begin_epoch();                                                                                                     \
+    return host->function values;                                                                                      \
+  }
+
+SYNC(clFinish, (cl_command_queue q), (q))
+SYNC(clWaitForEvents, (cl_uint n, const cl_event *w), (n, w))
+SYNC(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *p, size_t *r), (e, i, s, p, r))
+SYNC(clSetUserEventStatus, (cl_event e, cl_int s), (e, s))
+SYNC(clSetEventCallback, (cl_event e, cl_int s, void(CL_CALLBACK *f)(cl_event, cl_int, void *), void *d), (e, s, f, d))
+SYNC(clEnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
+SYNC(clEnqueueWriteBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
+SYNC(clEnqueueCopyBuffer, (cl_command_queue q, cl_mem a, cl_mem b, size_t o, size_t t, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, t, s, n, w, e))
+SYNC(clEnqueueReadBufferRect, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
+SYNC(clEnqueueWriteBufferRect, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
+SYNC(clEnqueueCopyBufferRect, (cl_command_queue q, cl_mem m, cl_mem b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, n, w, e))
+SYNC(clEnqueueFillBuffer, (cl_command_queue q, cl_mem m, const void *p, size_t s, size_t o, size_t t, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, s, o, t, n, w, e))
+SYNC(clEnqueueReadImage, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
+SYNC(clEnqueueWriteImage, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
+SYNC(clEnqueueCopyImage, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, const size_t *s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
+SYNC(clEnqueueFillImage, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, o, r, n, w, e))
+SYNC(clEnqueueCopyImageToBuffer, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
+SYNC(clEnqueueCopyBufferToImage, (cl_command_queue q, cl_mem a, cl_mem b, size_t s, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, s, o, r, n, w, e))
+SYNC(clEnqueueUnmapMemObject, (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, n, w, e))
+SYNC(clEnqueueMigrateMemObjects, (cl_command_queue q, cl_uint c, const cl_mem *m, cl_mem_migration_flags f, cl_uint n, const cl_event *w, cl_event *e), (q, c, m, f, n, w, e))
+SYNC(clEnqueueMarker, (cl_command_queue q, cl_event *e), (q, e))
+SYNC(clEnqueueBarrier, (cl_command_queue q), (q))
+SYNC(clEnqueueWaitForEvents, (cl_command_queue q, cl_uint n, const cl_event *w), (q, n, w))
+SYNC(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+SYNC(clEnqueueBarrierWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+
+static void *CL_API_CALL sync_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t o, size_t s, cl_uint n, const cl_event *w, cl_event *e, cl_int *error) {
+  begin_epoch();
+  return host->clEnqueueMapBuffer(q, m, b, f, o, s, n, w, e, error);
+}
+
+static void *CL_API_CALL sync_clEnqueueMapImage(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, const size_t *o, const size_t *r, size_t *a, size_t *s, cl_uint n, const cl_event *w, cl_event *e, cl_int *error) {
+  begin_epoch();
+  return host->clEnqueueMapImage(q, m, b, f, o, r, a, s, n, w, e, error);
+}
+
+static cl_command_queue CL_API_CALL create_plain_queue(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *error) {
+  __atomic_add_fetch(&queue_count, 1, __ATOMIC_SEQ_CST);
+  return host->clCreateCommandQueue(c, d, p, error);
+}
+
 /* ---- launches */
 
 typedef struct {
@@ -1303,6 +1361,11 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
   for (cl_uint i = 0; i < 3; i++) put_number(m, i < dimensions ? global[i] : 1);
   for (cl_uint i = 0; i < 3; i++) put_number(m, !local ? 0 : i < dimensions ? local[i] : 1);
   for (cl_uint i = 0; i < 3; i++) put_number(m, offset && i < dimensions ? offset[i] : 0);
+  cl_command_queue_properties order = 0;
+  host->clGetCommandQueueInfo(q, CL_QUEUE_PROPERTIES, sizeof order, &order, NULL);
+  int is_ordered = !(order & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  if (n) begin_epoch();
+  put_number(m, (uintptr_t)q), put_number(m, epoch), put_number(m, is_ordered), put_number(m, !is_ordered || queue_count > 1);
   put_shared(m);
   cl_mem objects[MAX_ARGUMENTS];
   const void *places[MAX_ARGUMENTS];
@@ -1354,6 +1417,7 @@ static cl_command_queue CL_API_CALL create_queue(cl_context c, cl_device_id d, c
   for (const cl_queue_properties *at = p; at && *at; at += 2)
     if (*at == CL_QUEUE_PROPERTIES && at[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT))
       return refuse_object("clCreateCommandQueueWithProperties", error, CL_INVALID_QUEUE_PROPERTIES, "kernels cannot enqueue kernels");
+  __atomic_add_fetch(&queue_count, 1, __ATOMIC_SEQ_CST);
   return host->clCreateCommandQueueWithProperties(c, d, p, error);
 }
 
@@ -1376,85 +1440,48 @@ static void *CL_API_CALL get_extension_for_platform(cl_platform_id p, const char
 
 static void *CL_API_CALL get_extension(const char *name) { return find_extension(name); }
 
-/* ---- the table: `DIVERT(function, ours)` is done here, `REFUSE` returns an error, `HOST` passes through */
+/* ---- the table: `DIVERT(function, ours)` is done here, `REFUSE` returns an error, `HOST` passes through,
+   `ORDER` passes through after a new epoch has begun */
 
 #define DIVERT(function, ours) layer.function = ours
 #define REFUSE(function, ours) layer.function = ours
 #define HOST(function)
+#define ORDER(function) layer.function = sync_##function
 
 static void fill_table(void) {
-  DIVERT(clGetPlatformInfo, get_platform_info);
-  DIVERT(clGetDeviceIDs, get_devices);
-  DIVERT(clGetDeviceInfo, get_device_info);
-  DIVERT(clCreateContextFromType, create_context_from_type);
-  DIVERT(clCreateBuffer, create_buffer);
-  DIVERT(clCreateBufferWithProperties, create_buffer_with_properties);
-  DIVERT(clCreateSubBuffer, create_sub_buffer);
-  DIVERT(clCreateImage, create_image);
-  DIVERT(clCreateImageWithProperties, create_image_with_properties);
-  DIVERT(clCreateImage2D, create_image_2d);
-  DIVERT(clCreateImage3D, create_image_3d);
-  DIVERT(clGetSupportedImageFormats, get_image_formats);
-  DIVERT(clGetMemObjectInfo, get_memory_info);
-  DIVERT(clGetEventInfo, get_event_info);
-  DIVERT(clSVMAlloc, svm_alloc);
-  DIVERT(clSVMFree, svm_free);
-  DIVERT(clEnqueueSVMFree, svm_enqueue_free);
-  DIVERT(clEnqueueSVMMemcpy, svm_copy);
-  DIVERT(clEnqueueSVMMemFill, svm_fill);
-  DIVERT(clEnqueueSVMMap, svm_map);
-  DIVERT(clEnqueueSVMUnmap, svm_unmap);
-  DIVERT(clEnqueueSVMMigrateMem, svm_migrate);
-  DIVERT(clCreateProgramWithSource, create_with_source);
-  DIVERT(clCreateProgramWithIL, create_with_il);
-  DIVERT(clCreateProgramWithBinary, create_with_binary);
-  DIVERT(clRetainProgram, retain_program);
-  DIVERT(clReleaseProgram, release_program);
-  DIVERT(clSetProgramReleaseCallback, set_release_callback);
-  DIVERT(clBuildProgram, build_program);
-  DIVERT(clCompileProgram, compile_program);
-  DIVERT(clLinkProgram, link_program);
-  DIVERT(clUnloadCompiler, unload_compiler);
-  DIVERT(clUnloadPlatformCompiler, unload_platform_compiler);
-  DIVERT(clGetProgramInfo, get_program_info);
-  DIVERT(clGetProgramBuildInfo, get_build_info);
-  DIVERT(clCreateKernel, create_kernel);
-  DIVERT(clCreateKernelsInProgram, create_kernels);
-  DIVERT(clCloneKernel, clone_kernel);
-  DIVERT(clRetainKernel, retain_kernel);
-  DIVERT(clReleaseKernel, release_kernel);
-  DIVERT(clSetKernelArg, set_argument);
-  DIVERT(clSetKernelArgSVMPointer, set_svm_argument);
-  DIVERT(clSetKernelExecInfo, set_exec_info);
-  DIVERT(clGetKernelInfo, get_kernel_info);
-  DIVERT(clGetKernelArgInfo, get_argument_info);
-  DIVERT(clGetKernelWorkGroupInfo, get_group_info);
-  DIVERT(clGetKernelSubGroupInfo, get_sub_group_info);
-  DIVERT(clGetKernelSubGroupInfoKHR, get_sub_group_info);
-  DIVERT(clEnqueueNDRangeKernel, enqueue_kernel);
-  DIVERT(clEnqueueTask, enqueue_task);
-  DIVERT(clCreateCommandQueueWithProperties, create_queue);
-  DIVERT(clGetExtensionFunctionAddress, get_extension);
-  DIVERT(clGetExtensionFunctionAddressForPlatform, get_extension_for_platform);
-  REFUSE(clCreateProgramWithBuiltInKernels, create_with_built_in);
-  REFUSE(clSetProgramSpecializationConstant, set_specialization);
-  REFUSE(clCreateSubDevices, create_sub_devices);
-  REFUSE(clCreatePipe, create_pipe);
-  REFUSE(clSetDefaultDeviceCommandQueue, set_device_queue);
-  HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) HOST(clCreateContext) HOST(clRetainContext)
-  HOST(clReleaseContext) HOST(clGetContextInfo) HOST(clSetContextDestructorCallback) HOST(clCreateCommandQueue)
-  HOST(clRetainCommandQueue) HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) HOST(clSetCommandQueueProperty)
-  HOST(clRetainMemObject) HOST(clReleaseMemObject) HOST(clSetMemObjectDestructorCallback) HOST(clGetImageInfo)
-  HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler) HOST(clReleaseSampler)
-  HOST(clGetSamplerInfo) HOST(clWaitForEvents) HOST(clRetainEvent) HOST(clReleaseEvent) HOST(clCreateUserEvent)
-  HOST(clSetUserEventStatus) HOST(clSetEventCallback) HOST(clGetEventProfilingInfo) HOST(clFlush) HOST(clFinish)
-  HOST(clEnqueueReadBuffer) HOST(clEnqueueWriteBuffer) HOST(clEnqueueCopyBuffer) HOST(clEnqueueReadBufferRect)
-  HOST(clEnqueueWriteBufferRect) HOST(clEnqueueCopyBufferRect) HOST(clEnqueueFillBuffer) HOST(clEnqueueReadImage)
-  HOST(clEnqueueWriteImage) HOST(clEnqueueCopyImage) HOST(clEnqueueFillImage) HOST(clEnqueueCopyImageToBuffer)
-  HOST(clEnqueueCopyBufferToImage) HOST(clEnqueueMapBuffer) HOST(clEnqueueMapImage) HOST(clEnqueueUnmapMemObject)
-  HOST(clEnqueueMigrateMemObjects) HOST(clEnqueueNativeKernel) HOST(clEnqueueMarker) HOST(clEnqueueBarrier)
-  HOST(clEnqueueWaitForEvents) HOST(clEnqueueMarkerWithWaitList) HOST(clEnqueueBarrierWithWaitList)
-  HOST(clGetDeviceAndHostTimer) HOST(clGetHostTimer)
+  DIVERT(clGetPlatformInfo, get_platform_info); DIVERT(clGetDeviceIDs, get_devices); DIVERT(clGetDeviceInfo, get_device_info);
+  DIVERT(clCreateContextFromType, create_context_from_type); DIVERT(clCreateBuffer, create_buffer);
+  DIVERT(clCreateBufferWithProperties, create_buffer_with_properties); DIVERT(clCreateSubBuffer, create_sub_buffer);
+  DIVERT(clCreateImage, create_image); DIVERT(clCreateImageWithProperties, create_image_with_properties); DIVERT(clCreateImage2D, create_image_2d);
+  DIVERT(clCreateImage3D, create_image_3d); DIVERT(clGetSupportedImageFormats, get_image_formats); DIVERT(clGetMemObjectInfo, get_memory_info);
+  DIVERT(clGetEventInfo, get_event_info); DIVERT(clSVMAlloc, svm_alloc); DIVERT(clSVMFree, svm_free); DIVERT(clEnqueueSVMFree, svm_enqueue_free);
+  DIVERT(clEnqueueSVMMemcpy, svm_copy); DIVERT(clEnqueueSVMMemFill, svm_fill); DIVERT(clEnqueueSVMMap, svm_map);
+  DIVERT(clEnqueueSVMUnmap, svm_unmap); DIVERT(clEnqueueSVMMigrateMem, svm_migrate); DIVERT(clCreateProgramWithSource, create_with_source);
+  DIVERT(clCreateProgramWithIL, create_with_il); DIVERT(clCreateProgramWithBinary, create_with_binary); DIVERT(clRetainProgram, retain_program);
+  DIVERT(clReleaseProgram, release_program); DIVERT(clSetProgramReleaseCallback, set_release_callback); DIVERT(clBuildProgram, build_program);
+  DIVERT(clCompileProgram, compile_program); DIVERT(clLinkProgram, link_program); DIVERT(clUnloadCompiler, unload_compiler);
+  DIVERT(clUnloadPlatformCompiler, unload_platform_compiler); DIVERT(clGetProgramInfo, get_program_info);
+  DIVERT(clGetProgramBuildInfo, get_build_info); DIVERT(clCreateKernel, create_kernel); DIVERT(clCreateKernelsInProgram, create_kernels);
+  DIVERT(clCloneKernel, clone_kernel); DIVERT(clRetainKernel, retain_kernel); DIVERT(clReleaseKernel, release_kernel);
+  DIVERT(clSetKernelArg, set_argument); DIVERT(clSetKernelArgSVMPointer, set_svm_argument); DIVERT(clSetKernelExecInfo, set_exec_info);
+  DIVERT(clGetKernelInfo, get_kernel_info); DIVERT(clGetKernelArgInfo, get_argument_info); DIVERT(clGetKernelWorkGroupInfo, get_group_info);
+  DIVERT(clGetKernelSubGroupInfo, get_sub_group_info); DIVERT(clGetKernelSubGroupInfoKHR, get_sub_group_info);
+  DIVERT(clEnqueueNDRangeKernel, enqueue_kernel); DIVERT(clEnqueueTask, enqueue_task); DIVERT(clCreateCommandQueueWithProperties, create_queue);
+  DIVERT(clGetExtensionFunctionAddress, get_extension); DIVERT(clGetExtensionFunctionAddressForPlatform, get_extension_for_platform);
+  REFUSE(clCreateProgramWithBuiltInKernels, create_with_built_in); REFUSE(clSetProgramSpecializationConstant, set_specialization);
+  REFUSE(clCreateSubDevices, create_sub_devices); REFUSE(clCreatePipe, create_pipe); REFUSE(clSetDefaultDeviceCommandQueue, set_device_queue);
+  DIVERT(clCreateCommandQueue, create_plain_queue); ORDER(clGetEventProfilingInfo); ORDER(clFinish); ORDER(clWaitForEvents);
+  ORDER(clSetUserEventStatus); ORDER(clSetEventCallback); ORDER(clEnqueueReadBuffer); ORDER(clEnqueueWriteBuffer); ORDER(clEnqueueCopyBuffer);
+  ORDER(clEnqueueReadBufferRect); ORDER(clEnqueueWriteBufferRect); ORDER(clEnqueueCopyBufferRect); ORDER(clEnqueueFillBuffer);
+  ORDER(clEnqueueReadImage); ORDER(clEnqueueWriteImage); ORDER(clEnqueueCopyImage); ORDER(clEnqueueFillImage); ORDER(clEnqueueCopyImageToBuffer);
+  ORDER(clEnqueueCopyBufferToImage); ORDER(clEnqueueUnmapMemObject); ORDER(clEnqueueMigrateMemObjects); ORDER(clEnqueueMarker);
+  ORDER(clEnqueueBarrier); ORDER(clEnqueueWaitForEvents); ORDER(clEnqueueMarkerWithWaitList); ORDER(clEnqueueBarrierWithWaitList);
+  ORDER(clEnqueueMapBuffer); ORDER(clEnqueueMapImage); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) HOST(clCreateContext)
+  HOST(clRetainContext) HOST(clReleaseContext) HOST(clGetContextInfo) HOST(clSetContextDestructorCallback) HOST(clRetainCommandQueue)
+  HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) HOST(clSetCommandQueueProperty) HOST(clRetainMemObject) HOST(clReleaseMemObject)
+  HOST(clSetMemObjectDestructorCallback) HOST(clGetImageInfo) HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler)
+  HOST(clReleaseSampler) HOST(clGetSamplerInfo) HOST(clRetainEvent) HOST(clReleaseEvent) HOST(clCreateUserEvent) HOST(clFlush)
+  HOST(clEnqueueNativeKernel) HOST(clGetDeviceAndHostTimer) HOST(clGetHostTimer)
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t room, void *out, size_t *written) {

@@ -22,6 +22,7 @@ import numpy as np
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exec.launches import UNDEFINED_BYTES, LaunchSettings, list_checks, run_enqueue
 from visa_lsp.app.exec.model import Allocation, BuildRequest, Enqueue, ProgramForm, Refusal, Step, Verdict
+from visa_lsp.app.exec.unordered import UnorderedLaunches
 from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.opencl.device import (
     argument_facts,
@@ -129,7 +130,8 @@ class _Session:
         self._base = 0
         self._file = arena
         self._settings = LaunchSettings(
-            server.platform, list_checks(server.checks), max_group_items(server.platform), self._look_after_host
+            server.platform, list_checks(server.checks), max_group_items(server.platform), UnorderedLaunches(),
+            self._look_after_host,
         )
 
     def run(self) -> None:
@@ -203,7 +205,7 @@ class _Session:
             captures = server.captures
             before = captures.save(number, kernel, enqueue) if captures is not None else None
             began = perf_counter()
-            result = run_enqueue(kernel, enqueue, self._settings)
+            result = run_enqueue(number, kernel, enqueue, self._settings)
         except HostGoneError:
             raise
         except Exception as error:  # noqa: BLE001 - a mistake of ours must not end the program
@@ -223,6 +225,7 @@ class _Session:
 
     def _enqueue(self, request: Request) -> Enqueue:
         program, index, dimensions, *sizes = request.numbers(12)
+        queue, epoch, is_ordered, is_concurrent = request.numbers(4)
         shared = tuple(self._shared(request) for _ in range(request.number()))
         known = self._server.programs.program(program)
         allocations: dict[int, Allocation] = {}
@@ -234,7 +237,7 @@ class _Session:
         return Enqueue(
             program, index, dimensions, (total[0], total[1], total[2]),
             (local[0], local[1], local[2]) if local[0] else None, (offset[0], offset[1], offset[2]),
-            args, allocations, shared,
+            args, allocations, shared, queue, epoch, bool(is_ordered), bool(is_concurrent),
         )  # fmt: skip
 
     def _shared(self, request: Request) -> tuple[int, Array]:

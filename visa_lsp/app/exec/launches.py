@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.exec.model import Enqueue
     from visa_lsp.app.exec.programs import LoadedKernel
+    from visa_lsp.app.exec.unordered import AccessRecorder, UnorderedLaunches
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo
@@ -49,6 +50,7 @@ class LaunchSettings:
     platform: Platform
     checks: str
     max_group_items: int
+    unordered: UnorderedLaunches
     told: Callable[[int, int, int], None] | None = None
 
 
@@ -73,33 +75,58 @@ def list_checks(checks: str) -> str:
     return ",".join(names)
 
 
-def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
+def run_enqueue(number: int, kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
     """Run an enqueue; memory is changed in place. Raises LaunchError if the simulator cannot run it."""
+    threads, local = _shape(kernel, enqueue, settings)
+    steps = threads * len(kernel.module.kernels[0].instructions)
+    watches = "races" in settings.checks.split(",")
+    recorder = settings.unordered.recorder(enqueue, steps) if watches else None
+    result = _run_checked(kernel, enqueue, settings, local, steps, recorder)
+    races = settings.unordered.compare(number, kernel, enqueue, recorder) if recorder is not None else ()
+    if not races:
+        return result
+    return replace(result, report=replace(result.report, faults=(*result.report.faults, *races)))
+
+
+def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> tuple[int, Triple]:
+    """Return the number of threads of an enqueue and its local size; count the threads of the kernel."""
     local = enqueue.local_size or choose_local_size(enqueue.global_size, kernel.info, settings.max_group_items)
+    threads = prod(-(-g // s) for g, s in zip(enqueue.global_size, local, strict=True))
+    threads *= -(-prod(local) // max(1, kernel.info.env.simd_size))
+    kernel.threads += threads
+    return threads, local
+
+
+def _run_checked(
+    kernel: LoadedKernel,
+    enqueue: Enqueue,
+    settings: LaunchSettings,
+    local: Triple,
+    steps: int,
+    recorder: AccessRecorder | None,
+) -> EnqueueResult:
     config = LaunchConfig(
         kernel=kernel.name, local_size=local, global_size=enqueue.global_size, global_offset=enqueue.global_offset,
         dimensions=enqueue.dimensions, args=_placed(enqueue, kernel), sections=kernel.sections,
         memory=tuple(PlacedMemory(f"a shared allocation of {a.nbytes} bytes", a, at) for at, a in enqueue.shared),
     )  # fmt: skip
-    threads = prod(-(-g // s) for g, s in zip(enqueue.global_size, local, strict=True))
-    threads *= -(-prod(local) // max(1, kernel.info.env.simd_size))
-    kernel.threads += threads
     follows = "uninitialised" in settings.checks.split(",")
     masks = {n: mask for n, arg in enumerate(config.by_key.values()) if (mask := _undefined(arg)) is not None}
     empty = frozenset(n for n, mask in masks.items() if mask.all())
     note = ""
     if follows and masks:
         before = [array.copy() for array in _arrays(config)]
-        first = _run(kernel, _with_args(config, {n: {"access": "writeonly"} for n in masks}), settings, is_probe=True)
+        probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
+        first = _run(kernel, probe, settings, recorder, is_probe=True)
         if not first.faults:
             return EnqueueResult(first, local, undefined=empty)
         for array, saved in zip(_arrays(config), before, strict=True):
             array[...] = saved
-        if threads * len(kernel.module.kernels[0].instructions) <= _MAX_FOLLOWED_STEPS:
+        if steps <= _MAX_FOLLOWED_STEPS:
             config = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
         else:
             note = "the launch is too large to follow the undefined bytes that it reads"
-    return EnqueueResult(_run(kernel, config, settings), local, note, empty)
+    return EnqueueResult(_run(kernel, config, settings, recorder), local, note, empty)
 
 
 def choose_local_size(size: Triple, info: KernelInfo, most: int) -> Triple:
@@ -114,11 +141,20 @@ def choose_local_size(size: Triple, info: KernelInfo, most: int) -> Triple:
     return chosen[0], chosen[1], chosen[2]
 
 
-def _run(kernel: LoadedKernel, config: LaunchConfig, settings: LaunchSettings, *, is_probe: bool = False) -> RunReport:
+def _run(
+    kernel: LoadedKernel,
+    config: LaunchConfig,
+    settings: LaunchSettings,
+    recorder: AccessRecorder | None,
+    *,
+    is_probe: bool = False,
+) -> RunReport:
     """Run a configuration. A probe stops at its first fault, and always checks access."""
     options = RunOptions(
         path=kernel.program.folder / "kernel.visaasm", platform=settings.platform.name, first_fault=is_probe,
-        checks=f"{settings.checks},access" if is_probe else settings.checks, engine=_engine_for(kernel), compiled=kernel.compiled, told=settings.told,
+        checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled, told=settings.told,
+        engine=_engine_for(kernel) if recorder is None else "auto",
+        listeners=(recorder,) if recorder is not None else (),
     )  # fmt: skip
     prepared = prepare(kernel.module, kernel.info, config, settings.platform)
     launch = LaunchFile(None, None, config)
