@@ -107,6 +107,14 @@ def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
     assert {result["kernel"] for result in results.values() if not result["ok"]} == set(faults)
 
 
+def test_a_source_from_a_file_is_named_after_it(host, run_exec, tmp_path):
+    (tmp_path / "kernels").mkdir()
+    source = "kernel void small_buffer(global int *c) {\n  c[get_global_id(0)] = 1;\n}"
+    (tmp_path / "kernels" / "fill.cl").write_text(source)
+    _, report = run_exec("--", host, "small_buffer")
+    assert report["faults"][0]["source"] == str(tmp_path / "kernels" / "fill.cl:2")
+
+
 def test_a_fault_ends_the_program_and_leaves_its_launch(host, run_exec, tmp_path):
     ran, report = run_exec("--break-on-fault", "--", host, "axpy", "race", "small_buffer")
     assert (ran.returncode, {fault["kernel"] for fault in report["faults"]}) == (1, {"race"}), ran.stderr

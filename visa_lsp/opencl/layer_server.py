@@ -130,7 +130,10 @@ class _Session:
         self._base = 0
         self._file = arena
         self._settings = LaunchSettings(
-            server.platform, list_checks(server.checks), max_group_items(server.platform), UnorderedLaunches(),
+            server.platform,
+            list_checks(server.checks),
+            max_group_items(server.platform),
+            UnorderedLaunches(),
             self._look_after_host,
         )
 

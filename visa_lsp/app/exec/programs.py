@@ -7,7 +7,9 @@ Invariant: a program is compiled once per source, options, device and compiler; 
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
+import itertools
 import os
 import re
 import shlex
@@ -44,6 +46,7 @@ from visa_lsp.disk_cache import open_for_user
 from visa_lsp.isa.platforms import Platform, device_for
 from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.sim.launch.prepare import choose_kernel
+from visa_lsp.safe_io import is_regular
 from visa_lsp.text import encode_text
 from visa_lsp.toolchain.find_tools import OCLOC
 from visa_lsp.zeinfo.read_kernels import read
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
 BINARY_HEAD: Final = b"visa-lsp program\n"
 _CACHE_BYTES: Final = 48 << 20
 _MAX_LISTED_FILES: Final = 5_000  # of folders of includes, to notice a changed one
+_MAX_SOURCE_FILES: Final = 500  # of the host's folder, compared with the source of a program
 _NOTHING: Final = "visa_lsp_nothing"  # a kernel for sources without one, which the compiler refuses
 _INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
 _RAGGED: Final = re.compile(r"-cl-std=CL([23])")
@@ -102,11 +106,15 @@ class LoadedKernel:
 
 @dataclass(slots=True, eq=False)
 class Program:
-    """A built program: its folder, the facts of its kernels, and those that are loaded."""
+    """A built program: its folder, the facts of its kernels, and those that are loaded.
+
+    ``source_name`` names its source in reports: the file that the host read it from, if there is such a file, else one of its folder.
+    """
 
     number: int
     folder: Path
     request: BuildRequest
+    source_name: str
     compiled: CompiledProgram | None = None
     infos: list[KernelInfo] = field(default_factory=list)
     loaded: dict[str, LoadedKernel] = field(default_factory=dict)
@@ -178,7 +186,9 @@ class Programs:
                 request = _linked(request, parts)
         container = _Container(request.form.value, request.data, request.options, request.step.value)
         self._started += 1
-        program = Program(self._started, self._folder / f"p{self._started}", request)
+        own_name = f"program{self._started}.cl"
+        source_name = _find_file(request) or own_name
+        program = Program(self._started, self._folder / f"p{self._started}", request, source_name)
         program.folder.mkdir(mode=0o700)
         made = self._compile(program)
         if not made.zebin:
@@ -213,8 +223,8 @@ class Programs:
                 self._kept.put(digest, zlib.compress(msgspec.msgpack.encode(made), 6))
                 self._kept.flush()
         self._builds[digest] = made
-        if request.form is ProgramForm.SOURCE:
-            (program.folder / _source_name(program)).write_bytes(request.data)
+        if request.form is ProgramForm.SOURCE and program.source_name == Path(program.source_name).name:
+            (program.folder / program.source_name).write_bytes(request.data)
         return made
 
     def _cached(self, digest: str) -> CompiledProgram | None:
@@ -228,8 +238,16 @@ class Programs:
             return None
 
 
-def _source_name(program: Program) -> str:
-    return f"program{program.number}.cl"
+def _find_file(request: BuildRequest) -> str:
+    """Return the file below the current folder of the host that has exactly the source of a program; empty without one."""
+    if request.form is not ProgramForm.SOURCE or not request.folder or not request.data.strip():
+        return ""
+    paths = (path for form in ("*.cl", "*/*.cl", "*/*/*.cl") for path in Path(request.folder).glob(form))
+    for path in itertools.islice(paths, _MAX_SOURCE_FILES):
+        with contextlib.suppress(OSError):
+            if path.stat().st_size == len(request.data) and is_regular(path) and path.read_bytes() == request.data:
+                return str(path)
+    return ""
 
 
 def _run_compiler(program: Program, options: str, tool: str, device: str) -> CompiledProgram:
@@ -249,7 +267,7 @@ def _run_compiler(program: Program, options: str, tool: str, device: str) -> Com
     words = with_lines(f"-cl-kernel-arg-info {options}".strip())
     build = build_source(BuildSource(str(path), data, text), device, words, tool)
     errors = [finding for finding in build.findings if finding.severity is Severity.ERROR]
-    name = _source_name(program) if text else "program.spv"
+    name = program.source_name if text else "program.spv"
     log = "".join(
         f"{name}:{f.place.line}:{f.place.column}: {f.severity.value}: {printable(f.message)}\n" for f in build.findings
     )
@@ -263,7 +281,7 @@ def _run_compiler(program: Program, options: str, tool: str, device: str) -> Com
 
 def _write_texts(program: Program, made: CompiledProgram) -> None:
     """Write the texts into the folder of the program, under the name of its source, and the zebin."""
-    name = _source_name(program)
+    name = program.source_name
     for kernel, _, text in made.texts:
         own = text.replace('FILE "input.cl"', f'FILE "{name}"')
         (program.folder / f"{file_name(kernel)}.visaasm").write_bytes(encode_text(own))
