@@ -45,8 +45,8 @@ from visa_lsp.diagnostics import Severity
 from visa_lsp.disk_cache import open_for_user
 from visa_lsp.isa.platforms import Platform, device_for
 from visa_lsp.program.elements import cl_element, element_bytes
-from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.safe_io import is_regular
+from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.text import encode_text
 from visa_lsp.toolchain.find_tools import OCLOC
 from visa_lsp.zeinfo.read_kernels import read
