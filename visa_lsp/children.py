@@ -141,7 +141,7 @@ class _Keeper:
 
     def hear(self, line: str) -> None:
         """Send the keeper a line; without effect if no keeper can be started."""
-        with self._lock, contextlib.suppress(OSError):
+        with self._lock, contextlib.suppress(OSError, ValueError):  # closed, while this process ends
             if self._owner != os.getpid() or self._process is None:
                 self._process, self._owner = _start_keeper(), os.getpid()
                 atexit.register(self.end)

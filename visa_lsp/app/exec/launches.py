@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from visa_lsp.app.exec.unordered import AccessRecorder, find_race
 from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import ReadyRun, run_ready
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.exec.model import Enqueue
     from visa_lsp.app.exec.programs import LoadedKernel
-    from visa_lsp.app.exec.unordered import AccessRecorder, UnorderedLaunches
+    from visa_lsp.app.exec.unordered import KeptLaunch, UnorderedLaunches
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import Arg
 
 UNDEFINED_BYTES: Final = 0xFFA5C3D7_FB96E187  # eight bytes of the pattern, which begins at the start of an allocation
@@ -80,12 +82,24 @@ def run_enqueue(number: int, kernel: LoadedKernel, enqueue: Enqueue, settings: L
     threads, local = _shape(kernel, enqueue, settings)
     steps = threads * len(kernel.module.kernels[0].instructions)
     watches = "races" in settings.checks.split(",")
-    recorder = settings.unordered.recorder(enqueue, steps) if watches else None
+    unordered = settings.unordered.find(enqueue) if watches else []
+    recorder = AccessRecorder(enqueue) if unordered else None
+    if watches:
+        settings.unordered.keep(number, kernel, enqueue, steps)
     result = _run_checked(kernel, enqueue, settings, local, steps, recorder)
-    races = settings.unordered.compare(number, kernel, enqueue, recorder) if recorder is not None else ()
-    if not races:
+    if recorder is None:
         return result
+    races = [race for other in unordered if (race := _race(other, kernel, recorder, settings)) is not None]
     return replace(result, report=replace(result.report, faults=(*result.report.faults, *races)))
+
+
+def _race(other: KeptLaunch, kernel: LoadedKernel, accesses: AccessRecorder, settings: LaunchSettings) -> Fault | None:
+    """Return a race with an earlier launch, which is run again for a record of its accesses."""
+    if other.accesses is None:
+        other.accesses = AccessRecorder(other.enqueue)
+        threads, local = _shape(other.kernel, other.enqueue, settings)
+        _run_checked(other.kernel, other.enqueue, replace(settings, checks="none"), local, threads, other.accesses)
+    return find_race(other, kernel, accesses)
 
 
 def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> tuple[int, Triple]:

@@ -1,19 +1,21 @@
 """Races between enqueues that nothing orders: launches of different queues, or of a queue that is out of order.
 
 The host counts *epochs*: a new one begins with each call that may order commands, so that two launches of one epoch and of
-different queues are certainly unordered. Records which instructions access which bytes, in the interpreter, for small
-launches only. Invariant: no two ordered launches are compared.
+different queues are certainly unordered. Small launches are kept with copies of their memory; only if another one shares memory
+with one of them, both are recorded, in the interpreter. Invariant: no two ordered launches are compared.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import structs
 
 from visa_lsp.app.launch.report import source_of
 from visa_lsp.sim.faults import Fault, FaultKind
+from visa_lsp.sim.launch.config import BufferArg, ImageArg
 from visa_lsp.sim.memory import Memory
 from visa_lsp.sim.observers.hooks import Observer
 
@@ -22,20 +24,27 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.exec.model import Enqueue
     from visa_lsp.app.exec.programs import LoadedKernel
-    from visa_lsp.sim.launch.config import Array
+    from visa_lsp.sim.launch.config import Arg, Array
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.observers.hooks import MemoryAccess
 
-MAX_RECORDED_STEPS: Final = 20_000  # of a launch, some two seconds
-_MAX_STEPS: Final = 500_000  # of all launches of a program
+_MAX_STEPS: Final = 20_000  # of a recorded launch, some two seconds
+_MAX_COPIED_BYTES: Final = 16 << 20  # of a kept launch
 _MAX_LAUNCHES: Final = 64  # of an epoch
+_ALLOCATION_SHIFT: Final = 40  # of the number of an allocation in the number of a byte
 
 
 class AccessRecorder(Observer):
-    """Records the bytes that each instruction reads, writes or updates atomically, by the address of their memory."""
+    """Records the bytes of allocations that each instruction reads, writes or updates atomically."""
 
-    def __init__(self) -> None:
-        self.bytes: dict[tuple[str, int], Array] = {}  # (kind, instruction) -> addresses on the host, sorted
+    def __init__(self, enqueue: Enqueue) -> None:
+        self.bytes: dict[tuple[str, int], Array] = {}  # (kind, instruction) -> numbers of bytes, sorted
+        self._bases = {
+            arg.array.ctypes.data: (enqueue.allocations[index].number << _ALLOCATION_SHIFT)
+            + enqueue.allocations[index].origin
+            for index, arg in enumerate(enqueue.args)
+            if isinstance(arg, BufferArg | ImageArg) and index in enqueue.allocations
+        }
 
     def on_read(self, access: MemoryAccess) -> None:
         """Record a read."""
@@ -48,13 +57,14 @@ class AccessRecorder(Observer):
     def _record(self, access: MemoryAccess) -> None:
         frame = access.thread.frame
         if frame.code.kernel.name != access.thread.machine.dispatch.kernel.name:
-            return  # the line of a function is not that of the kernel
+            return  # because the line of a function is not that of the kernel
         for buffer, offsets in _places(access):
-            start = int(buffer.whole.data.ctypes.data) + (buffer.address - buffer.whole.address)
-            touched = (offsets[:, None] + np.arange(access.size)).reshape(-1) + start
-            key = (access.kind, frame.pc)
-            known = self.bytes.get(key)
-            self.bytes[key] = np.unique(touched if known is None else np.concatenate([known, touched]))
+            base = self._bases.get(buffer.data.ctypes.data)
+            if base is not None:
+                touched = (offsets[:, None] + np.arange(access.size)).reshape(-1) + base
+                key = (access.kind, frame.pc)
+                known = self.bytes.get(key)
+                self.bytes[key] = np.unique(touched if known is None else np.concatenate([known, touched]))
 
 
 def _places(access: MemoryAccess) -> Iterator[tuple[Buffer, Array]]:
@@ -70,13 +80,14 @@ def _places(access: MemoryAccess) -> Iterator[tuple[Buffer, Array]]:
         yield space, access.at[(access.at >= 0) & (access.at <= space.size - access.size)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Launch:
+@dataclass(slots=True, eq=False)
+class KeptLaunch:
+    """A launch of the current epoch, with copies of its memory from before it ran; recorded when it is first compared."""
+
     number: int
     kernel: LoadedKernel
-    queue: int
-    is_ordered: bool
-    accesses: AccessRecorder
+    enqueue: Enqueue
+    accesses: AccessRecorder | None = None
 
 
 @dataclass(slots=True)
@@ -84,31 +95,41 @@ class UnorderedLaunches:
     """The launches of the current epoch."""
 
     epoch: int = -1
-    launches: list[_Launch] = field(default_factory=list)
-    steps: int = 0
+    launches: list[KeptLaunch] = field(default_factory=list)
 
-    def recorder(self, enqueue: Enqueue, steps: int) -> AccessRecorder | None:
-        """Return a recorder for a launch of an estimated number of steps; None if it is not recorded."""
-        if not enqueue.is_concurrent or steps > MAX_RECORDED_STEPS or self.steps + steps > _MAX_STEPS:
-            return None
-        self.steps += steps
-        return AccessRecorder()
+    def find(self, enqueue: Enqueue) -> list[KeptLaunch]:
+        """Return the kept launches that are not ordered before a launch and have an allocation of it."""
+        if enqueue.epoch != self.epoch or enqueue.shared:
+            return []
+        numbers = {one.number for one in enqueue.allocations.values()}
+        return [
+            other
+            for other in self.launches
+            if (other.enqueue.queue != enqueue.queue or not enqueue.is_ordered)
+            and any(one.number in numbers for one in other.enqueue.allocations.values())
+        ]
 
-    def compare(self, number: int, kernel: LoadedKernel, enqueue: Enqueue, accesses: AccessRecorder) -> list[Fault]:
-        """Return the first race with each launch of the epoch that is not ordered before, and keep the launch."""
+    def keep(self, number: int, kernel: LoadedKernel, enqueue: Enqueue, steps: int) -> None:
+        """Keep a launch that is about to run, if later ones may be unordered with it and it is small."""
+        if not enqueue.is_concurrent or enqueue.shared or steps > _MAX_STEPS:
+            return
+        buffers = [arg.array for arg in enqueue.args if isinstance(arg, BufferArg | ImageArg)]
+        if sum(array.nbytes for array in buffers) > _MAX_COPIED_BYTES:
+            return
         if enqueue.epoch != self.epoch or len(self.launches) >= _MAX_LAUNCHES:
             self.epoch, self.launches = enqueue.epoch, []
-        found = [
-            fault
-            for other in self.launches
-            if other.queue != enqueue.queue or not enqueue.is_ordered
-            if (fault := _race(other, kernel, accesses)) is not None
-        ]
-        self.launches.append(_Launch(number, kernel, enqueue.queue, enqueue.is_ordered, accesses))
-        return found
+        self.launches.append(KeptLaunch(number, kernel, structs.replace(enqueue, args=tuple(map(_copy, enqueue.args)))))
 
 
-def _race(other: _Launch, kernel: LoadedKernel, accesses: AccessRecorder) -> Fault | None:
+def _copy(arg: Arg) -> Arg:
+    if isinstance(arg, BufferArg):
+        return replace(arg, array=arg.array.copy(), whole=None)
+    return replace(arg, array=arg.array.copy()) if isinstance(arg, ImageArg) else arg
+
+
+def find_race(other: KeptLaunch, kernel: LoadedKernel, accesses: AccessRecorder) -> Fault | None:
+    """Return the first race of a launch with a recorded one; None if there is none."""
+    assert other.accesses is not None
     for (kind, pc), own in accesses.bytes.items():
         for (other_kind, other_pc), theirs in other.accesses.bytes.items():
             if kind == other_kind and kind in ("read", "atomic"):
@@ -119,7 +140,7 @@ def _race(other: _Launch, kernel: LoadedKernel, accesses: AccessRecorder) -> Fau
     return None
 
 
-def _fault(other: _Launch, kernel: LoadedKernel, own: tuple[str, int], theirs: tuple[str, int], count: int) -> Fault:
+def _fault(other: KeptLaunch, kernel: LoadedKernel, own: tuple[str, int], theirs: tuple[str, int], count: int) -> Fault:
     body = kernel.module.kernels[0]
     other_body = other.kernel.module.kernels[0]
     verbs = {"read": "reads", "write": "writes", "atomic": "updates"}
