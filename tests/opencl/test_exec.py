@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -49,13 +50,19 @@ def host(tmp_path_factory):
     return str(program)
 
 
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    """Return a cache folder for all tests, so that the layer and equal sources are compiled once."""
+    return str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture
-def run_exec(tmp_path):
+def run_exec(tmp_path, cache):
     def run(*words, environment=None, **more):
         command = [sys.executable, "-m", "visa_lsp", "exec", "--report", str(tmp_path / "report.json"), *words]
         ran = subprocess.run(
             command, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False,
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), **(environment or {})}, **more,
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache, **(environment or {})}, **more,
         )  # fmt: skip
         report = tmp_path / "report.json"
         return ran, json.loads(report.read_text()) if report.exists() else None
@@ -119,6 +126,69 @@ def test_a_fault_ends_the_program_and_leaves_its_launch(host, run_exec, tmp_path
     ran, report = run_exec("--break-on-fault", "--", host, "axpy", "race", "small_buffer")
     assert (ran.returncode, {fault["kernel"] for fault in report["faults"]}) == (1, {"race"}), ran.stderr
     assert [path.name for path in (tmp_path / "visa-lsp-exec").glob("*.yaml")] == ["2.race.launch.yaml"]
+
+
+def test_pyopencl_runs_source_and_spirv(run_exec, tmp_path):
+    pytest.importorskip("pyopencl")
+    (tmp_path / "thrice.cl").write_text("kernel void thrice(global float *x, float by) { x[get_global_id(0)] *= by; }")
+    subprocess.run(
+        [sys.executable, "-m", "visa_lsp", "compile", "thrice.cl", "--keep-ir"], cwd=tmp_path, check=True, capture_output=True
+    )
+    ran, report = run_exec("--platform", "DG2", "--", sys.executable, str(HERE / "client.py"), "thrice.spv")
+    assert ran.stdout == "[0.0, 6.0, 12.0, 18.0] visa-lsp simulator of DG2\n", ran.stderr
+    assert [(f["kernel"], f["kind"], f["enqueue"]) for f in report["faults"]] == [("over", "out-of-bounds", 3)]
+
+
+def test_exit_statuses_and_what_is_missing(host, run_exec, tmp_path):
+    for words, status, line in [
+        (("--", "sh", "-c", "exit 7"), 7, "0 programs, 0 kernels"),
+        (("--", host, "crash"), 128 + 6, "0 programs"),
+        (("--", "./missing"), 2, "visa-lsp: ./missing: no such program"),
+        (("--", "."), 2, "visa-lsp: .: is a folder"),
+        (("--checks", "spelling", "--", host), 2, "unknown check 'spelling'"),
+        (("--capture-kernel", "k", "--", host), 2, "--capture DIR"),
+        (("--exit-zero", "--", host, "small_buffer"), 0, "1 fault"),
+    ]:
+        ran, _ = run_exec(*words)
+        assert ran.returncode == status, ran.stderr
+        assert line in ran.stderr
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "ocloc").symlink_to(shutil.which("ocloc"))
+    bare = {"PATH": str(tools), "VISA_LSP_CACHE": "off"}
+    for environment, package in [(bare, "apt-get install gcc"), ({"PATH": "/nowhere"}, "intel-opencl-icd")]:
+        ran, _ = run_exec("--", host, environment=environment)
+        assert (ran.returncode, ran.stderr.count("\n"), package in ran.stderr) == (2, 1, True), ran.stderr
+
+
+def test_the_environment_serves_a_program_that_starts_alone(host, run_exec, tmp_path):
+    ran, _ = run_exec("--print-env")
+    shell = ["sh", "-c", f'{ran.stdout}\n"{host}" small_buffer; echo "status $?"']
+    alone = subprocess.run(
+        shell, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False,
+        env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+    )  # fmt: skip
+    assert alone.stdout == "status 0\n"
+    assert "enqueue 1: kernel small_buffer" in alone.stderr
+
+
+def test_nothing_is_left_and_no_call_hangs_when_the_server_is_killed(host, run_exec, tmp_path, cache):
+    script = 'trap "" TERM; "$1" hang > ended; echo "host $?" >> ended'
+    command = [sys.executable, "-m", "visa_lsp", "exec", "--", "sh", "-c", script, "sh", host]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        until(lambda: list(tmp_path.glob("visa-lsp-exec-*/p1/hang.visaasm")))
+        server.kill()
+        assert "the simulator's process has ended" in server.stderr.read()
+    until(lambda: (tmp_path / "ended").read_text().count("host ") and not list(tmp_path.glob("visa-lsp-*")))
+
+
+def until(holds):
+    """Wait until a condition holds; fail after a minute."""
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_refused_calls_have_an_error_and_a_line(host, run_exec):

@@ -69,12 +69,7 @@ static void put(Message *m, const void *data, size_t size) {
 }
 
 static void put_number(Message *m, uint64_t value) { put(m, &value, sizeof value); }
-
-static void put_bytes(Message *m, const void *data, size_t size) {
-  put_number(m, size);
-  put(m, data, size);
-}
-
+static void put_bytes(Message *m, const void *data, size_t size) { put_number(m, size); put(m, data, size); }
 static void put_text(Message *m, const char *text) { put_bytes(m, text, text ? strlen(text) : 0); }
 
 static uint64_t take_number(Message *m) {
@@ -222,10 +217,7 @@ static Facts take_facts(Message *m) {
   return all;
 }
 
-static void free_facts(Facts *all) {
-  for (size_t i = 0; i < all->count; i++) free(all->facts[i].value);
-  free(all->facts);
-}
+static void free_facts(Facts *all) { for (size_t i = 0; i < all->count; i++) free(all->facts[i].value); free(all->facts); }
 
 static void forget_connection(void) { /* in a forked child, whose parent keeps the connection */
   if (connection >= 0) close(connection);
@@ -402,10 +394,12 @@ static Memory *find_memory(cl_mem object) {
 }
 
 static void CL_CALLBACK forget_memory(cl_mem object, void *data) {
-  (void)object;
-  Memory *m = data;
+  Memory *m = data; /* kept, because arguments of kernels may refer to it */
   pthread_mutex_lock(&object_lock);
   m->object = NULL;
+  Memory **at = &memories[bucket_of(object)];
+  while (*at && *at != m) at = &(*at)->next;
+  if (*at) *at = m->next;
   if (m->place && !m->whole) madvise(m->place, (m->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
   pthread_mutex_unlock(&object_lock);
 }
@@ -446,10 +440,7 @@ static cl_int check_host_pointer(cl_mem_flags flags, const void *pointer) {
   return !pointer == !(flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) ? CL_SUCCESS : CL_INVALID_HOST_PTR;
 }
 
-static cl_mem fail_memory(cl_int *error, cl_int number) {
-  if (error) *error = number;
-  return NULL;
-}
+static cl_mem fail_memory(cl_int *error, cl_int number) { if (error) *error = number; return NULL; }
 
 static cl_mem CL_API_CALL create_buffer_with_properties(cl_context c, const cl_mem_properties *properties, cl_mem_flags flags,
                                                         size_t size, void *pointer, cl_int *error) {
@@ -740,15 +731,8 @@ typedef struct {
   Argument *arguments;
 } Kernel;
 
-static Program *program_of(cl_program p) {
-  Program *q = (Program *)p;
-  return q && q->magic == PROGRAM_MAGIC ? q : NULL;
-}
-
-static Kernel *kernel_of(cl_kernel k) {
-  Kernel *q = (Kernel *)k;
-  return q && q->magic == KERNEL_MAGIC ? q : NULL;
-}
+static Program *program_of(cl_program p) { Program *q = (Program *)p; return q && q->magic == PROGRAM_MAGIC ? q : NULL; }
+static Kernel *kernel_of(cl_kernel k) { Kernel *q = (Kernel *)k; return q && q->magic == KERNEL_MAGIC ? q : NULL; }
 
 static void drop_build(Program *p) {
   for (size_t i = 0; i < p->kernel_count; i++) {
@@ -1433,11 +1417,7 @@ static void *find_extension(const char *name) {
   return NULL;
 }
 
-static void *CL_API_CALL get_extension_for_platform(cl_platform_id p, const char *name) {
-  (void)p;
-  return find_extension(name);
-}
-
+static void *CL_API_CALL get_extension_for_platform(cl_platform_id p, const char *name) { (void)p; return find_extension(name); }
 static void *CL_API_CALL get_extension(const char *name) { return find_extension(name); }
 
 /* ---- the table: `DIVERT(function, ours)` is done here, `REFUSE` returns an error, `HOST` passes through,
