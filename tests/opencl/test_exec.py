@@ -132,7 +132,10 @@ def test_pyopencl_runs_source_and_spirv(run_exec, tmp_path):
     pytest.importorskip("pyopencl")
     (tmp_path / "thrice.cl").write_text("kernel void thrice(global float *x, float by) { x[get_global_id(0)] *= by; }")
     subprocess.run(
-        [sys.executable, "-m", "visa_lsp", "compile", "thrice.cl", "--keep-ir"], cwd=tmp_path, check=True, capture_output=True
+        [sys.executable, "-m", "visa_lsp", "compile", "thrice.cl", "--keep-ir"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
     )
     ran, report = run_exec("--platform", "DG2", "--", sys.executable, str(HERE / "client.py"), "thrice.spv")
     assert ran.stdout == "[0.0, 6.0, 12.0, 18.0] visa-lsp simulator of DG2\n", ran.stderr
