@@ -28,6 +28,14 @@ _FP_DOUBLE: Final = 0x3F  # also denormals
 _ACCESS: Final = {"__read_only": 0x11A0, "__write_only": 0x11A1, "__read_write": 0x11A2}
 _ADDRESS: Final = {"__global": 0x119B, "__local": 0x119C, "__constant": 0x119D}
 _QUALIFIERS: Final = {"const": 1, "restrict": 2, "volatile": 4, "pipe": 8}
+ERRORS: Final = {
+    -10: "CL_IMAGE_FORMAT_NOT_SUPPORTED", -13: "CL_MISALIGNED_SUB_BUFFER_OFFSET", -18: "CL_DEVICE_PARTITION_FAILED",
+    -30: "CL_INVALID_VALUE", -35: "CL_INVALID_QUEUE_PROPERTIES", -38: "CL_INVALID_MEM_OBJECT", -41: "CL_INVALID_SAMPLER",
+    -42: "CL_INVALID_BINARY", -48: "CL_INVALID_KERNEL", -49: "CL_INVALID_ARG_INDEX", -50: "CL_INVALID_ARG_VALUE",
+    -51: "CL_INVALID_ARG_SIZE", -52: "CL_INVALID_KERNEL_ARGS", -53: "CL_INVALID_WORK_DIMENSION",
+    -54: "CL_INVALID_WORK_GROUP_SIZE", -55: "CL_INVALID_WORK_ITEM_SIZE", -59: "CL_INVALID_OPERATION",
+    -63: "CL_INVALID_GLOBAL_WORK_SIZE", -65: "CL_INVALID_IMAGE_DESCRIPTOR",
+}  # fmt: skip
 _NO_ACCESS: Final = 0x11A3
 _PRIVATE: Final = 0x119E
 _VERSION_3: Final = 3 << 22
@@ -60,7 +68,7 @@ def device_facts(platform: Platform) -> dict[int, bytes]:
         0x1002: 96, 0x100C: 1200,  # compute units, MHz
         0x1006: 16, 0x1007: 8, 0x1008: 4, 0x1009: 1, 0x100A: 1, 0x100B: double, 0x1034: 8,  # preferred widths
         0x1036: 16, 0x1037: 8, 0x1038: 4, 0x1039: 1, 0x103A: 1, 0x103B: double, 0x103C: 8,  # native widths
-        0x100E: 128, 0x100F: 128, 0x1016: 1, 0x1018: 16, 0x104C: 128,  # images and samplers
+        0x100E: 128, 0x100F: 128, 0x1016: _has_images(platform), 0x1018: 16, 0x104C: 128,  # images and samplers
         0x1021: 8, 0x1022: 1, 0x1028: 1, 0x103E: 1,  # constant arguments, local memory, compiler, linker
         0x1043: 0, 0x104F: 0, 0x1050: 0, 0x1051: 0, 0x1052: 0,  # neither parts nor queues on the device
         0x1055: 0, 0x1056: 0, 0x1057: 0, 0x1071: 0,  # no pipes
@@ -130,6 +138,11 @@ def _extensions(platform: Platform) -> tuple[str, ...]:
 def _has_double(platform: Platform) -> bool:
     """Return whether the device computes with doubles: all but Xe-LP and the Arc A series."""
     return platform.grf_bytes == 64 or platform.generation in (80, 81, 90, 91, 100, 125)
+
+
+def _has_images(platform: Platform) -> bool:
+    """Return whether the device has samplers and images; those for computing alone have none."""
+    return platform.name not in ("PVC", "PVCXT", "CRI")
 
 
 def _versions(names: tuple[str, ...]) -> bytes:

@@ -508,6 +508,9 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
                                                        const cl_image_desc *desc, void *pointer, cl_int *error) {
   const char *call = "clCreateImage";
   cl_int ignored, *told = error ? error : &ignored;
+  cl_bool has_images = CL_TRUE;
+  find_fact(&device_facts, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, NULL, told);
+  if (!has_images) return refuse_object(call, error, CL_INVALID_OPERATION, "the simulated device has no images");
   if (!format || !desc) return fail_memory(error, format ? CL_INVALID_IMAGE_DESCRIPTOR : CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   size_t texel = texel_bytes(format);
   if (!texel) return refuse_object(call, error, CL_IMAGE_FORMAT_NOT_SUPPORTED, "images have the channels R, RG or RGBA and no packed types");

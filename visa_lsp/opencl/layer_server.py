@@ -25,6 +25,7 @@ from visa_lsp.app.exec.model import Allocation, BuildRequest, Enqueue, ProgramFo
 from visa_lsp.app.exec.unordered import UnorderedLaunches
 from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.opencl.device import (
+    ERRORS,
     argument_facts,
     device_facts,
     group_facts,
@@ -167,8 +168,9 @@ class _Session:
         return Answer().number(max_group_items(platform)).facts(platform_facts(platform)).facts(device_facts(platform))
 
     def _refuse(self, request: Request) -> Answer:
-        call, error = request.text(), request.number()
-        reason = f"{printable(request.text())} (error {error - (1 << 64) if error >> 63 else error})"
+        call, number = request.text(), request.number()
+        error = number - (1 << 64) if number >> 63 else number
+        reason = f"{ERRORS.get(error, f'error {error}')}: {printable(request.text())}"
         self._server.say(self._server.report.add_refusal(Refusal(call, reason)))
         return Answer()
 

@@ -245,7 +245,9 @@ def _find_file(request: BuildRequest) -> str:
     paths = (path for form in ("*.cl", "*/*.cl", "*/*/*.cl") for path in Path(request.folder).glob(form))
     for path in itertools.islice(paths, _MAX_SOURCE_FILES):
         with contextlib.suppress(OSError):
-            if path.stat().st_size == len(request.data) and is_regular(path) and path.read_bytes() == request.data:
+            is_capture = path.with_name("program.zebin").exists()
+            is_candidate = not is_capture and path.stat().st_size == len(request.data) and is_regular(path)
+            if is_candidate and path.read_bytes() == request.data:
                 return str(path)
     return ""
 
