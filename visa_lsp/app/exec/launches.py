@@ -8,6 +8,7 @@ undefined bytes. Invariant: what a launch leaves in memory does not depend on th
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import prod
@@ -22,7 +23,7 @@ from visa_lsp.app.launch.runner import ReadyRun, run_ready
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
-from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS
+from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS, checkers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,6 +169,7 @@ def _run(
         path=kernel.program.folder / "kernel.visaasm", platform=settings.platform.name, first_fault=is_probe,
         checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled, told=settings.told,
         engine=_engine_for(kernel) if recorder is None else "auto",
+        threads=1 if recorder is not None or checkers(settings.checks) else os.cpu_count() or 1,
         listeners=(recorder,) if recorder is not None else (),
     )  # fmt: skip
     prepared = prepare(kernel.module, kernel.info, config, settings.platform)
