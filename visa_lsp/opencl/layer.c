@@ -222,6 +222,7 @@ static void free_facts(Facts *all) { for (size_t i = 0; i < all->count; i++) fre
 static void forget_connection(void) { /* in a forked child, whose parent keeps the connection */
   if (connection >= 0) close(connection);
   connection = -1, is_dead = 0, arena = NULL, arena_used = 0;
+  pthread_mutex_init(&connection_lock, NULL), pthread_mutex_init(&object_lock, NULL);
 }
 
 /* Connect at the first call. Return 0, or -1 if there is no server. Needs connection_lock. */

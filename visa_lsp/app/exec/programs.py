@@ -60,7 +60,10 @@ if TYPE_CHECKING:
 BINARY_HEAD: Final = b"visa-lsp program\n"
 _CACHE_BYTES: Final = 48 << 20
 _MAX_LISTED_FILES: Final = 5_000  # of folders of includes, to notice a changed one
-_MAX_SOURCE_FILES: Final = 500  # of the host's folder, compared with the source of a program
+# Of the host's current folder, searched for the file with the source of a program.
+_MAX_SEARCHED_FOLDERS: Final = 200
+_MAX_DEPTH: Final = 3
+_SOURCE_SUFFIXES: Final = (".cl", ".clc", ".ocl", ".opencl")
 _NOTHING: Final = "visa_lsp_nothing"  # a kernel for sources without one, which the compiler refuses
 _INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
 _RAGGED: Final = re.compile(r"-cl-std=CL([23])")
@@ -210,6 +213,8 @@ class Programs:
         """Return the compiled program, from the cache if it is there."""
         request, tool = program.request, self.compiler()
         options = _with_absolute_folders(request.options, request.folder)
+        if request.form is ProgramForm.SOURCE and b"#include" in request.data and request.folder:
+            options += f' -I "{request.folder}"'  # as a driver compiles in the host's current folder
         about = Path(tool).stat()
         identity = (
             2, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
@@ -242,13 +247,16 @@ def _find_file(request: BuildRequest) -> str:
     """Return the file below the current folder of the host that has exactly the source of a program; empty without one."""
     if request.form is not ProgramForm.SOURCE or not request.folder or not request.data.strip():
         return ""
-    paths = (path for form in ("*.cl", "*/*.cl", "*/*/*.cl") for path in Path(request.folder).glob(form))
-    for path in itertools.islice(paths, _MAX_SOURCE_FILES):
-        with contextlib.suppress(OSError):
-            is_capture = path.with_name("program.zebin").exists()
-            is_candidate = not is_capture and path.stat().st_size == len(request.data) and is_regular(path)
-            if is_candidate and path.read_bytes() == request.data:
-                return str(path)
+    walk = itertools.islice(os.walk(request.folder), _MAX_SEARCHED_FOLDERS)
+    for folder, folders, names in walk:
+        if "program.zebin" in names:  # a capture, whose sources are copies
+            continue
+        depth = len(Path(folder).relative_to(request.folder).parts)
+        folders[:] = sorted(name for name in folders if depth < _MAX_DEPTH and not name.startswith("."))
+        for path in (Path(folder, name) for name in sorted(names) if name.endswith(_SOURCE_SUFFIXES)):
+            with contextlib.suppress(OSError):
+                if path.stat().st_size == len(request.data) and is_regular(path) and path.read_bytes() == request.data:
+                    return str(path)
     return ""
 
 
@@ -348,11 +356,12 @@ def _with_absolute_folders(options: str, folder: str) -> str:
 def _files_of_includes(options: str) -> list[tuple[str, int, int]]:
     """Return name, size and date of the files below the folders of includes, by which a change is noticed."""
     found: list[tuple[str, int, int]] = []
-    for folder in re.findall(r"-I (\S+)", options):
+    for folder in (word.strip('"') for word in re.findall(r'-I ("[^"]*"|\S+)', options)):
         for root, _, names in os.walk(folder):
             for name in names[: _MAX_LISTED_FILES - len(found)]:
-                about = os.stat(Path(root, name))  # noqa: PTH116
-                found.append((f"{root}/{name}", about.st_size, about.st_mtime_ns))
+                with contextlib.suppress(OSError):
+                    about = os.stat(f"{root}/{name}")  # noqa: PTH116 - quicker, for thousands of files
+                    found.append((f"{root}/{name}", about.st_size, about.st_mtime_ns))
             if len(found) >= _MAX_LISTED_FILES:
                 break
     return sorted(found)
