@@ -322,8 +322,7 @@ static cl_int CL_API_CALL get_platform_info(cl_platform_id p, cl_platform_info n
 static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_uint count, cl_device_id *out, cl_uint *found) {
   if ((out && !count) || (!out && !found)) return CL_INVALID_VALUE;
   if (type != CL_DEVICE_TYPE_ALL && !(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)))
-    return type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM) ? CL_DEVICE_NOT_FOUND
-                                                                                            : CL_INVALID_DEVICE_TYPE;
+    return type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM) ? CL_DEVICE_NOT_FOUND : CL_INVALID_DEVICE_TYPE;
   if (!is_connected()) return CL_DEVICE_NOT_FOUND;
   cl_device_id all[16];
   cl_int result = host->clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 16, all, NULL);
@@ -340,8 +339,7 @@ static cl_int CL_API_CALL get_device_info(cl_device_id d, cl_device_info name, s
 }
 
 static cl_context CL_API_CALL create_context_from_type(const cl_context_properties *properties, cl_device_type type,
-                                                       void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
-                                                       void *data, cl_int *error) {
+                                                       void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data, cl_int *error) {
   cl_platform_id platform = NULL;
   cl_device_id device;
   for (const cl_context_properties *p = properties; p && *p; p += 2)
@@ -371,7 +369,7 @@ static cl_int CL_API_CALL get_event_info(cl_event e, cl_event_info name, size_t 
 typedef struct Memory {
   cl_mem object; /* NULL once released */
   struct Memory *next, *whole; /* of a part, the buffer around it */
-  uint64_t number;             /* of the allocation, as reports name it */
+  uint64_t number; /* of the allocation, as reports name it */
   char *place;                 /* in the arena */
   char *users;                 /* CL_MEM_USE_HOST_PTR: the program's own memory, copied around each launch */
   size_t size, origin;
@@ -443,8 +441,7 @@ static cl_int check_host_pointer(cl_mem_flags flags, const void *pointer) {
 
 static cl_mem fail_memory(cl_int *error, cl_int number) { if (error) *error = number; return NULL; }
 
-static cl_mem CL_API_CALL create_buffer_with_properties(cl_context c, const cl_mem_properties *properties, cl_mem_flags flags,
-                                                        size_t size, void *pointer, cl_int *error) {
+static cl_mem CL_API_CALL create_buffer_with_properties(cl_context c, const cl_mem_properties *properties, cl_mem_flags flags, size_t size, void *pointer, cl_int *error) {
   cl_int ignored, *told = error ? error : &ignored;
   int is_users = (flags & CL_MEM_USE_HOST_PTR) != 0;
   if (check_host_pointer(flags, pointer)) return fail_memory(error, CL_INVALID_HOST_PTR);
