@@ -238,10 +238,11 @@ def _undefined(arg: Arg) -> Array | None:
     words = raw[: raw.size & ~3].view("<u4")
     if not words.size:
         return None
-    pattern = np.array([UNDEFINED_BYTES & 0xFFFFFFFF, UNDEFINED_BYTES >> 32], "<u4")
-    unwritten = words == np.resize(pattern, words.size)
-    if not unwritten.any():
+    low, high = words[0::2] == UNDEFINED_BYTES & 0xFFFFFFFF, words[1::2] == UNDEFINED_BYTES >> 32
+    if not low.any() and not high.any():
         return None
+    unwritten = np.empty(words.size, bool)
+    unwritten[0::2], unwritten[1::2] = low, high
     if words.size > 2:
         near = np.zeros_like(unwritten)
         for step in (1, 2):
