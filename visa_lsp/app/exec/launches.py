@@ -120,6 +120,7 @@ def _run_checked(
     steps: int,
     recorder: AccessRecorder | None,
 ) -> EnqueueResult:
+    """Run an enqueue of about ``steps`` instructions, a second time if it reads bytes that may be undefined."""
     config = LaunchConfig(
         kernel=kernel.name, local_size=local, global_size=enqueue.global_size, global_offset=enqueue.global_offset,
         dimensions=enqueue.dimensions, args=_placed(enqueue, kernel), sections=kernel.sections,

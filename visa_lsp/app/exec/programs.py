@@ -136,11 +136,6 @@ class Programs:
         self._lock = Lock()
         self._kept = open_for_user("exec-programs", (), _CACHE_BYTES)
 
-    @property
-    def count(self) -> int:
-        """The number of executable programs."""
-        return sum(program.compiled is not None for program in self._known.values())
-
     def compiler(self) -> str:
         """Return the path of the compiler. Raises MissingToolError with installation advice."""
         return tool_for(OCLOC, self._ocloc, settings_for(STDIN))
