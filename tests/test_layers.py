@@ -176,7 +176,11 @@ def bad_edges(room: str, source: str) -> list[str]:
         parts = name.split(".")
         if parts[0] in THIRD_PARTY and outer not in THIRD_PARTY[parts[0]]:
             wrong.add(f"{room} -> {parts[0]}")
-        if parts[0] != "visa_lsp" or len(parts) < 2 or (parts[1] == "__version__" and outer in {"app", "cli", "opencl"}):
+        if (
+            parts[0] != "visa_lsp"
+            or len(parts) < 2
+            or (parts[1] == "__version__" and outer in {"app", "cli", "opencl"})
+        ):
             continue
         if parts[1] != outer:
             if parts[1] not in ALLOWED[outer]:
