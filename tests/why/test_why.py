@@ -290,6 +290,20 @@ def test_what_is_alike_is_one_node_with_its_source_line(ask):
     assert (add.alike, add.times, add.source) == (8, 9, "k.cl:7")
 
 
+def test_many_nodes_without_source_lines_are_folded_by_operation(ask):
+    add, words = (
+        "    add (M1, 16) f(0,0)<1> f(0,0)<1;1,0> 0x3fc00000:f\n",
+        "    add (M1, 16) a(0,0)<1> a(0,0)<1;1,0> 0x1:d\n",
+    )
+    begin, end = "    mov (M1, 16) f(0,0)<1> 0x0:f\n", "    mov (M1, 16) a(0,0)<1> f(0,0)<1;1,0>\n"
+    report = ask(begin + add * 60 + end + words * 10)
+    assert [(node.alike, node.values) for node in report.nodes if node.text.startswith("add")] == [
+        (9, {"a": 100}),
+        (59, {"f": 90.0}),
+    ]
+    assert len(ask(begin + add * 9 + end).nodes) > 9
+
+
 def test_a_long_group_is_recorded_from_its_last_instructions_on(monkeypatch, tmp_path):
     pytest.importorskip("llvmlite")
     monkeypatch.setattr(recording, "MAX_WHOLE_STEPS", 10)
