@@ -32,7 +32,12 @@ def test_wheel_ships_the_grammar_that_an_unpacked_copy_reads(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path)
-    assert {"visa_lsp/_grammar/visa.ppeg", "visa_lsp/cli/gen/page.css", "visa_lsp/cli/gen/page.js"} <= {*names}
+    assert {
+        "visa_lsp/_grammar/visa.ppeg",
+        "visa_lsp/cli/gen/page.css",
+        "visa_lsp/cli/gen/page.js",
+        "visa_lsp/opencl/layer.c",
+    } <= {*names}
     assert not [n for n in names if n.startswith("tests/")]
     code = "from visa_lsp.syntax import nodes; print(nodes.__file__); nodes.grammar()"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -69,6 +69,15 @@ def end_with_parent(parent: int | None = None) -> None:
         threading.Thread(target=_watch, args=(number,), daemon=True).start()
 
 
+def end_program_with_us() -> None:
+    """Let Linux end this process with its parent: a ``preexec_fn``, for a program that keeps the terminal of ours."""
+    if sys.platform == "linux":
+        with contextlib.suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def _end_with_parent_by_system() -> bool:
     """Let Linux end this process with its parent, even while no Python code runs; return False on other systems."""
     if sys.platform != "linux":
@@ -132,7 +141,7 @@ class _Keeper:
 
     def hear(self, line: str) -> None:
         """Send the keeper a line; without effect if no keeper can be started."""
-        with self._lock, contextlib.suppress(OSError):
+        with self._lock, contextlib.suppress(OSError, ValueError):  # closed, while this process ends
             if self._owner != os.getpid() or self._process is None:
                 self._process, self._owner = _start_keeper(), os.getpid()
                 atexit.register(self.end)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.attack.arrays import Arrays
+from benchmarks.attack.captures import Captures
 from benchmarks.attack.core import Failure, limit_memory, try_case
 from benchmarks.attack.hosts import Hosts
 from benchmarks.attack.launches import Launches
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from benchmarks.attack.core import Target
 
 TARGETS: dict[str, type[Target]] = {
-    t.name: t for t in (Texts, Objects, Launches, Arrays, ZeInfos, Zebins, Messages, Programs, Hosts, Processes)
+    t.name: t
+    for t in (Texts, Objects, Launches, Arrays, ZeInfos, Zebins, Messages, Programs, Hosts, Captures, Processes)
 }
 _SHOWN = 20
 

@@ -27,7 +27,7 @@ COMMANDS: Final = (
     "dis saxpy.isa", "stats many", "diff many other", "explain mad", "zeinfo check mandelbrot.zeinfo.yaml",
     "run saxpy.visaasm --engine interp", "run mandelbrot.visaasm --engine jit", "run average.visaasm --format json",
     "run saxpy_sizes.launch.yaml --sweep --jobs 2", "run saxpy.visaasm --trace", "compare-runs saxpy.visaasm again.visaasm",
-    "", "dap",
+    "", "dap", "mcp", "prove saxpy.visaasm", "prove mandelbrot.visaasm", "why saxpy.visaasm --value y[37]", "read mandelbrot.visaasm",
 )  # fmt: skip
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 _READER_LEAVES: Final = 0  # in the place of a signal: standard output is closed

@@ -38,6 +38,7 @@ COUNTS = {
     "zebins": 150,
     "messages": 40,
     "programs": 200,
+    "captures": 100,
     "processes": 60,
 }
 

@@ -201,6 +201,17 @@ def test_a_fault_in_inline_assembly_is_told_once_with_its_line(run, folder, comp
     )
 
 
+def test_an_unsupported_sub_group_size_is_reported_at_its_attribute(run, folder, compiler):
+    (folder / "k.cl").write_text(
+        "// intel_reqd_sub_group_size(8)\n__attribute__((intel_reqd_sub_group_size(16))) kernel void a() {}\n"
+        "__attribute__((intel_reqd_sub_group_size(8))) kernel void b() {}\n"
+    )
+    words = "in kernel 'b': Kernel compiled with required subgroup size 8, which is unsupported on this platform"
+    assert run("compile", "k.cl", "--ocloc", compiler(f"error: {words}"))[1] == (
+        f"k.cl:3:16: error V930 compiler-error: {words}\n"
+    )
+
+
 def test_rules_of_the_compiler_are_explained(run):
     assert rule_called("compiler-error").code == "V930"
     assert "Authority" in run("explain", "V931")[1]

@@ -10,7 +10,7 @@ from visa_lsp.cli.help_examples import EXAMPLES, HEADING
 from visa_lsp.cli.main import COMMANDS, LOADERS, main
 
 ROOT = Path(__file__).parents[2]
-TALKS = {"visa-lsp dap", "visa-lsp mcp"}  # with an editor or an agent: there is nothing to type
+TALKS = {"visa-lsp dap", "visa-lsp mcp", "visa-lsp exec"}  # with an editor, an agent, another program
 WRONG = [
     "visa-lsp diff saxpy.visaasm average.visaasm --format json",  # what a difference looks like
 ]

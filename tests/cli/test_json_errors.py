@@ -92,7 +92,7 @@ def check_line(run, line):
 
 
 def test_every_command_reports_unreadable_inputs_as_json(run, folder):
-    assert set(LINES) == set(COMMANDS) - {"dap", "mcp", "zeinfo", "help", "completions"}
+    assert set(LINES) == set(COMMANDS) - {"dap", "mcp", "exec", "zeinfo", "help", "completions"}
     names = ("missing", "missing.cl", "folder", "garbage.visaasm", "garbage.isa", "garbage.cl", "garbage.yaml", "garbage", "cut.isa", "bad.visaasm", "")  # fmt: skip
     cases = [[name if word == "IN" else word for word in line] for lines in LINES.values() for line in lines for name in names]  # fmt: skip
     check_each(cases, lambda line: check_line(run, line))

@@ -1,5 +1,7 @@
 """What a shell and a terminal get: colours, completions, the manual page, help."""
 
+import contextlib
+import os
 import re
 import shutil
 import subprocess
@@ -58,20 +60,64 @@ def test_completions_exist_for_each_shell(capsys):
         assert "TGLLP" in script
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_bash_completes_commands_options_and_files(capsys, tmp_path):
-    main(["completions", "bash"])
-    tries = [["ru"], ["run", "saxpy.l"], ["run", "--engine", "j"], ["check", "--platform", "DG"], ["help", "exp"]]
-    (tmp_path / "c.bash").write_text(capsys.readouterr().out)
-    lines = ["source c.bash", "cd " + str(EXAMPLES)]
-    for words in tries:
+# What is typed behind `visa-lsp`, and the word that completes it.
+TRIES = {
+    "ru": "run", "run saxpy.l": "saxpy.launch.yaml", "run --engine j": "jit", "check --platform DG": "DG2", "help exp": "explain",
+}  # fmt: skip
+
+
+def _complete_in_bash(script):
+    lines = [f"source {script}"]
+    for words in (line.split() for line in TRIES):
+        before = words[-2] if len(words) > 1 else "visa-lsp"
         lines += [
             f"COMP_WORDS=(visa-lsp {' '.join(words)}); COMP_CWORD={len(words)}; COMPREPLY=()",
-            f"_shtab_visa_lsp visa-lsp {words[-1]} {words[-2] if len(words) > 1 else 'visa-lsp'}",
-            'echo "${COMPREPLY[*]}"',
+            f'_shtab_visa_lsp visa-lsp {words[-1]} {before}; echo "${{COMPREPLY[*]}}"',
         ]
-    done = subprocess.run(["bash", "-c", "\n".join(lines)], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert done.stdout.split("\n")[:5] == ["run", "saxpy.launch.yaml", "jit", "DG2", "explain"]
+    return subprocess.check_output(["bash", "-c", "\n".join(lines)], text=True, cwd=EXAMPLES).splitlines()
+
+
+def _complete_in_fish(script):
+    lines = [f"source {script}", *(f"complete -C 'visa-lsp {line}'" for line in TRIES)]
+    command = ["fish", "-N", "-c", "\n".join(lines)]
+    environment = {**os.environ, "HOME": str(script.parent), "XDG_CONFIG_HOME": str(script.parent)}
+    answers = subprocess.check_output(command, text=True, cwd=EXAMPLES, env=environment)
+    return [answer.partition("\t")[0] for answer in answers.splitlines()]
+
+
+def _complete_in_zsh(script):
+    """Type the lines on a terminal, because zsh completes nowhere else; a key writes each completed line to a file."""
+    script.rename(script.with_name("_visa-lsp"))
+    lines = script.with_name("lines")
+    start = (
+        f"fpath=({script.parent} $fpath); autoload -U compinit; compinit -u -D\n"
+        f"record() {{ print -r -- $BUFFER >> {lines}; BUFFER= }}\n"
+        "zle -N record; bindkey '^X' record; bindkey '^I' complete-word\n"
+    )
+    typed = "".join(f"visa-lsp {line}\t\x18" for line in TRIES)
+    leader, follower = os.openpty()
+    environment = {**os.environ, "TERM": "dumb"}
+    with subprocess.Popen(
+        ["zsh", "-f", "-i"], stdin=follower, stdout=follower, stderr=follower, cwd=EXAMPLES, env=environment, start_new_session=True
+    ):  # fmt: skip
+        os.close(follower)
+        os.write(leader, f"{start}{typed}\nexit\n".encode())
+        with contextlib.suppress(OSError):  # at its end
+            while os.read(leader, 4096):
+                pass
+    os.close(leader)
+    return [line.split()[-1] for line in lines.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("complete", [_complete_in_bash, _complete_in_fish, _complete_in_zsh])
+def test_a_shell_completes_commands_options_and_files(complete, capsys, tmp_path):
+    shell = complete.__name__.rpartition("_")[2]
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    main(["completions", shell])
+    script = tmp_path / "script"
+    script.write_text(capsys.readouterr().out)
+    assert complete(script) == list(TRIES.values())
 
 
 def test_the_manual_page_has_every_command_and_option(capsys):

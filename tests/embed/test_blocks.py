@@ -104,6 +104,12 @@ def test_a_python_call_that_names_constraints_has_a_template():
     assert [o.kind for o in block.operands] == ["rw", "rw.u", "i"]
 
 
+def test_a_python_template_continues_where_a_name_is_appended_to():
+    text = 'def f(x):\n  s = "a\\n"\n  s += "b\\n" "c\\n"\n  if x:\n    s += "d"\n  return inline_asm(s, "=rw,rw")\n'
+    (block,) = blocks(text, Host.PYTHON)
+    assert block.text == f"a\nb\nc\n{HOLE}"
+
+
 def test_functions_have_their_widths_and_blocks_of_one_function_are_one_body():
     text = """
     __attribute__((intel_reqd_sub_group_size(8))) kernel void a() { asm("add (M1, 8)"); asm("mul (M1, 8)"); }
@@ -128,6 +134,7 @@ def test_functions_have_their_widths_and_blocks_of_one_function_are_one_body():
         ('auto s = ".decl v attrs={Output} RET:d{width:>2}{}\\n";', f".decl v attrs={{Output}} RET:d{HOLE}{HOLE}\n"),
         ('std::string s = std::string("a\\n") + "b " + n + " c\\n" + f(1, 2);', f"a\nb {HOLE} c\n{HOLE}"),
         ('std::string s;\n s = "a\\n"\n "b\\n";\n s += "c\\n"; s.append("d\\n"); t += "e";', "a\nb\nc\nd\n"),
+        ('auto s = // visa: asm\n "a\\n" "b\\n";\n s += "c\\n";', "a\nb\nc\n"),
         ('os << "a " << x << "b\\n";', f"a {HOLE}b\n"),
         ('f("a"s, "b"); g("c");', "a"),
         ('f(std::string("a").c_str(), "b");', "a"),

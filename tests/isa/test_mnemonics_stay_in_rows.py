@@ -57,6 +57,7 @@ OTHERS = (
     ("interp.py", {"label"} & _FIELDS, "a field of records"),
     ("hooks.py", {"label"} & _FIELDS, "a field of records"),
     ("lsc_operands.py", {"lod"} & _FIELDS, "a field of records"),
+    ("exec", {"file", "call"}, "a key of launch files, and one of the report"),
     ("stats", {"max"}, "a key of `stats --format json`"),
     ("profile.py", {"file"}, "a key of speedscope's documents"),
     ("seed.py", {"plane"} & _FIELDS, "a field of records"),

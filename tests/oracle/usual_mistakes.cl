@@ -43,6 +43,30 @@ kernel void volume_stride(global float *out, global const float *in, int w, int 
     out[(z * h + y) * w + x] = 2 * in[(z * w + y) * h + x];  // wrong: (z * h + y) * w + x
 }
 
+kernel void volume_row(global int *out, global const int *in, int w, int h, int d) {
+  int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+  if (x < w && y < h && z < d)
+    out[(z * h + y) * w + x] = 2 * in[(z * w + y) * w + x];  // wrong: (z * h + y) * w + x
+}
+
+kernel void partial_barrier(global int *out, global const int *in) {
+  local int t[256];
+  int l = get_local_id(0), i = get_global_id(0);
+  t[l] = in[i];
+  if (l < 20) barrier(CLK_LOCAL_MEM_FENCE);  // wrong: for all
+  out[i] = t[l ^ 1];
+}
+
+kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void halo_of_one_side(global float *out, global const float *in, int n) {
+  local float t[66];
+  int l = get_local_id(0), i = get_global_id(0);
+  t[l + 1] = i < n ? in[i] : 0;
+  if (l == 0) t[0] = i > 0 ? in[i - 1] : 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (i < n) out[i] = t[l] + t[l + 1] + t[l + 2];  // wrong: t[65]
+}
+
 kernel void matrix_vector(global float *y, global const float *a, global const float *x, int rows, int cols) {
   int i = get_global_id(0);
   if (i >= rows) return;
@@ -268,4 +292,19 @@ kernel void right_clamped(global float *out, global const float *in, int w, int 
   for (int dy = -1; dy <= 1; ++dy)
     for (int dx = -1; dx <= 1; ++dx) sum += in[clamp(y + dy, 0, h - 1) * w + clamp(x + dx, 0, w - 1)];
   out[y * w + x] = sum / 9;
+}
+
+typedef struct { char kind; float weight; short2 at; uchar tail; } item;
+kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void right_records(global float *out, global item *items, global const float *in) {
+  local item t[64];
+  local float3 v[64];
+  int l = get_local_id(0), i = get_global_id(0);
+  item own = {l, in[i], (short2)(l, i), 3};
+  t[l] = own;
+  v[l] = vload3(i, in);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  item other = t[63 - l];
+  items[i] = other;
+  vstore3(v[63 - l] * 2 + other.weight * other.tail, i, out);
 }

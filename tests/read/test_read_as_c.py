@@ -25,6 +25,9 @@ KINDS = (
     "julia",
     "wide",
     "atoms",
+    "pixels",
+    "scratch",
+    "spaces",
 )
 LAUNCHES = list({(case.source, case.kernel): case for case in CASES if case.source in KINDS}.values())
 

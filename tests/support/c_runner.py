@@ -22,6 +22,9 @@ from visa_lsp.app.read.lines import lines_of
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.structure import reading_of
+from visa_lsp.isa.message_forms import SampleForm
+from visa_lsp.isa.table import TABLE
+from visa_lsp.sim.memory import Image
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.runner import ReadyRun
@@ -43,6 +46,25 @@ FLAGS = (
     "-no-pie",
 )
 RUNNER = Path(__file__).with_name("lane_runner.c")
+# Of channels: 0 normalized, 1 integers, 2 real numbers; bytes. With a sign, bytes have 8 added.
+_KINDS = {"unorm": (0, 0), "snorm": (0, 8), "uint": (1, 0), "sint": (1, 8), "float": (2, 0)}
+_FORMATS = {f"{word}{bits}": (kind, sign + bits // 8) for word, (kind, sign) in _KINDS.items() for bits in (8, 16, 32)}
+_ADDRESSES = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
+
+
+def messages_in_c() -> str:
+    """Return messages of the sampler as calls of the runner's functions: which parameters are coordinates."""
+    found: dict[str, str] = {}
+    for row in TABLE.rows:
+        told = re.search(r"Parameters: ([^.]*)\.", row.detail)
+        if isinstance(row.meaning, SampleForm) and told is not None:
+            names = told[1].split(", ")
+            places = ", ".join(str(names.index(axis)) if axis in names else "99" for axis in "uvr")
+            word = "SAMPLE" if row.mnemonic in ("sample_3d", "sample_l", "sample_b", "sample_lz", "sample_d") else ""
+            word = "LOAD" if row.mnemonic in ("load_3d", "load_lz", "load_l") else word
+            if word:
+                found[row.mnemonic] = f"{word}({row.mnemonic}, {places})"
+    return "\n".join(found.values())
 
 
 @dataclass
@@ -70,6 +92,8 @@ def c_kernel(ready: ReadyRun, number: int) -> CKernel:
     text = re.sub(rf"^(kernel void ){re.escape(kernel.name)}\(", rf"\g<1>{name}(", text, flags=re.MULTILINE)
     text = re.sub(r"\bstruct (\w+)", rf"struct \g<1>_{number}", text)
     surfaces = {one.arg_index: one.bti_value for one in info.bindings} if info is not None else {}
+    samplers = [one for one in info.payload if one.kind == "sampler"] if info is not None else []
+    numbers = {one.arg_index: max(0, one.sampler_index) for one in samplers}
     lines, args = [], []
     for one in names.parameters:
         declared = re.sub(
@@ -77,9 +101,10 @@ def c_kernel(ready: ReadyRun, number: int) -> CKernel:
         )
         parts = names.addresses.get(one.index, ())
         lines.append(f"    {declared};")
-        if "*" in declared or (
-            declared.split()[0].endswith("_t") and declared.split()[0] not in ("size_t", "ptrdiff_t")
-        ):
+        if declared.split()[0].endswith("_t") and declared.split()[0] not in ("size_t", "ptrdiff_t"):
+            lines.append(f"    {one.name} = (void *){surfaces.get(one.index, numbers.get(one.index, 0))}ul;")
+            lines += [f"    memcpy(&{one.name}, payload + {first}, {size});" for _, first, size in parts]
+        elif "*" in declared:
             if one.text.startswith("local"):
                 lines.append(
                     f"    {{ uint at_ = 0; memcpy(&at_, payload + {parts[0][1] if parts else 0}, 4); {one.name} = (void *)(slm + at_); }}"
@@ -112,7 +137,17 @@ def launch_bytes(ready: ReadyRun, entry: int) -> tuple[bytes, list[object]]:
         data = one.data.tobytes()
         out.append(struct.pack("<QQ", one.address, len(data)) + data)
     surfaces = [(n & 0xFFFFFFFF, buffers.index(one.whole)) for n, one in dispatch.surfaces.items()]
-    out.append(struct.pack("<I", len(surfaces)) + b"".join(struct.pack("<II", *pair) for pair in surfaces))
+    out.append(struct.pack("<I", len(surfaces)))
+    for (number, buffer), one in zip(surfaces, dispatch.surfaces.values(), strict=True):
+        shape = (one.size // 4, 1, 1, 1, 1, one.size // 4 * 4, False, *_FORMATS["uint32"])
+        if isinstance(one, Image):
+            form = _FORMATS[one.format]
+            shape = (one.width, one.height, one.depth, one.channels, one.dims, one.pitch, one.layered, *form)
+        out.append(struct.pack("<II9I", number, buffer, *shape))
+    out.append(struct.pack("<I", len(dispatch.samplers)))
+    for number, one in dispatch.samplers.items():
+        state = (_ADDRESSES.index(one.address), one.filter == "linear", one.normalized)
+        out.append(struct.pack("<4I", number & 0xFFFFFFFF, *state))
     symbols = [(word.encode()[:63], value) for word, value in dispatch.symbols.items()]
     out.append(struct.pack("<I", len(symbols)) + b"".join(struct.pack("<64sQ", word, value) for word, value in symbols))
     x, y, z = dispatch.groups
@@ -138,6 +173,7 @@ def compile_kernels(kernels: Sequence[CKernel], folder: Path) -> tuple[Path | No
     parts += [
         '#line 1 "runner"',
         RUNNER.read_text(),
+        messages_in_c(),
         "const struct entry entries[] = {",
         *(one.entry for one in kernels),
         "};",
@@ -152,9 +188,6 @@ def compile_kernels(kernels: Sequence[CKernel], folder: Path) -> tuple[Path | No
         check=False,
     )
     return (None, done.stderr) if done.returncode else (program, done.stderr)
-
-
-_IMAGES = re.compile(r"\b(?:read_texel|write_texel|sample|load|gather4|resinfo|lod)\w*_(?:float|int|uint)\(")
 
 
 def find_refusals(words: str) -> dict[int, str]:
@@ -183,7 +216,7 @@ def run_in_c(runs: Sequence[ReadyRun], seconds: int = 20) -> list[str]:
         entries.append(known[key])
     with TemporaryDirectory() as name:
         folder = Path(name)
-        wrong = {number: "images are not modelled" for number, one in enumerate(kernels) if _IMAGES.search(one.text)}
+        wrong: dict[int, str] = {}
         for _ in range(20):
             kept = [
                 one if number not in wrong else CKernel("", f"static void call_{number}(void) {{}}", one.entry, ())

@@ -41,7 +41,6 @@ from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.message import FLAT, MemoryKind, MessageMemory
 from visa_lsp.program.model import (
     Combine,
-    General,
     Immediate,
     Inst,
     Kernel,
@@ -228,7 +227,6 @@ def _atomic(
 def _access(code: Code, statement: Transfer) -> Op:
     site = _Expressions(code, statement.control, statement.guard, statement.places[0])
     memory, single, size, cell = statement.memory, statement.single, statement.size, statement.cell
-    base: Callable[[Frame], int] = lambda _f: 0  # noqa: E731
     operand, model = memory.operand, codes.ADDRTYPE_TEXT.get(memory.model, "")
     if memory.shared:
         place = MessageMemory(MemoryKind.SHARED)
@@ -236,7 +234,6 @@ def _access(code: Code, statement: Transfer) -> Op:
         place = MessageMemory(MemoryKind.VARIABLE, memory.variable)
     elif memory.model in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
         place = FLAT
-        base = site.scalar_of(operand) if isinstance(operand, General) else base
     elif isinstance(operand, Immediate) and memory.model == codes.ADDRTYPE_BTI:
         place = MessageMemory(MemoryKind.BINDING, operand.bits & 0xFFFFFFFF)
     else:
@@ -265,7 +262,7 @@ def _access(code: Code, statement: Transfer) -> Op:
             return
         found = open_(f)
         at = np.broadcast_to(address(f), (1 if single else lanes,)).astype(np.int64) * statement.scale + offset(f)
-        at = messages.places(f, found[0], (at & 0xFFFFFFFF if statement.wraps else at) + base(f))
+        at = messages.places(f, found[0], at & 0xFFFFFFFF if statement.wraps else at)
         if single:
             each = np.arange(count)
             cells = np.zeros((count, cell), np.uint8) if data is None else f.views[data][0].reshape(count, cell)

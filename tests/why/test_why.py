@@ -278,13 +278,30 @@ def test_what_is_alike_is_one_node_with_its_source_line(ask):
         '    FILE "k.cl"\n    mov (M1, 16) f(0,0)<1> 0x0:f\n'
         + f"    LOC 7\n{add}" * 9
         + "    LOC 8\n    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 f.0\n"
-        + "    gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 a.0\n"
+        + "    .decl bits v_type=G type=ud num_elts=16 alias=<f, 0>\n"
+        + "    gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 bits.0\n    mov (M1, 16) a(0,0)<1> f(0,0)<1;1,0>\n"
     )
     (store,) = [node for node in report.nodes if "%slm" in node.text and node.text.startswith("scatter")]
     assert list(store.values.values()) == [13.5]
+    (load,) = [node for node in report.nodes if node.text.startswith("gather")]
+    assert load.values == {"bits": 13.5}  # as the alias that instructions read has it
     assert store.source == "k.cl:8"
     (add,) = [node for node in report.nodes if node.text.startswith("add")]
     assert (add.alike, add.times, add.source) == (8, 9, "k.cl:7")
+
+
+def test_many_nodes_without_source_lines_are_folded_by_operation(ask):
+    add, words = (
+        "    add (M1, 16) f(0,0)<1> f(0,0)<1;1,0> 0x3fc00000:f\n",
+        "    add (M1, 16) a(0,0)<1> a(0,0)<1;1,0> 0x1:d\n",
+    )
+    begin, end = "    mov (M1, 16) f(0,0)<1> 0x0:f\n", "    mov (M1, 16) a(0,0)<1> f(0,0)<1;1,0>\n"
+    report = ask(begin + add * 60 + end + words * 10)
+    assert [(node.alike, node.values) for node in report.nodes if node.text.startswith("add")] == [
+        (9, {"a": 100}),
+        (59, {"f": 90.0}),
+    ]
+    assert len(ask(begin + add * 9 + end).nodes) > 9
 
 
 def test_a_long_group_is_recorded_from_its_last_instructions_on(monkeypatch, tmp_path):

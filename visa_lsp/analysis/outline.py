@@ -35,7 +35,7 @@ _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
 _QUOTED: Final = re.compile(r'"[^"]*"')
 # The outlines without findings in this process, their maximum number, and the maximum length of one.
 _clean: set[object] = set()
-_MAX_CLEAN_OUTLINES: Final = 1024
+_MAX_CLEAN_OUTLINES: Final = 64
 _MAX_CLASS_CHARS: Final = 20_000
 
 

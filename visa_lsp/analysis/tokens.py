@@ -23,7 +23,7 @@ LATE: Final = "\x06"
 LABEL: Final = "\x08"
 # The class of a declaration is this and its token.
 DECLARATION: Final = "\x10"
-_MAX_TOKENS: Final = 10_000
+_MAX_TOKENS: Final = 4_096
 _ids = count()
 _tokens: dict[str, str] = {}
 _definitions: dict[str, str] = {}

@@ -12,6 +12,8 @@ from visa_lsp.analysis.tokens import LABEL, UNKNOWN
 
 # Classes of a kind of body; a compiler's text of 200,000 lines has some thousands.
 _MAX_CLASSES: Final = 10_000
+# Kinds of body; editing an attribute makes new ones.
+_MAX_KINDS: Final = 16
 # The missing names of a line: for each, twice its index among the undeclared names, plus one for a label. None: no
 # verdict.
 Verdict = tuple[int, ...] | None
@@ -81,7 +83,7 @@ def verdicts_of(key: object) -> Verdicts:
     found = _verdicts.get(key)
     if found is None:
         found = _verdicts[key] = Verdicts(key)
-        while len(_verdicts) > 64:
+        while len(_verdicts) > _MAX_KINDS:
             _verdicts.popitem(last=False)
     _verdicts.move_to_end(key)
     return found

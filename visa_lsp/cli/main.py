@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "dis": "disassemble an object to a text",
     "diff": "compare two programs, ignoring the names of variables and labels",
     "run": "run a kernel on the simulator",
+    "exec": "run an OpenCL program with its kernels on the simulator, checked (needs Intel's ocloc and pocl)",
     "compare-runs": "run two programs at many sizes and find the smallest launch where they differ",
     "why": "explain how a value of a run, or a fault, came about",
     "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
@@ -79,6 +80,12 @@ def _run() -> Command:
     from visa_lsp.cli.run import add_arguments, run_command
 
     return add_arguments, run_command
+
+
+def _exec() -> Command:
+    from visa_lsp.cli.exec import add_arguments, exec_command
+
+    return add_arguments, exec_command
 
 
 def _compare_runs() -> Command:
@@ -184,6 +191,7 @@ LOADERS: Final = {
     "dis": _dis,
     "diff": _diff,
     "run": _run,
+    "exec": _exec,
     "compare-runs": _compare_runs,
     "why": _why,
     "gen": _gen,

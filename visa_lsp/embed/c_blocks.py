@@ -29,6 +29,9 @@ _FORMAT: Final = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?(?:h|hh|l|ll|z|j|t)?[dusixXo
 # A field of std::format and its like; `attrs={Output}` is vISA.
 _PLACEHOLDER: Final = re.compile(r"(?<!attrs=)\{(?:\d*|[A-Za-z_]\w*)(?::[^{}\n]*)?\}")
 _TEMPLATE: Final = re.compile(rf"{_FORMAT.pattern}|\{{\{{|\}}\}}|{_PLACEHOLDER.pattern}")
+# The declaration before a mark that is within it.
+_DECLARED: Final = re.compile(r"(\w+)\s*(?:\[\s*\])?\s*=\s*(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)\Z")
+_MAX_MARK_CHARS: Final = 300
 
 
 def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
@@ -270,9 +273,11 @@ def _find_marked_strings(around: Surroundings, known: Sequence[AsmBlock], but: C
 def _read_marked_parts(text: str, start: int, end: int) -> Iterator[HostToken]:
     """Yield the strings of a marked statement, and the tokens between them whose values are unknown.
 
-    If the statement declares a variable, the strings that the next statements assign or append to it are yielded too.
+    If the statement declares a variable, the strings that the next statements assign or append to it are yielded too;
+    the declaration may begin before the mark.
     """
-    name = ""
+    declared = _DECLARED.search(text, max(0, start - _MAX_MARK_CHARS), start)
+    name = declared[1] if declared is not None else ""
     is_first = True
     for statement in _statements(text, start, end):
         signs = [text[token.start : token.end] for token in statement]
@@ -282,7 +287,7 @@ def _read_marked_parts(text: str, start: int, end: int) -> Iterator[HostToken]:
         if is_first:
             assigned = signs.index("=") if "=" in signs else len(signs)
             words = [text[t.start : t.end] for t in statement[:assigned] if t.kind == "word"]
-            name, is_first = words[-1] if words and words != signs else "", False
+            name, is_first = words[-1] if words and words != signs else name, False
         yield from _read_joined_strings(text, statement)
 
 

@@ -19,7 +19,7 @@ from visa_lsp.embed.nodes import is_hard, nodes_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tree_sitter import Node, Tree
 
@@ -32,7 +32,7 @@ _TEMPLATES: Final = ("asm", "asm_string", "template")
 _KEEPS_TEXT: Final = re.compile(r"(?:\w+\.)*(?:dedent|cleandoc)")
 _KEEPS_METHOD: Final = re.compile(r"\.(?:strip|lstrip|rstrip)")
 _TAKES_ASSEMBLY: Final = "inline_asm"
-_KINDS: Final = (("call", "call"), ("assignment", "assignment"))
+_KINDS: Final = (("call", "call"), ("assignment", "assignment"), ("augmented_assignment", "appended"))
 _MAX_DEPTH: Final = 50
 
 
@@ -53,11 +53,19 @@ class PythonText:
         looked = ("rw" in text or _TAKES_ASSEMBLY in text) and not is_hard(tree.root_node)
         nodes_by_kind = nodes_of(tree.root_node, Host.PYTHON, _KINDS) if looked else {}
         self._calls = sorted(nodes_by_kind.get("call", ()), key=lambda n: n.start_byte)
-        self._assigned: dict[str, list[Node]] = {}
-        for node in sorted(nodes_by_kind.get("assignment", ()), key=lambda n: n.start_byte):
+        self._assigned = self._by_name(nodes_by_kind.get("assignment", ()))
+        self._appended = self._by_name(nodes_by_kind.get("appended", ()))
+        # What is appended to a string by `+=` before it is used, by the start of the string.
+        self._continued: dict[int, list[Node]] = {}
+
+    def _by_name(self, nodes: Iterable[Node]) -> dict[str, list[Node]]:
+        """Return assignments to single names, in text order by name."""
+        found: dict[str, list[Node]] = {}
+        for node in sorted(nodes, key=lambda n: n.start_byte):
             left = node.child_by_field_name("left")
             if left is not None and left.type == "identifier":
-                self._assigned.setdefault(text[left.start_byte : left.end_byte], []).append(node)
+                found.setdefault(self.text[left.start_byte : left.end_byte], []).append(node)
+        return found
 
     def blocks(self) -> list[AsmBlock]:
         """Return the blocks of vISA, and templates of PTX, in text order."""
@@ -91,7 +99,8 @@ class PythonText:
 
     def _block(self, node: Node, operands: tuple[Operand, ...], *, asked: bool) -> AsmBlock:
         pieces, literals = tuple(self._pieces(node)), tuple(self._literals(node))
-        return AsmBlock(_span(node), pieces, operands, "$%" if asked else "$", asked=asked, literals=literals)
+        span = Span(node.start_byte, max(node.end_byte, *(piece.host.end for piece in pieces[-1:])))
+        return AsmBlock(span, pieces, operands, "$%" if asked else "$", asked=asked, literals=literals)
 
     def _takes_assembly(self, call: Node) -> bool:
         """Return whether a call is one of Triton's for inline assembly."""
@@ -135,10 +144,16 @@ class PythonText:
         if node.type == "binary_operator":
             return node if any(part.type == "string" for part in _flat(node)) else None
         if node.type == "identifier" and deep:
-            known = self._assigned.get(self.text[node.start_byte : node.end_byte], ())
-            before = [n for n in known if n.start_byte < node.start_byte and _is_in_sight(n, node)]
+            name = self.text[node.start_byte : node.end_byte]
+            before = [
+                n for n in self._assigned.get(name, ()) if n.start_byte < node.start_byte and _is_in_sight(n, node)
+            ]
             value = before[-1].child_by_field_name("right") if before else None
-            return self._string(value, deep - 1) if value is not None else None
+            made = self._string(value, deep - 1) if value is not None else None
+            if made is not None:
+                appended = (n for n in self._appended.get(name, ()) if made.end_byte <= n.start_byte < node.start_byte)
+                self._continued[made.start_byte] = [_appended_value(n, before[-1]) for n in appended]
+            return made
         if node.type == "call" and deep:
             return self._find_strings(node, deep)
         return None
@@ -198,7 +213,8 @@ class PythonText:
 
     def _parts(self, node: Node) -> Iterator[tuple[Node, Node, int]]:
         """Yield the literals of a string, each with the node of its opening quotes and the offset of its closing quotes."""
-        for part in _flat(node):
+        continued = self._continued.get(node.start_byte, ())
+        for part in (part for whole in (node, *continued) for part in _flat(whole)):
             if part.type != "string":
                 yield part, part, part.end_byte
                 continue
@@ -219,6 +235,13 @@ def _flat(node: Node) -> Iterator[Node]:
             waiting.extend(child for child in reversed(part.named_children) if child.type != "comment")
         else:
             yield part
+
+
+def _appended_value(appended: Node, assignment: Node) -> Node:
+    """Return what an assignment appends; the assignment itself, which is unknown, if it may not be executed."""
+    value, statement, first = appended.child_by_field_name("right"), appended.parent, assignment.parent
+    always = statement is not None and first is not None and statement.parent == first.parent
+    return value if value is not None and always else appended
 
 
 def _is_in_sight(assignment: Node, use: Node) -> bool:

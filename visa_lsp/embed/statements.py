@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OUTPUTS: Final = frozenset({"=rw", "+rw"})
 _INPUTS: Final = frozenset({"rw", "rw.u", "i", "P"})
 _OF_VECTORS: Final = frozenset({"r", "rw", "a", "cr", "i", "n", "F"})
-_SIZE: Final = re.compile(r"\b\w*reqd_sub_group_size\s*\(\s*(\w{1,60})\s*\)")
+REQUIRED_SIZE: Final = re.compile(r"\b\w*reqd_sub_group_size\s*\(\s*(\w{1,60})\s*\)")
 _SIZES: Final = (8, 16, 32)
 _STRING: Final = re.compile(r'(?<!\w)(?:u8|[uUL])?"[^"\n]*"')
 _SCALAR_WORDS: Final = (
@@ -56,7 +56,7 @@ def statement_findings(host: HostText) -> Iterator[Diagnostic]:
 def _judge_size(host: HostText, number: int) -> Iterator[Diagnostic]:
     """Yield a finding for the last sub-group size that is required before a body, if the platform does not have it."""
     unit, zone = host.units[number], host.placed[number].zone
-    required = [*_SIZE.finditer(host.document.slice(Span(zone.start, host.base_of(number))))][-1:]
+    required = [*REQUIRED_SIZE.finditer(host.document.slice(Span(zone.start, host.base_of(number))))][-1:]
     if not required or any(block.is_of_vectors for block in unit.source.blocks):
         return
     word = required[0][1]

@@ -481,8 +481,7 @@ def _addresses(inst: Inst, form: ElementForm, size: int) -> Addresses:
     type_, surface = _ADDRESS_TYPES.get(number(inst, "addrsize"), ty.UD), inst.get("surface")
     kind = number(inst, "addrtype", codes.ADDRTYPE_FLAT)
     strided = inst.row.has_field("pitch")
-    is_shared = number(inst, "sfid") == codes.SFID_SLM
-    based = kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG) and isinstance(surface, General) and not is_shared
+    based = kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG) and isinstance(surface, General)
     return Addresses(
         form.address, operand, type_, number(inst, "immscale", 1) or 1, number(inst, "immoffset"),
         wraps=type_.size <= 4 and kind != codes.ADDRTYPE_FLAT, base=surface if based else None, strided=strided,

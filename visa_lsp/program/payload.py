@@ -88,6 +88,7 @@ class ArgumentInfo(Struct, frozen=True):
     type_name: str
     address_qualifier: str = ""
     access_qualifier: str = ""
+    type_qualifiers: str = ""
 
 
 class ExecutionEnv(Struct, frozen=True):

@@ -48,6 +48,7 @@ class Buffer:
         self.name = name
         self.private = False  # each thread has its own part, which later threads reuse
         self.undefined = False  # undefined before the kernel runs
+        self.defined: Array | None = None  # a mask of the bytes of an undefined buffer that are written nevertheless
         self.written = False  # whether a kernel has stored to it, even equal bytes; set on ``whole``
         self.access = ""  # readonly, writeonly; empty or readwrite: both allowed
         self._whole: Buffer | None = None

@@ -31,6 +31,8 @@ if 0 < sys.get_int_max_str_digits() < MAX_LINE:
     sys.set_int_max_str_digits(MAX_LINE)
 # Shapes and declarations that are kept: a text of 16,000 lines has some 420 shapes.
 MAX_SHAPES: Final = 2_048
+# Lines of shapes without a builder; their statements take 2.6 KB each, and a dump has some 400.
+_MAX_MET: Final = 640
 _MAX_NESTING: Final = 60
 _OPENING: Final = "([-~!+?"
 # Lines without expressions in the grammar; the name of a declaration, which may contain signs; strings.
@@ -48,7 +50,7 @@ _OPENS: Final = re.compile(
 _MAX_EXACT: Final = 256
 _MAX_DECLARED: Final = 200  # characters of a cached declaration
 # Characters of all cached lines with errors, enough for a short text, which is read again at every edit.
-_MAX_WRONG: Final = 50_000
+_MAX_WRONG: Final = 10_000
 # The line of a shape at which its builder is made, because making it takes as long as parsing some lines by the grammar.
 _WORTH: Final = 3
 # The prefix of the key of a singly cached line; no shape begins with this character.
@@ -163,7 +165,7 @@ class Parser:
         if shape in self._builders:
             self._keep_exact(code, statement)
             return
-        if len(self._met) >= MAX_SHAPES:
+        if len(self._met) >= _MAX_MET:
             self._met.clear()
             self._times.clear()
         self._met[shape] = code, statement

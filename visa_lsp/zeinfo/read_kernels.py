@@ -131,6 +131,7 @@ def _argument_info(item: YamlItem) -> ArgumentInfo:
         _text(item, "type_name", ""),
         _text(item, "address_qualifier", ""),
         _text(item, "access_qualifier", ""),
+        _text(item, "type_qualifiers", ""),
     )
 
 

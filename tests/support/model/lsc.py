@@ -22,7 +22,7 @@ def space_of(state: State, inst) -> tuple[Space, int]:
     """Return the space of a message, and a base that is added to its addresses."""
     operand, kind = inst.get("surface"), inst.get("addrtype")
     if inst.get("sfid") == codes.SFID_SLM:
-        return Space(state, -1), 0
+        return Space(state, -1), state.scalar(operand) if isinstance(operand, General) else 0
     if kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
         return Space(state, None), state.scalar(operand) if isinstance(operand, General) else 0
     value = operand.bits if isinstance(operand, Immediate) else state.scalar(operand) & 0xFFFFFFFF

@@ -18,6 +18,7 @@ from visa_lsp.children import temporary_folder
 from visa_lsp.diagnostics import Diagnostic, Related
 from visa_lsp.embed.compiled_lines import place_of_line
 from visa_lsp.embed.languages import Host, is_installed
+from visa_lsp.embed.statements import REQUIRED_SIZE
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, device_for, platform_named, platform_of_product
 from visa_lsp.safe_io import is_regular
 from visa_lsp.text import LineIndex, Span, encode_text, lines_of
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.zebin import Zebin
 
 _WORD: Final = re.compile(r"\w+|.")
+_NO_SUCH_SIZE: Final = re.compile(
+    r"(?:in kernel '(?P<kernel>\w+)': )?Kernel compiled with required subgroup size (?P<size>\d+)"
+)
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*[\s\S]*?\*/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +166,7 @@ def _diagnostics(source: BuildSource, made: Compiled) -> Iterator[Diagnostic]:
         rule = COMPILER_ERROR if message.is_error else COMPILER_WARNING
         notes = tuple(Related(_span(lines, index, note), note.message) for note in message.notes)
         known = place_of_line(host, message.inline) if host is not None and message.inline else None
+        known = known or _find_required_size(source.text, message)
         yield Diagnostic(rule, known or _span(lines, index, message), _words(message), notes)
     if made.failure and not any(message.is_error for message in made.messages):
         yield Diagnostic(COMPILER_ERROR, Span(0, 0), f"the compiler {made.failure}")
@@ -192,6 +198,18 @@ def _span(lines: list[str], index: LineIndex, message: BuildMessage) -> Span:
     column = min(len(before.decode("utf-8", "replace")), len(lines[at]))
     word = _WORD.match(lines[at], column)
     return Span(index.start(at) + column, index.start(at) + (word.end() if word else column))
+
+
+def _find_required_size(text: str, message: BuildMessage) -> Span | None:
+    """Return the attribute with the sub-group size that the device lacks, which the compiler reports without a place."""
+    reported = _NO_SUCH_SIZE.match(message.message)
+    if reported is None:
+        return None
+    code = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+    kernel = re.search(rf"\b{reported['kernel']}\s*\(", code)
+    attributes = [m for m in REQUIRED_SIZE.finditer(code) if m[1] == reported["size"] or not m[1].isdecimal()]
+    before = [m for m in attributes if kernel is not None and m.start() < kernel.start()][-1:]
+    return next((Span(*attribute.span()) for attribute in (*before, *attributes)), None)
 
 
 def _find_inline_line(lines: list[str], index: LineIndex, code: str) -> Span:

@@ -214,6 +214,8 @@ def fit_count(reached: int, extents: Sequence[int], depths: Sequence[int] = (1,)
     if any(reached == depth * a * b for a, b, depth in solids):
         return reached
     for short, long, depth in solids:
+        if depth > 1 and reached in {long * (long * (depth - 1) + short), long * (long * depth - 1) + short}:
+            return depth * short * long  # one stride takes the wrong side
         plane = short * long
         rows = {short, long, *((plane,) if depth > 1 else ())}
         more = reached - (depth - 1) * plane

@@ -523,7 +523,10 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
     elif (size := _triple(given.get("local_size"))) is not None:
         local = [size]
     elif told["shares"]:
-        local = [*(_LOCAL_SQUARES if is_plane else ()), *_LOCAL_SIZES, one_thread]
+        # Without a use of the ids along y a plane would only hide faults of a line, such as a barrier for a part of it.
+        has_y = bool(variables & _local_ids(kernel, info, 1))
+        sizes = [size for size in _LOCAL_SIZES if size[1] == 1 or has_y]
+        local = [*(_LOCAL_SQUARES if is_plane else ()), *sizes, one_thread]
     elif is_plane or is_volume:
         local = [_LOCAL_VOLUME if is_volume else _LOCAL_PLANE]
     groups, items = _triple(given.get("groups")), _triple(given.get("global_size"))

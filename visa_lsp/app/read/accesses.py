@@ -6,10 +6,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.model import Expr, Lanes, MemoryPlace, Transfer
+from visa_lsp.app.read.model import Calc, Expr, Lanes, MemoryPlace, Transfer
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
+from visa_lsp.isa.lane import S0, S1
 from visa_lsp.isa.message_forms import MemoryUse, SampleForm
+from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.program.message import (
     PREDECREMENT,
     ElementMessage,
@@ -100,6 +102,14 @@ def _transfer(message: ElementMessage, place: int) -> Transfer | None:
         operand = address.operand
     else:
         return None
+    scale = address.scale * address.unit
+    if address.base is not None:
+        if not isinstance(address.base, General):
+            return None
+        wide = ty.UD if memory.shared else ty.UQ
+        scaled = Calc(S0 * S1, (operand, Immediate(ty.UD, scale)), wide) if scale != 1 else operand
+        operand = Calc(S0 + S1, (replace(address.base, region=SCALAR_REGION), scaled), wide)
+        scale = 1
     by_surface = message.memory.kind is MemoryKind.VARIABLE
     if address.unit != 1 and address.wraps:
         return None
@@ -109,7 +119,7 @@ def _transfer(message: ElementMessage, place: int) -> Transfer | None:
     if address.has_offset:
         offset = Immediate(ty.D, address.offset)
     return Transfer(
-        message.use is MemoryUse.WRITE, memory, operand, address.scale * address.unit, offset, wraps, message.data,
+        message.use is MemoryUse.WRITE, memory, operand, scale, offset, wraps, message.data,
         message.size, message.cell, message.elements, message.single, bool(message.first), message.control,
         message.guard, (place,),
     )  # fmt: skip
@@ -123,9 +133,7 @@ def _memory(message: ElementMessage) -> MemoryPlace | None:
         case MemoryKind.VARIABLE:
             return MemoryPlace(variable=memory.number)
         case MemoryKind.FLAT:
-            return MemoryPlace(
-                model=codes.ADDRTYPE.get(memory.model, codes.ADDRTYPE_FLAT), operand=message.address.base
-            )
+            return MemoryPlace(model=codes.ADDRTYPE.get(memory.model, codes.ADDRTYPE_FLAT))
         case MemoryKind.BINDING | MemoryKind.STATE:
             return MemoryPlace(model=codes.ADDRTYPE[memory.model], operand=memory.operand)
         case MemoryKind.POINTER:

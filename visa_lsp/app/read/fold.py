@@ -39,7 +39,7 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lane import S0, effect_of
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
 from visa_lsp.isa.predefined import FIRST_SURFACE
-from visa_lsp.program.model import Combine, General, Immediate, Inst, Kernel, PredicateOperand, State, Value
+from visa_lsp.program.model import Combine, General, Immediate, Inst, Kernel, PredicateOperand, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -292,18 +292,22 @@ class _Folder:
     # ---- surfaces
 
     def _name_surfaces(self, run: list[_Item], last: int) -> None:
-        """Replace surface variables that hold a constant by the surface; remove their assignment if nothing else reads it."""
+        """Replace surface and sampler variables by what they hold; remove their assignments if nothing else reads them."""
         states: dict[int, Inst] = {}  # key of a surface or sampler variable -> the instruction that sets it
         for item in run:
             statement = item.statement
+            for key, inst in list(states.items()):
+                if _meet(self._read_by(inst), item.writes):
+                    del states[key]
             if isinstance(statement, NamedCall) and isinstance(dst := statement.inst.get("dst"), State):
                 states.pop(_state_key(dst), None)
-                if not dst.offset and self._is_steady(statement.inst.get("src0")):
+                if not dst.offset and isinstance(statement.inst.get("src0"), General | Immediate):
                     states[_state_key(dst)] = statement.inst
             elif isinstance(statement, Transfer) and statement.image is not None:
                 keys = sorted(key for key in item.reads if key in states)
                 item.statement = replace(statement, states=tuple([states[key] for key in keys]))
                 for key in keys:
+                    item.reads = _union(item.reads, self._read_by(states[key]))
                     item.reads.pop(key)
             elif isinstance(statement, Transfer) and statement.memory.variable >= FIRST_SURFACE:
                 key = variable_key(Space.SURFACE, statement.memory.variable)
@@ -313,18 +317,19 @@ class _Folder:
                     item.reads.pop(key, None)
         for at in range(len(run) - 1, -1, -1):
             statement = run[at].statement
-            if not isinstance(statement, NamedCall) or not isinstance(dst := statement.inst.get("dst"), State):
-                continue
-            is_dead = self._is_dead(run, at, last, _state_key(dst), 1 << dst.offset)
-            if self._is_steady(statement.inst.get("src0")) and is_dead:
+            if (
+                isinstance(statement, NamedCall)
+                and isinstance(dst := statement.inst.get("dst"), State)
+                and isinstance(statement.inst.get("src0"), General | Immediate)
+                and self._is_dead(run, at, last, _state_key(dst), 1 << dst.offset)
+            ):
                 del run[at]
 
-    def _is_steady(self, value: Value) -> bool:
-        """Return whether a value is a constant, or of a launch in a variable that no instruction writes."""
-        if not isinstance(value, General):
-            return isinstance(value, Immediate)
-        here = self.effects.storage.general.get(value.var)
-        return here is not None and variable_key(Space.GENERAL, here.root) not in self.written
+    def _read_by(self, inst: Inst) -> Bits:
+        """Return the bits of the variable that a surface or sampler variable is set to."""
+        value = inst.get("src0")
+        found = self.effects.place_bytes(value, 1) if isinstance(value, General) else None
+        return {} if found is None else {found[0]: mask_of(found[1], found[2])}
 
     # ---- values
 

@@ -53,10 +53,11 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, S1, Effect, Lane, effect_of
-from visa_lsp.isa.message_forms import TexelForm
+from visa_lsp.isa.message_forms import MemoryUse, TexelForm
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import DataType, ExecControl
+from visa_lsp.program.message import BlockMessage, MemoryKind, understood_message_of
 from visa_lsp.program.model import (
     Address,
     AddressOf,
@@ -132,6 +133,7 @@ class CodePrinter:
         )
         self._local_array = self._find_local_array()
         self._state_variables: set[str] = set()
+        self._pending: set[tuple[str, bool]] = set()  # memory that lanes have read or written since they last met
 
     def _find_local_array(self) -> PointerArgument | None:
         """Return a name for shared local memory whose accesses all have elements of one size; None for others."""
@@ -238,8 +240,11 @@ class CodePrinter:
             floats = [one.name for one in self.names.parameters if re.match(r"(?:float|half|double)\d* ", one.text)]
             pointers = [re.fullmatch(r"(?:\w+ )?(\w+) \*(\w+)", one.text) for one in self.names.parameters]
             elements = {hit[2]: hit[1] for hit in pointers if hit is not None}
+            scalars = {
+                hit[2]: hit[1] for one in self.names.parameters if (hit := re.fullmatch(r"(\w+) (\w+)", one.text))
+            }
             crossing = {name: one.type for name, one in self.cells.declarations.items() if one.is_shared}
-            tidier = Tidier(main, known, kinds, vectors, types, frozenset(floats), elements, crossing)
+            tidier = Tidier(main, known, kinds, vectors, types, frozenset(floats), elements, crossing, scalars)
             tidier.run()
             known |= tidier.types
             _note_names(main, known.keys())
@@ -292,7 +297,12 @@ class CodePrinter:
     def _code(self, code: Sequence[Statement]) -> list[Node]:
         out: list[Node] = []
         for statement in code:
+            if self._crosses(statement):
+                out.append(Node("sync_lanes();"))
+            before = set(self._pending)
             out += [node for node in self._statement(statement) if node.text]
+            if isinstance(statement, If | Repeat):
+                self._pending |= before
             if isinstance(statement, Both):
                 for part in statement.parts:
                     self.alignment.note(part)
@@ -301,6 +311,31 @@ class CodePrinter:
             elif isinstance(statement, If | Repeat | JumpLabel | Invoke):
                 self.alignment.leave({})
         return out
+
+    def _crosses(self, statement: Statement) -> bool:
+        """Return whether lanes must meet before a statement, since one may read in memory what another writes."""
+        if isinstance(statement, NamedCall) and effect_of(statement.inst.row.meaning).startswith("barrier"):
+            self._pending.clear()
+        access = statement.parts[0] if isinstance(statement, Both) else statement
+        if not isinstance(access, Transfer) or access.image is not None or access.update:
+            return False
+        pointer = self._pointer_of(access)
+        name = "*" if self._has_tags else pointer.name if pointer is not None else ""
+        if not name or not (access.write or self._has_tags or self._is_uniform(access)):
+            return False
+        crosses = (name, not access.write) in self._pending
+        if crosses:
+            self._pending.clear()
+        self._pending.add((name, access.write))
+        return crosses
+
+    def _is_uniform(self, access: Transfer) -> bool:
+        """Return whether all lanes access one place."""
+        control = access_control(access)
+        return control.exec_size > 1 and all(
+            isinstance(term, Immediate) or ((span := self.cells.span(term, control)) is not None and span.lanes is None)
+            for term, _ in _terms(access.address, 1)
+        )
 
     def _statement(self, statement: Statement) -> list[Node]:
         if id(statement) in self.cells.dropped:
@@ -391,7 +426,8 @@ class CodePrinter:
             if loop.last is None
             else Line(f"}} while ({self.printer.condition(loop.last).text});", loop.last_places)
         )
-        return Node(head, places, inner=body, tail=tail, is_loop=True)
+        repeats = loop.last is None or not _never(loop.last)
+        return Node(head, places, inner=body, tail=tail, is_loop=repeats)
 
     # ---- lanes
 
@@ -782,6 +818,9 @@ class CodePrinter:
         else:
             known = self._pointer(value)
             handle = self.printer.exact(value, UNIFORM).text if value is not None else "0"
+            whole = self.cells.declarations.get(handle)
+            if whole is not None and whole.count:
+                handle = f"(ulong)(uint){handle}[1] << 32 | (uint){handle}[0]"
         return known.name if known is not None else f"{'sampler' if sampler else 'image'}_at({handle})"
 
     def _into(self, source: Expr, kind: DataType, size: int, control: ExecControl) -> str:
@@ -920,9 +959,7 @@ class CodePrinter:
                 f"{address.within(SUM)} {'+' if number > 0 else '-'} {abs(number)}", SUM, address.promoted
             )
         if flat:
-            base = printer.exact(memory.operand, UNIFORM).within(8) if isinstance(memory.operand, General) else ""
-            text = f"{base} + {address.within(SUM)}" if base else address.text
-            return text if wide.size == ty.Q.size else f"(ulong)({text})"
+            return address.text if wide.size == ty.Q.size else f"(ulong)({address.text})"
         if address.text == "0":
             return self._base(memory)
         wraps = not memory.shared and address.rank <= SUM and address.promoted is ty.D
@@ -965,6 +1002,9 @@ class CodePrinter:
     def _call(self, inst: Inst, places: tuple[int, ...]) -> list[Node]:
         if not is_expressed(inst):
             return [Node(f"asm_visa({_quote(self._visa(inst))});", places)]
+        block = understood_message_of(inst)
+        if isinstance(block, BlockMessage) and (found := self._block(inst, block, places)) is not None:
+            return [found]
         control = next((v for v in (inst.get("exec"), inst.get("n")) if isinstance(v, ExecControl)), None)
         prefix = self._prefix(control, guard_of(inst)) if control is not None else ""
         control = control or UNIFORM
@@ -1030,6 +1070,28 @@ class CodePrinter:
             call = f"{_identifier(inst.row.mnemonic + _words(inst))}({', '.join([*results[1:], *args])})"
         left = f"{results[0]} = " if results else ""
         return [Node(f"{prefix}{left}{call};", places)]
+
+    def _block(self, inst: Inst, block: BlockMessage, places: tuple[int, ...]) -> Node | None:
+        """Return the call for a rectangle of an image; None for a message of another form."""
+        if block.is_matrix or block.blocks != 1 or block.transposed or block.interleaved or block.memory.index:
+            return None
+        corner = [self.printer.exact(inst.get(name), UNIFORM) for name in block.corner]
+        x, y = (
+            f"{one.within(SUM)} + {moved}" if moved else one.text
+            for one, moved in zip(corner, block.offset, strict=True)
+        )
+        (image,) = (
+            [self._state_variable(block.memory.number, sampler=False)]
+            if block.memory.kind is MemoryKind.VARIABLE
+            else [self._state(block.memory.operand, sampler=False)]
+        )
+        data, shape = self.printer.raw(block.data), f"{x}, {y}, {block.width}, {block.height}, {block.size}"
+        data = f"(uchar *){data}" if " + " in data else data
+        prefix = self._prefix(UNIFORM, block.guard, once=True)
+        if block.use is MemoryUse.WRITE:
+            return Node(f"{prefix}write_block_2d({image}, {shape}, {data});", places)
+        edge = "_clamped" if block.edge else ""
+        return Node(f"{prefix}read_block_2d{edge}({data}, {image}, {shape});", places)
 
     def _operand(self, inst: Inst, name: str, shape: Shape, role: Role, control: ExecControl) -> str | None:
         value = inst.get(name)
@@ -1255,6 +1317,10 @@ def _words(inst: Inst) -> str:
 
 def _label_name(label: int) -> str:
     return f"L{label}" if label >= 0 else f"next_round_{~label}"
+
+
+def _never(condition: BranchTest) -> bool:
+    return condition.predicate is None and condition.index is None and condition.negated
 
 
 def _always(condition: BranchTest) -> bool:

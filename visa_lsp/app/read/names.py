@@ -188,6 +188,10 @@ _RESERVED: Final = frozenset(
 )
 
 
+_SCRATCH_STATE: Final = 20  # the byte of r0 where the number of the thread's scratch space stands, times 16
+_PROPERTIES: Final = ("image_", "flat_image_", "sampler_", "buffer_size")  # of an argument, beside its value
+
+
 class _LaunchNames:
     """The values that a launch puts into registers, by their places in the payload."""
 
@@ -221,6 +225,7 @@ class _LaunchNames:
             self.inputs[_R0] = 0
             for axis, at in enumerate(_GROUP_IDS):
                 self.bound[_R0, 4 * at, 4] = Bound(f"group_id({axis})", ty.UD)
+            self.bound[_R0, _SCRATCH_STATE, 4] = Bound("scratch_state", ty.UD)
         if info is not None:
             width = simd or info.env.simd_size
             layout = LaunchLayout.of(info, Geometry(width, platform.grf_bytes, (1, 1, 1), (1, 1, 1)), platform)
@@ -257,10 +262,13 @@ class _LaunchNames:
             if not one.size:
                 continue
             first = layout.cross(one.offset)
-            if one.arg_index >= 0 and one.arg_type != "buffer_offset":
+            if one.arg_index >= 0 and one.arg_type != "buffer_offset" and not one.arg_type.startswith(_PROPERTIES):
                 self.addresses.setdefault(one.arg_index, []).append((one.source_offset, first, one.size))
             elif one.arg_index < 0:
-                self.values[one.arg_type] = first, one.size
+                self.values[one.arg_type + (str(one.sampler_index) if one.arg_type == "inline_sampler" else "")] = (
+                    first,
+                    one.size,
+                )
             for root, start in self.inputs.items():
                 byte = first - start
                 inside = 0 <= byte < self.storage.room.get(root, 0)
@@ -271,7 +279,7 @@ class _LaunchNames:
         assert self.info is not None
         if one.arg_index < 0:
             if one.size in _TRIPLES:
-                word = f"{one.arg_type}"
+                word = one.arg_type + (f"({one.sampler_index})" if one.arg_type == "inline_sampler" else "")
                 for axis in range(one.size // 4 if one.size != ty.UQ.size else 0):
                     text = f"{word}({axis})" if one.size == _TRIPLES[2] else word
                     self.bound[root, byte + 4 * axis, 4] = Bound(text, ty.UD)
@@ -282,6 +290,9 @@ class _LaunchNames:
         if one.arg_type == "buffer_offset":
             self.bound[root, byte, 4] = Bound("0", ty.UD, high=0)  # the pointer includes it
             self.offsets.add(root)
+            return
+        if one.arg_type.startswith(_PROPERTIES):
+            self.bound[root, byte, one.size] = Bound(f"{one.arg_type}({name})", _UNSIGNED.get(one.size, ty.UD))
             return
         match one.kind:
             case "value":

@@ -51,7 +51,8 @@ uint thread_value(const char *name);               /* a register that the machin
 ulong symbol(const char *name);                    /* the address of data or a function of the program */
 uchar *bti(uint number);                           /* a surface by its place in the binding table */
 uchar *surface_at(ulong handle);                   /* a surface by its handle */
-#define ss(handle) surface_at(handle)
+#define scratch_state (*(const uint *)(payload + 20)) /* 16 times the handle of scratch */
+#define ss(handle) ({ ulong h_ = (handle); h_ == scratch_state >> 4 ? scratch : surface_at(h_); })
 #define bss(handle) surface_at(handle)
 #define surf(handle) surface_at(handle)
 /* A texel of an image, read or written at whole coordinates; the messages of the sampler have their names in vISA. */
@@ -64,6 +65,20 @@ TEXELS(float) TEXELS(int) TEXELS(uint)
     int4 name##_int(const void *image, ...); \
     uint4 name##_uint(const void *image, ...);
 /* @samples */
+/* A rectangle of elements of an image, for all lanes together: x and the width in bytes; a row takes a power of two bytes of registers.
+   Outside are zeros, or (clamped) the bytes at the edge. */
+void read_block_2d(void *to, const void *image, int x, int y, int width, int height, int size);
+void read_block_2d_clamped(void *to, const void *image, int x, int y, int width, int height, int size);
+void write_block_2d(void *image, int x, int y, int width, int height, int size, const void *from);
+/* What a launch tells of an image, a sampler or a buffer. */
+#define PROPERTIES(name) \
+    uint image_##name(const void *image); \
+    uint flat_image_##name(const void *image);
+PROPERTIES(width) PROPERTIES(height) PROPERTIES(depth) PROPERTIES(pitch) PROPERTIES(array_size) PROPERTIES(channel_order)
+PROPERTIES(channel_data_type) PROPERTIES(srgb_channel_order) PROPERTIES(num_samples) PROPERTIES(num_mip_levels)
+ulong flat_image_baseoffset(const void *image);
+ulong buffer_size(const void *buffer);
+uint sampler_snap_wa(sampler_t), sampler_address(sampler_t), sampler_normalized(sampler_t);
 #define image_at(handle) ((void *)(ulong)(handle)) /* an image by its handle or its place in the binding table */
 #define sampler_at(handle) ((void *)(ulong)(handle))
 #define handle_of(image) ((ulong)(image))
@@ -78,7 +93,7 @@ uchar *surface_of(const char *name);               /* a surface variable that th
 #define private_base_stateless launch_address("private_base_stateless")
 #define const_base launch_address("const_base")
 #define global_base launch_address("global_base")
-#define inline_sampler launch_address("inline_sampler")
+#define inline_sampler(index) launch_address("inline_sampler" #index)
 #define printf_buffer launch_address("printf_buffer")
 #define global_id(axis) (enqueued_local_size(axis) * group_id(axis) + local_id(axis) + global_id_offset(axis))
 #define slm_offset(pointer) ((uint)((uchar *)(pointer) - slm))
@@ -106,6 +121,34 @@ uint lanes_where(bool condition, int line);        /* the lanes for which a cond
 #define any(condition) (lanes_where(condition, __LINE__) != 0)
 #define all(condition) (lanes_where(!(condition), __LINE__) == 0)
 #define ballot(condition) lanes_where(condition, __LINE__)
+
+/* Values of all active lanes, combined: lane n with lane n + 16, then n with n + 8, and so on; the others count as the neutral value. */
+#define SUB_GROUP(v, neutral, ...) ({ \
+    typedef __typeof__(v) T_; \
+    static _Thread_local T_ all_[32]; \
+    each_lane(0, 31) all_[lane] = (neutral); \
+    all_[lane] = (v); \
+    __VA_ARGS__ \
+    T_ copy_ = all_[0]; \
+    sync_lanes(); \
+    copy_; })
+#define COMBINE(v, neutral, form) SUB_GROUP(v, neutral, for (int n_ = 16; n_; n_ /= 2) \
+    each_lane(0, n_ - 1) { T_ a_ = all_[lane], b_ = all_[lane + n_]; all_[lane] = (form); })
+#define sub_group_reduce_add(v) COMBINE(v, 0, a_ + b_)
+#define sub_group_reduce_and(v) COMBINE(v, -1, a_ & b_)
+#define sub_group_reduce_or(v) COMBINE(v, 0, a_ | b_)
+#define sub_group_reduce_xor(v) COMBINE(v, 0, a_ ^ b_)
+#define sub_group_reduce_min(v) COMBINE(v, _Generic(v, float: INFINITY, int: INT32_MAX, uint: UINT32_MAX), a_ < b_ || b_ != b_ ? a_ : b_)
+#define sub_group_reduce_max(v) COMBINE(v, _Generic(v, float: -INFINITY, int: INT32_MIN, uint: 0), a_ > b_ || b_ != b_ ? a_ : b_)
+#define SCAN(v, start) ({ \
+    typedef __typeof__(v) S_; \
+    static _Thread_local S_ below_[32]; \
+    (void)SUB_GROUP(v, 0, once { S_ sum_ = 0; for (int k = 0; k < 32; k++) below_[k] = start, sum_ += all_[k]; }); \
+    S_ own_ = below_[lane]; \
+    sync_lanes(); \
+    own_; })
+#define sub_group_scan_exclusive_add(v) SCAN(v, sum_)
+#define sub_group_scan_inclusive_add(v) SCAN(v, sum_ + all_[k])
 
 /* ---- conversions */
 
@@ -294,6 +337,10 @@ static inline float scaled_divide(float a, float b) {
     float scale = exponent >= 0x64000000 ? 0x1p-32f : exponent == 0 ? 0x1p32f : 1.0f;
     return recip(b * scale) * a * scale;
 }
+static inline float scaled_divide_or_one(float a, float b) {
+    uint bits = as_uint(b);
+    return a == b && (bits & 0x7f800000) != 0 && (bits & 0x7fffff) != 0 ? 1.0f : scaled_divide(a, b);
+}
 #define average(a, b) (((a) + (b)) / 2)
 /* a * b + c, rounded once */
 static inline double fma_double(double a, double b, double c) { return (fma)(a, b, c); }
@@ -304,6 +351,13 @@ static inline half fma_half(half a, half b, half c) {
     return (half)s;
 }
 #define fma(a, b, c) PICK(fma, (a) + (b) + (c))(a, b, c)
+/* The exponential in the steps of Intel's compiler. */
+#define exp(x) exp_float(x)
+static inline float exp_float(float x) {
+    float n = trunc(x * 1.442695f);
+    float v = x < -105.0f ? 0.0f : exp2(n) * exp2(fma(n, -1.4286068e-06f, fma(n, -0.69314575f, x)) * 1.442695f);
+    return x > 105.0f ? INFINITY : v;
+}
 #define lrp(a, b, c) ({ double a_ = (a), b_ = (b), c_ = (c); (__typeof__((a) + (b) + (c)))(a_ * b_ + (1.0 - a_) * c_); })
 
 /* The rounding mode is in bits 4 and 5. */

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -41,7 +42,7 @@ from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.types import ExecControl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.program.model import Inst, Kernel
 
@@ -150,7 +151,7 @@ def _routine(graph: Graph, blocks: Sequence[_BlockCode], entry: int) -> Routine:
     found = _Structurer(blocks, entry, sorted(inside), ahead, graph.order)
     if found.reducible:
         with suppress(RecursionError):  # hundreds of nested conditions are as hard to read as jumps
-            return Routine(entry, label, found.code())
+            return Routine(entry, label, _enclose_jumps(found.code()))
     return Routine(entry, label, tuple(_flat(blocks, sorted(inside), entry)), structured=False)
 
 
@@ -250,6 +251,8 @@ class _Structurer:
         for found in (*self.behind.values(), *self.children.values()):
             found.sort(key=lambda block: self.rank[block])
         self.weights = self._weigh()
+        for found in self.children.values():
+            self._copy_between(found)
         for head, found in self.behind.items():
             members = self.loops[head]
             exits = {target for block in members for target in self.ahead[block] if target not in members}
@@ -261,6 +264,18 @@ class _Structurer:
                     and self.weights[block] <= _MAX_COPIED
                 ):
                     found.remove(block)
+
+    def _copy_between(self, found: list[int]) -> None:
+        """Let a short block be written at its jumps, if a loop leads to it and to the block that follows it."""
+        for one, following in reversed(list(pairwise(found))):
+            leaves = any({one, following} <= self._exits(members) for members in self.loops.values())
+            if leaves and self.weights[one] <= _MAX_COPIED:
+                found.remove(one)
+
+    def _exits(self, members: set[int]) -> set[int]:
+        """Return the blocks outside of a loop that its jumps lead to, by blocks without a choice too."""
+        found = {target for block in members for target in self.ahead[block] if target not in members}
+        return set(closure(found, lambda block: self.ahead[block] if len(self.ahead[block]) == 1 else []))
 
     def _weigh(self) -> dict[int, int]:
         """Return the number of statements of each block and the blocks that it dominates; many for those with loops."""
@@ -406,17 +421,75 @@ def _inside(code: Iterable[Statement]) -> Iterator[Statement]:
             yield from _inside(statement.otherwise)
 
 
+def _enclose_jumps(code: Code) -> Code:
+    """Write jumps to a label of their list as exits from a loop of one round, where no other loop is between."""
+    code = _map_lists(code, _enclose_jumps)
+    for at, statement in enumerate(code):
+        if not isinstance(statement, JumpLabel):
+            continue
+        jump = [number for number in range(at) if statement.label in _jumps(code[number : number + 1])]
+        if not jump:
+            continue
+        part, before = code[jump[0] : at], _jumps(code[: jump[0]])
+        loose = list(_inside(part))
+        own = [s for s in loose if isinstance(s, Goto) and s.label == statement.label]
+        if (
+            len(own) == _jumps(part).count(statement.label)
+            and not any(isinstance(s, Break | Continue) for s in loose)
+            and not any(isinstance(s, JumpLabel) and s.label in before for s in loose)
+        ):
+            once = Repeat(
+                _break_at(part, statement.label),
+                last=BranchTest(None, _WHOLE, negated=True),
+                last_places=own[-1].places,
+            )
+            return _enclose_jumps((*code[: jump[0]], once, *code[at + 1 :]))
+    return code
+
+
+def _jumps(code: Code) -> list[int]:
+    """Return the labels of all jumps in a list, those in loops too."""
+    found: list[int] = []
+    for statement in code:
+        match statement:
+            case Goto(label):
+                found.append(label)
+            case If():
+                found += _jumps(statement.then) + _jumps(statement.otherwise)
+            case Repeat():
+                found += _jumps(statement.body)
+    return found
+
+
+def _break_at(code: Code, label: int) -> Code:
+    """Replace the jumps to a label by exits from the loop around the list."""
+    return tuple(
+        [
+            Break(s.places)
+            if isinstance(s, Goto) and s.label == label
+            else replace(s, then=_break_at(s.then, label), otherwise=_break_at(s.otherwise, label))
+            if isinstance(s, If)
+            else s
+            for s in code
+        ]
+    )
+
+
+def _map_lists(code: Code, change: Callable[[Code], Code]) -> Code:
+    """Change the lists inside of statements."""
+    return tuple(
+        [
+            replace(s, then=change(s.then), otherwise=change(s.otherwise))
+            if isinstance(s, If)
+            else replace(s, body=change(s.body))
+            if isinstance(s, Repeat)
+            else s
+            for s in code
+        ]
+    )
+
+
 def _drop_labels(code: Code, used: set[int]) -> Code:
     """Drop the labels that no ``goto`` names."""
-    return tuple([_with_labels(s, used) for s in code if not isinstance(s, JumpLabel) or s.label in used])
-
-
-def _with_labels(statement: Statement, used: set[int]) -> Statement:
-    match statement:
-        case If():
-            return replace(
-                statement, then=_drop_labels(statement.then, used), otherwise=_drop_labels(statement.otherwise, used)
-            )
-        case Repeat():
-            return replace(statement, body=_drop_labels(statement.body, used))
-    return statement
+    kept = tuple([s for s in code if not isinstance(s, JumpLabel) or s.label in used])
+    return _map_lists(kept, lambda inner: _drop_labels(inner, used))

@@ -23,14 +23,17 @@ from visa_lsp.app.read.element_indexes import (
     closes,
     divide_index,
     divided,
+    find_close,
     of_lane,
     short_index,
     split_shift,
     terms_of,
     without_divisor,
 )
-from visa_lsp.app.read.expressions import CHOICE, RELATION, SUM, UNARY, Text, negate
+from visa_lsp.app.read.expressions import CHOICE, RELATION, SUM, UNARY, Text, negate, text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
+from visa_lsp.app.read.quotients import HIGH_HALF, find_divisor, with_quotients
+from visa_lsp.app.read.sub_groups import find_fold
 from visa_lsp.isa import types as ty
 
 _MAX_VALUE: Final = 70  # characters of a value that moves
@@ -50,22 +53,35 @@ _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
 _ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
 _COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
 _AT_LEAST: Final = re.compile(r"if \((\w+) >= (\d+)\) \{")
-_PREFIX_STEPS: Final = (
-    "each_lane(0, 7) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
-    "each_lane(0, 3) V[4 * lane + 2] += V[4 * lane + 1];",
-    "each_lane(0, 3) V[4 * lane + 3] += V[4 * lane + 1];",
-    "each_lane(0, 3) V[lane + 4] = V[3] + V[lane + 4];",
-    "each_lane(0, 3) V[lane + 12] = V[11] + V[lane + 12];",
-    "each_lane(0, 7) V[lane + 8] = V[7] + V[lane + 8];",
-)
+_PREFIX_STEPS: Final = {
+    16: (
+        "each_lane(0, 7) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
+        "each_lane(0, 3) V[4 * lane + 2] += V[4 * lane + 1];",
+        "each_lane(0, 3) V[4 * lane + 3] += V[4 * lane + 1];",
+        "each_lane(0, 3) V[lane + 4] = V[3] + V[lane + 4];",
+        "each_lane(0, 3) V[lane + 12] = V[11] + V[lane + 12];",
+        "each_lane(0, 7) V[lane + 8] = V[7] + V[lane + 8];",
+    ),
+    32: (
+        "each_lane(0, 15) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
+        "each_lane(0, 7) V[4 * lane + 2] += V[4 * lane + 1];",
+        "each_lane(0, 7) V[4 * lane + 3] += V[4 * lane + 1];",
+        *(f"each_lane(0, 3) V[lane + {at}] = V[{at - 1}] + V[lane + {at}];" for at in (4, 12, 20, 28)),
+        *(f"each_lane(0, 7) V[lane + {at}] = V[{at - 1}] + V[lane + {at}];" for at in (8, 24)),
+        "each_lane(0, 15) V[lane + 16] = V[15] + V[lane + 16];",
+    ),
+}
 _CAST_CHAIN: Final = re.compile(r"\((u?char|u?short)\)\(u?(?:int|long)\)\(\1\)")
 _VECTOR_LOAD: Final = re.compile(r"memcpy\((\w+), &\(\((\w+) \*\)(\w+)\)\[(.+) \* (\d+)\], (\d+)\);")
 _VECTOR_STORE: Final = re.compile(r"\(\((\w+?)(\d+) \*\)(\w+)\)\[(.+)\] = (\w+);")
-_HANDLE: Final = re.compile(r"\b(?:image|sampler)_at\((?:\(uint\))?handle_of\((\w+)\)\)")
+_HANDLE: Final = re.compile(r"\b(image|sampler)_at\(")
+_HANDLES: Final = r"handle_of\((?P<image>\w+)\)|inline_sampler\(\d\)"
+_LOW_DWORD: Final = re.compile(r"\((u?int)\)as_u?long\((\w+)\)")
 _MIN_COPIES: Final = 3
 _MIN_HALVING: Final = 3  # lines of a loop: the half, the test, the assignment
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
+_COMPOUND: Final = re.compile(r"^(\w+\[.+\]) = \1 ([-+*&|^]) ([\w.]+(?:\[[^\[\]]*\])?);")
 _EXPONENT: Final = re.compile(r"(\w+) = as_u?int\(([\w.]+)\) & 0x7f800000;")
 _SCALE: Final = re.compile(
     r"(\w+) = \((\w+) >= 0x64000000\) \? 2\.3283064e-10f : \(\((?:\2) == 0\) \? 4\.2949673e\+09f : 1\.0f\);"
@@ -73,7 +89,8 @@ _SCALE: Final = re.compile(
 _SCALE_ROUNDS: Final = 4  # each may make the terms of another sum offsets that are only divided
 _SETS: Final = re.compile(r"\b(\w+)(?:\.\w+|\[[^\]]*\])?(?: [-+*/&|^]?= | <<= | >>= |\+\+|--)")
 _PLAIN: Final = re.compile(
-    r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)"
+    r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)|"
+    rf"\(?(?:\(\w+\)\(?)*(?:{_HANDLES})(?: >> 32)?\)?(?: \| 1)?\)?|-?[\d.]+(?:e[-+]\d+)?f"
 )
 
 
@@ -115,6 +132,50 @@ def walk(code: list[Node]) -> Iterator[Node]:
             yield from walk(node.inner)
 
 
+_OPERAND: Final = r"[-~]?(?:\(\w+\))?(?:\w[\w.]*(?:\[[^\[\]]*\])?|\([^()]*\))"
+_FLAG: Final = r"\([^()]* (?:==|!=|<=|>=|<|>) [^()]*\)|\w+"
+_SELECTS: Final = tuple(
+    re.compile(rf"(^|\(|= |, |: ){form}(?=[;),]|$)")
+    for form in (
+        rf"\(-(?P<flag>{_FLAG}) & (?P<yes>{_OPERAND})\) \| \((?P<no>{_OPERAND}) & ~-(?P=flag)\)",
+        rf"(?P<yes>{_OPERAND}) & -(?P<flag>{_FLAG})(?P<no>)",
+        rf"-(?P<flag>{_FLAG}) & (?P<yes>{_OPERAND})(?P<no>)",
+    )
+)
+
+
+def simple_halves(text: str) -> str:
+    """Drop a conversion of a half to an integer and back."""
+    head = "as_half((ushort)(uint)as_ushort("
+    start = text.find(head)
+    while start >= 0:
+        inner = text[start + len(head) - 1 :]
+        end = find_close(inner)
+        plain = inner[1:end]
+        if inner[end + 1 : end + 2] == ")" and not plain.startswith("float_to_bf("):
+            is_call = "(" in plain and plain.split("(")[0].isidentifier() and closes(plain[plain.index("(") :])
+            text = f"{text[:start]}{plain if is_call or ' ' not in plain else f'({plain})'}{inner[end + 2 :]}"
+        start = text.find(head, start + 1)
+    return text
+
+
+def simple_handles(text: str) -> str:
+    """Write arguments in place of their handles; the lowest bit of a handle of a sampler is a tag."""
+    hit = _HANDLE.search(text)
+    while hit is not None:
+        end = hit.end() - 1 + find_close(text[hit.end() - 1 :])
+        inner = text[hit.end() : end]
+        found = re.search(_HANDLES, inner)
+        if found is not None:
+            rest = re.sub(r"\((?:u?int|u?long)\)|[ ()]", "", inner.replace(found[0], "H"))
+            if rest in ("H", "H|1", "H>>32<<32|H|1"):
+                new = found["image"] or f"{hit[1]}_at({found[0]})"
+                text = text[: hit.start()] + new + text[end + 1 :]
+                end = hit.start() + len(new) - 1
+        hit = _HANDLE.search(text, end)
+    return text
+
+
 class Tidier:
     """Shortens the lines of one body."""
 
@@ -128,10 +189,11 @@ class Tidier:
         floats: frozenset[str],  # arguments that are, or have, floats
         pointers: Mapping[str, str],  # arguments with the types of their elements
         array_types: Mapping[str, str],  # of the arrays that the lanes of a thread share
+        scalars: Mapping[str, str],  # arguments with their types
     ) -> None:
         self.code, self.types, self.kinds = code, dict(types), dict(kinds)
         self.vectors, self.arrays, self.floats, self.pointers = vectors, arrays, floats, pointers
-        self.array_types = array_types
+        self.array_types, self.scalars = array_types, scalars
         self.counts: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         self.is_scaled = False
@@ -139,6 +201,7 @@ class Tidier:
 
     def run(self) -> None:
         """Change the lines in place."""
+        self._change(partial(_LOW_DWORD.sub, self._low_dword))
         self._split()
         self._split_arrays()
         self._count_words()
@@ -160,19 +223,35 @@ class Tidier:
         self._inline(self.code)
         self._prefix_sums()
         self._count_words()
+        self._sub_groups()
+        self._atomics()
+        self._halves(self.code)
+        self._count_words()
         self._test_first(self.code)
         self._halvings(self.code)
         self._join(self.code)
+        self._leave_early(self.code)
+        self._count_words()
+        self._quotients()
+        self._change(lambda text: with_quotients(text, self._type_name))
         self._choose(self.code)
         self._count_words()
         self._inline(self.code)
+        self._exponentials()
         self._divisions()
+        self._count_words()
+        self._inline(self.code)
         self._loops(self.code)
         self._vectors()
         self._signs()
         self._hex_numbers()
+        self._change(lambda text: with_quotients(text, self._type_name))
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
-        self._change(partial(_HANDLE.sub, r"\1"))
+        self._change(partial(_COMPOUND.sub, r"\1 \2= \3;"))
+        self._change(simple_halves)
+        self._change(self._select)
+        self._change(simple_handles)
+        self._change(partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
 
     def _count_words(self) -> None:
         self.counts.clear()
@@ -184,6 +263,17 @@ class Tidier:
 
     def _change(self, change: Callable[[str], str]) -> None:
         self._change_in(self.code, change)
+
+    def _low_dword(self, hit: re.Match[str]) -> str:
+        """Return the lower half of a pair of dwords that is read as one integer."""
+        kind = self.vectors.get(hit[2])
+        return (
+            hit[0]
+            if kind not in ("int2", "uint2")
+            else f"{hit[2]}.x"
+            if kind == f"{hit[1]}2"
+            else f"({hit[1]}){hit[2]}.x"
+        )
 
     # ---- vectors
 
@@ -249,16 +339,16 @@ class Tidier:
                 text = self._as_declared(value, name) if hit is not None else None
                 if hit is None or text is None:
                     continue
-                source = hit["name"] or hit["low"] or hit["high"]
+                source = hit["name"] or hit["low"] or hit["high"] or hit["image"] or ""
                 before = {one.assigns for one in code[: at - 1]}
                 steady = sets[source] == 0 or (sets[source] == 1 and (source in top or source in before))
                 uses = _count_of(rf"\b{re.escape(name)}\b", code[at:])
-                if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY):
+                if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY and hit["name"]):
                     continue
                 for one in walk(code[at:]):
                     if name in one.names:
                         one.names = one.names - {name} | ({source} & self.types.keys())
-                change = partial(re.compile(rf"\b{re.escape(name)}\b").sub, text.text)
+                change = partial(re.compile(rf"\b{re.escape(name)}\b").sub, text.within(UNARY))
                 self._change_in(code[at:], change)
                 at -= 1
                 del code[at]
@@ -610,6 +700,25 @@ class Tidier:
                 node.text, node.inner = text, inner.inner
                 node.places = tuple(sorted({*node.places, *inner.places}))
 
+    def _leave_early(self, code: list[Node]) -> None:
+        """Make an `if` with an `else` of a loop of one round that its first branch leaves."""
+        for at in range(len(code) - 1, -1, -1):
+            node = code[at]
+            if node.inner is None:
+                continue
+            self._leave_early(node.inner)
+            if node.tail is None or node.tail.text != "} while (false);":
+                continue
+            first, rest = node.inner[0], node.inner[1:]
+            ends = first.inner is not None and first.tail is not None and first.inner[-1].text == "break;"
+            if not ends or not rest or sum(one.text.endswith("break;") for one in walk(node.inner)) > 1:
+                continue
+            assert first.inner is not None
+            first.places = tuple(sorted({*first.places, *first.inner.pop().places}))
+            first.tail = None
+            code[at : at + 1] = [first, Node("} else {", inner=rest, tail=Line("}"), continues=True)]
+            code[at + 1].names = frozenset[str]().union(*(one.names for one in rest))
+
     def _choose(self, code: list[Node]) -> None:
         """Make one line of an `if` whose branches only give a variable one value or another."""
         for at in range(len(code) - 1, -1, -1):
@@ -658,19 +767,112 @@ class Tidier:
         for code in _lists(self.code):
             for at in range(len(code) - 1):
                 bits, scale = _EXPONENT.fullmatch(code[at].text), _SCALE.fullmatch(code[at + 1].text)
-                if bits is None or scale is None or scale[2] != bits[1] or self._uses(bits[1]) != 3:
+                if bits is None or scale is None or scale[2] != bits[1] or self._uses(bits[1]) not in (3, 4):
                     continue
-                divisor, factor = bits[2], scale[1]
+                divisor, factor, parts = bits[2], scale[1], [code[at], code[at + 1]]
                 use = next((one for one in code[at + 2 :] if factor in WORD.findall(one.text)), None)
                 if use is None or self._uses(factor) != 3:
                     continue
                 text = _as_division(use.text, divisor, factor)
-                if text is None:
+                if text is not None and self._uses(bits[1]) == 4:
+                    text = self._as_exact_division(code[at + 2 :], text, bits[1], divisor, parts)
+                if text is not None:
+                    _replace_steps(use, text, parts)
+            code[:] = [one for one in code if one.text]
+
+    def _as_exact_division(self, code: list[Node], text: str, bits: str, divisor: str, parts: list[Node]) -> str | None:
+        """Return a line with a division that is 1 for equal numbers, and add its steps to ``parts``."""
+        hit = re.search(r"(\w+) \? 1\.0f : scaled_divide\(", text)
+        if hit is None:
+            return None
+        call = text[hit.end() - 1 :]
+        inner = call[1 : find_close(call)]
+        dividend = inner.removesuffix(f", {divisor}")
+        steps = (
+            rf"(\w+) = {bits} == 0;",
+            rf"(\w+) = \1 \|\| \(as_u?int\({re.escape(divisor)}\) & 0x7fffff\) == 0;",
+            rf"({hit[1]}) = {re.escape(dividend)} == {re.escape(divisor)};",
+            rf"{hit[1]} = {hit[1]} && !(\w+);",
+        )
+        found = [next((one for one in code if re.fullmatch(step, one.text)), None) for step in steps]
+        flags = [re.sub(step, r"\1", one.text) for step, one in zip(steps, found, strict=True) if one is not None]
+        if len(flags) != len(steps) or flags != [flags[0], flags[0], hit[1], flags[0]]:
+            return None
+        if self._uses(flags[0]) != 4 or self._uses(hit[1]) != 4:
+            return None
+        parts += [one for one in found if one is not None]
+        before, after = text[: hit.start()], call[find_close(call) + 1 :]
+        if before.endswith(" (") and after.startswith(")"):
+            before, after = before[:-1], after[1:]
+        return f"{before}scaled_divide_or_one({inner}){after}"
+
+    def _quotients(self) -> None:
+        """Write multiplications by the reciprocal of a constant as divisions."""
+        for code in _lists(self.code):
+            for at, node in enumerate(code):
+                hit = HIGH_HALF.fullmatch(node.text.partition(" = ")[2].removesuffix(";"))
+                if hit is None or not node.assigns or self.sets[hit["value"]] > 1:
                     continue
-                use.text = text
-                use.places = tuple(sorted({*use.places, *code[at].places, *code[at + 1].places}))
-                use.names = use.names - {bits[1], factor}
-                code[at].text = code[at + 1].text = ""
+                name, value = node.assigns, hit["value"]
+                if self.types.get(name) != f"int {name}" or self._type_name(value) != "int" or hit["unsigned"]:
+                    continue
+                shift = re.fullmatch(rf"(\w+) = {name} >> (\d+);", code[at + 1].text) if at + 1 < len(code) else None
+                result, last = (shift[1], at + 2) if shift is not None else (name, at + 1)
+                divisor = find_divisor(hit, int(shift[2]) if shift is not None else 0, signed=True)
+                test = code[last] if last < len(code) else node
+                corrects = test.text == f"if ({name} < 0) {{" and [one.text for one in test.inner or []] == [
+                    f"{result}++;"
+                ]
+                is_whole = (last + 1 == len(code) or not code[last + 1].continues) and self.counts[name] >= 3
+                if divisor and corrects and is_whole and (shift is None or self.counts[name] == 3):
+                    use, value_text = code[last - 1], f"{value} / {divisor}"
+                    places = _places([node, use, test, *walk(test.inner or [])])
+                    _replace_steps(use, f"{result} = {value_text};", [node, test] if shift is not None else [test])
+                    use.places, use.assigns, use.value = places, result, text_of(value_text, 8, ty.D)
+                    use.names |= {value} & self.types.keys() | {result}
+                    test.inner = test.tail = None
+                    continue
+                self._quotient_in(code, at, hit)
+            code[:] = [one for one in code if one.text]
+
+    def _quotient_in(self, code: list[Node], at: int, hit: re.Match[str]) -> None:
+        """Write the quotient of a step in the later line that corrects it."""
+        node, value = code[at], hit["value"]
+        name = node.assigns
+        for use in code[at + 1 :]:
+            if any(found[1] == value for one in walk([use]) for found in _SETS.finditer(one.text)):
+                return
+            form = re.search(rf"\({name} >> (\d+)\) \+ \(\(uint\){name} >> 31\)", use.text)
+            divisor = find_divisor(hit, int(form[1]), signed=True) if form is not None else 0
+            if form is None or not divisor or self.counts[name] != 3:
+                continue
+            text = f"{use.text[: form.start()]}(uint)({value} / {divisor}){use.text[form.end() :]}"
+            _replace_steps(use, text, [node])
+            use.names |= {value} & self.types.keys()
+            return
+
+    def _type_name(self, name: str) -> str:
+        return self.types[name].partition(" ")[0] if name in self.types else self.scalars.get(name, "")
+
+    def _exponentials(self) -> None:
+        """Write the steps by which compilers compute an exponential as a call."""
+        for code in _lists(self.code):
+            for at in range(len(code) - 1):
+                whole = re.fullmatch(r"(\w+) = trunc\((\w+) \* 1\.442695f\);", code[at].text)
+                if whole is None or self._uses(whole[1]) != 4:
+                    continue
+                name, x = whole[1], whole[2]
+                core = f"exp2({name}) * exp2(fma({name}, -1.4286068e-06f, fma({name}, -0.69314575f, {x})) * 1.442695f)"
+                low = next((one for one in code[at:] if re.fullmatch(rf"\w+ = {x} < -105\.0f;", one.text)), None)
+                mid = next((one for one in code[at:] if one.text.endswith(f" ? 0.0f : {core};")), None)
+                if low is None or mid is None or mid.text != f"{mid.assigns} = {low.assigns} ? 0.0f : {core};":
+                    continue
+                high = f"({x} > 105.0f) ? INFINITY : {mid.assigns}"
+                use = next((one for one in code[at:] if high in one.text), None)
+                if use is None or self._uses(low.assigns) != 2 or self._uses(mid.assigns) != 2:
+                    continue
+                text = use.text.replace(f"({high})", f"exp({x})").replace(high, f"exp({x})")
+                _replace_steps(use, text, [code[at], low, mid])
             code[:] = [one for one in code if one.text]
 
     def _uses(self, name: str) -> int:
@@ -807,17 +1009,106 @@ class Tidier:
             code[at] = replace_node(loop, f"while ({name} >= {least}) {{", places)
 
     def _prefix_sums(self) -> None:
-        """Make one line of the steps by which compilers add up the whole numbers of 16 lanes."""
+        """Make one line of the steps by which compilers add up the whole numbers of 16 or 32 lanes."""
         for code in _lists(self.code):
-            for at in range(len(code) - len(_PREFIX_STEPS), -1, -1):
-                hit = re.match(r"each_lane\(0, 7\) (\w+)\[", code[at].text)
-                steps = code[at : at + len(_PREFIX_STEPS)]
-                if hit is None or self.array_types.get(hit[1]) not in ("int", "uint"):
+            for size in _PREFIX_STEPS:
+                steps = _PREFIX_STEPS[size]
+                for at in range(len(code) - len(steps), -1, -1):
+                    hit = re.match(r"each_lane\(0, \d+\) (\w+)\[2 \* lane", code[at].text)
+                    found = code[at : at + len(steps)]
+                    if hit is None or self.array_types.get(hit[1]) not in ("int", "uint"):
+                        continue
+                    if [one.text for one in found] == [step.replace("V", hit[1]) for step in steps]:
+                        text = f"once for (int k = 1; k < {size}; k++) {hit[1]}[k] += {hit[1]}[k - 1];"
+                        code[at : at + len(steps)] = [Node(text, _places(found), names=found[0].names)]
+
+    def _sub_groups(self) -> None:
+        """Make calls of the steps by which compilers combine the values of all lanes."""
+        for code in _lists(self.code):
+            for at in range(len(code) - 1, -1, -1):
+                fold = find_fold([one.text for one in code], at, self.array_types)
+                if fold is None:
                     continue
-                if [one.text for one in steps] == [step.replace("V", hit[1]) for step in _PREFIX_STEPS]:
-                    places = tuple(sorted({place for one in steps for place in one.places}))
-                    text = f"once for (int k = 1; k < 16; k++) {hit[1]}[k] += {hit[1]}[k - 1];"
-                    code[at : at + len(steps)] = [Node(text, places, names=steps[0].names)]
+                steps = code[at : at + fold.count]
+                inside = {id(one) for one in steps}
+                others = [one for one in walk(self.code) if id(one) not in inside]
+                changed: list[tuple[Node, str]] = []
+                for one in others:
+                    text = one.text
+                    for pattern, word in fold.exchanges:
+                        text = re.sub(pattern, word, text)
+                    if fold.arrays & set(WORD.findall(text)) or (
+                        one.tail and fold.arrays & set(WORD.findall(one.tail.text))
+                    ):
+                        break
+                    changed.append((one, text))
+                else:
+                    read = {one for text in (call for _, call in fold.calls) for one in WORD.findall(text)}
+                    for one, text in changed:
+                        if text != one.text:
+                            one.text = text
+                            if one.value is not None:
+                                one.value = replace(one.value, text=text.partition(" = ")[2].removesuffix(";"))
+                    for name, _ in fold.calls:
+                        self.kinds[name], self.types[name] = BY_NAME[fold.type], f"{fold.type} {name}"
+                    code[at : at + fold.count] = [
+                        Node(
+                            f"{name} = {self._plain_argument(call)};",
+                            _places(steps),
+                            name,
+                            names=frozenset(read & self.types.keys() | {name}),
+                        )
+                        for name, call in fold.calls
+                    ]
+                    for one in others:
+                        one.names = one.names - fold.arrays | (one.own_names() & self.types.keys())
+                    _spread_names(self.code)
+
+    def _atomics(self) -> None:
+        """Write an atomic that adds the number of active lanes for all of them as one of each lane."""
+        for code in _lists(self.code):
+            for at in range(len(code) - 2):
+                below = re.fullmatch(r"(\w+) = sub_group_scan_inclusive_add\(1\);", code[at].text)
+                every = re.fullmatch(r"(\w+) = sub_group_reduce_add\(1\);", code[at + 1].text)
+                if below is None or every is None:
+                    continue
+                add = re.fullmatch(rf"(\w+) = one_for_all\(atomic_add\((.+), {every[1]}\)\);", code[at + 2].text)
+                if add is None or self._uses(every[1]) != 2 or code[at + 2].assigns != add[1]:
+                    continue
+                place = rf"(?:{below[1]} \+ {add[1]}|{add[1]} \+ {below[1]}) - 1"
+                form = rf"(?<!\w)\({place}\)|\b{place}(?=[\]);])"
+                uses = _count_of(form, code[at + 3 :])
+                if not uses or self._uses(below[1]) != uses + 1 or self._uses(add[1]) != uses + 1:
+                    continue
+                self._change_in(code[at + 3 :], partial(re.compile(form).sub, add[1]))
+                for one in walk(code[at + 3 :]):
+                    one.names -= {below[1]}
+                _replace_steps(code[at + 2], f"{add[1]} = atomic_inc({add[2]});", code[at : at + 2])
+            code[:] = [one for one in code if one.text]
+
+    def _select(self, text: str) -> str:
+        """Write values that a flag masks as a choice."""
+
+        def choice(hit: re.Match[str]) -> str:
+            flag = hit["flag"]
+            is_flag = flag.startswith("(") or self.kinds.get(flag) is ty.BOOL
+            if not is_flag or (not hit["no"] and f"~-{flag}" in hit.string):
+                return hit[0]
+            found = f"{flag} ? {hit['yes']} : {hit['no'] or '0'}"
+            return f"{hit[1]}({found})" if hit[1] == ": " else f"{hit[1]}{found}"
+
+        for pattern in _SELECTS:
+            text = pattern.sub(choice, text)
+        return text
+
+    def _plain_argument(self, call: str) -> str:
+        """Return a call without the cast of a number, a variable or an element that has the type."""
+        hit = re.fullmatch(r"(\w+)\(\((\w+)\)\(?(\w+)(\[.+\])?\)?\)", call)
+        if hit is None:
+            return call
+        elements = self.pointers.get(hit[3]) or self.array_types.get(hit[3])
+        own = elements if hit[4] else "int" if hit[3].isdecimal() else self._type_name(hit[3])
+        return call if own != hit[2] else f"{hit[1]}({hit[3]}{hit[4] or ''})"
 
     def _hex_numbers(self) -> None:
         """Write the bits of large negative numbers that a variable of 32 bits gets."""
@@ -928,6 +1219,10 @@ def _lists(code: list[Node]) -> Iterator[list[Node]]:
             yield from _lists(node.inner)
 
 
+def _places(nodes: list[Node]) -> tuple[int, ...]:
+    return tuple(sorted({place for one in nodes for place in one.places}))
+
+
 def _spread_names(code: list[Node]) -> frozenset[str]:
     every: set[str] = set()
     for node in code:
@@ -935,6 +1230,17 @@ def _spread_names(code: list[Node]) -> frozenset[str]:
             node.names = node.names | _spread_names(node.inner)
         every |= node.names
     return frozenset(every)
+
+
+def _replace_steps(use: Node, text: str, steps: list[Node]) -> None:
+    """Give a line its new text, and empty the lines that it stands for."""
+    use.text, use.places = text, _places([use, *steps])
+    use.names -= {one.assigns for one in steps}
+    for one in steps:
+        use.names |= one.names - {one.assigns}
+        one.text = ""
+    if use.value is not None:
+        use.value = replace(use.value, text=text.partition(" = ")[2].removesuffix(";"))
 
 
 def _as_division(text: str, divisor: str, factor: str) -> str | None:

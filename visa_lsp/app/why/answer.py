@@ -163,7 +163,7 @@ def _fill(
             report.notes.append("the reference run gives the same value")
             comparison = other = None
     found = slice_of(ours.dependences, starts, comparison.forward if comparison is not None else None)
-    nodes = fold_alike(ours.dependences, nodes_of(ours.dependences, found, comparison, other))
+    nodes = fold_alike(ours.dependences, nodes_of(ours.dependences, found, comparison, other), most)
     if found.is_cut:
         report.notes.append(f"the slice is cut off after {len(found.steps):,} steps")
     describer = Describer(ours)

@@ -15,6 +15,7 @@ import numpy as np
 from visa_lsp.app.launch.expectation_words import finite, index_words, numbers
 from visa_lsp.app.launch.report import source_excerpt
 from visa_lsp.app.why.dependences import Execution, Unwritten
+from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.program.model import General, Indirect, RawOperand
 from visa_lsp.program.operand_text import OperandNames, instruction
 from visa_lsp.program.text_form import names_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.why.recording import RecordedRun
     from visa_lsp.app.why.slices import SliceNode
+    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.observers.definedness_plan import RegisterOperand
@@ -219,8 +221,7 @@ class Describer:
         value = place.inst.get(operand.touch.field) if operand.touch.field else None
         if isinstance(value, General | Indirect):
             return DTYPE[Site(code, place.inst, pc).operand_type(value)]
-        type_ = code.kernel.variable_type(operand.touch.var) if isinstance(value, RawOperand) else None
-        return DTYPE[type_] if type_ is not None else None
+        return _stored_type(code.kernel, operand.touch.var) if isinstance(value, RawOperand) else None
 
     # ---- memory
 
@@ -255,6 +256,22 @@ class Describer:
         if known is None:
             known = self._names[id(code)] = names_of(code.kernel, self._run.prepared.dispatch.platform)
         return known
+
+
+def _stored_type(kernel: Kernel, var: int) -> np.dtype[Any] | None:
+    """Return the type of what a message moves: the variable's, but floats if one at the same place has floats of this size.
+
+    A compiler loads and stores dwords, and computes with an alias.
+    """
+    type_ = kernel.variable_type(var)
+    if type_ is None:
+        return None
+    declared = kernel.variable(var)
+    root = declared.alias_index if declared is not None and declared.alias_index else var
+    others = [n for n, other in enumerate(kernel.variables, FIRST_VARIABLE) if other.alias_index == root]
+    types = (kernel.variable_type(number) for number in (var, root, *others))
+    known = [DTYPE[other] for other in types if other is not None]
+    return next((dtype for dtype in known if dtype.kind == "f" and dtype.itemsize == known[0].itemsize), known[0])
 
 
 def _to_values(raw: bytes, dtype: np.dtype[Any] | None) -> Any:

@@ -16,7 +16,7 @@ from typing import Final
 
 from visa_lsp.sim.dispatch import Dispatch, RunResult
 from visa_lsp.sim.jit.machine import CompiledMachine
-from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
+from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, end_soon
 from visa_lsp.sim.machine import fault_key
 
 MAX_RUNNERS: Final = 256
@@ -46,6 +46,10 @@ def run_side_by_side(dispatch: Dispatch, first: GroupRunner) -> RunResult:
             while wait(running, _POLL).not_done:
                 if dispatch.told is not None:
                     dispatch.told(sum(runner.machine.result.groups for runner in runners), queue.steps)
+        except BaseException:  # Ctrl-C: a group may never end
+            for runner in runners:
+                end_soon(runner.machine.launch)
+            raise
         finally:
             queue.stop()
     return _sum([future.result() for future in running])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from threading import Lock
+import os
+import signal
+from contextlib import contextmanager
+from threading import Lock, Thread, current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,8 +24,12 @@ from visa_lsp.sim.observers.shadow import RegisterShadow
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.groups import GroupField
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 # numbers of threads between barriers: marks have 32 bits, and one call needs far fewer than the remaining numbers
 _MAX_THREAD_NUMBERS: Final = 1 << 30
@@ -68,6 +75,38 @@ class GroupQueue:
         """End the queue."""
         with self._lock:
             self._next = self.total
+
+
+def end_soon(launch: Array) -> None:
+    """Take the budget of compiled code that runs, which then returns after its time slice."""
+    launch[state.BUDGET // 8] = -1
+
+
+@contextmanager
+def _ended_by_interrupts(launch: Array) -> Iterator[None]:
+    """Let Ctrl-C end compiled code, because Python raises only after a call of it, which may never return."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+
+    def wait() -> None:
+        while (number := os.read(reader, 1)) not in (b"", b"\0"):
+            if number[0] == signal.SIGINT:
+                end_soon(launch)
+
+    waiter = Thread(target=wait, daemon=True)
+    waiter.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.write(writer, b"\0")
+        waiter.join()
+        os.close(reader)
+        os.close(writer)
 
 
 class GroupRunner:
@@ -184,11 +223,12 @@ class GroupRunner:
         finding, and KernelFault if a group cannot continue.
         """
         try:
-            while numbers := queue.take():
-                before, began = self.machine.steps, monotonic()
-                self._run(numbers)
-                queue.took(monotonic() - began, self.machine.steps - before)
-                self.machine.check_budget(queue.steps)
+            with _ended_by_interrupts(self.machine.launch):
+                while numbers := queue.take():
+                    before, began = self.machine.steps, monotonic()
+                    self._run(numbers)
+                    queue.took(monotonic() - began, self.machine.steps - before)
+                    self.machine.check_budget(queue.steps)
         except BaseException:
             queue.stop()
             raise
@@ -202,6 +242,8 @@ class GroupRunner:
             end = numbers.stop
             why = self._call(machine.address, first, end)
             machine.running = None
+            if launch[state.BUDGET // 8] < 0:
+                raise KeyboardInterrupt
             result = machine.result
             machine.steps = int(launch[state.TOTAL // 8])
             result.barriers += int(launch[state.BARRIERS // 8])

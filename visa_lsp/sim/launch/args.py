@@ -356,12 +356,13 @@ def _snap(a: Arguments, entry: PayloadArgument) -> bytes:
     return _number(0xFFFFFFFF if (state.address, state.filter) == ("clamp", "nearest") else 0, 4)
 
 
+# CLK_ADDRESS_NONE and its likes of OpenCL C, which kernels compare with; not CL_ADDRESS_NONE of the host.
 _ADDRESS_CODE: Final = {
-    "none": 0x1130,
-    "clamp_to_edge": 0x1131,
-    "clamp": 0x1132,
-    "repeat": 0x1133,
-    "mirrored_repeat": 0x1134,
+    "none": 0,
+    "clamp_to_edge": 2,
+    "clamp": 4,
+    "repeat": 6,
+    "mirrored_repeat": 8,
 }
 _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "arg_byvalue": Arguments.by_value,

@@ -46,13 +46,16 @@ class BufferArg:
     """A buffer with its initial contents, which count as unwritten if ``undefined``.
 
     ``access``: ``readonly``, ``writeonly``, ``readwrite``, or empty for the access in ze_info. ``in_place``: a run writes
-    into the array itself, not into a copy.
+    into the array itself, not into a copy. ``defined`` is a mask of the bytes of an ``undefined`` buffer that are written
+    nevertheless. ``whole`` is the array that ``array`` is a part of, if others of its parts are arguments too.
     """
 
     array: Array
     undefined: bool = False
     access: str = ""
     in_place: bool = False
+    defined: Array | None = None
+    whole: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,15 @@ class SamplerArg:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PlacedMemory:
+    """Memory besides the arguments, at a fixed address, to which pointers in memory may lead; ``array`` is used in place."""
+
+    name: str
+    array: Array
+    address: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class DataSection:
     """Data of the program besides its arguments: constants, globals, printed strings.
 
@@ -147,6 +159,7 @@ class LaunchConfig:
     args: tuple[Arg, ...] | Mapping[str, Arg] = ()
     symbols: Mapping[str, Array] = field(default_factory=dict)
     sections: tuple[DataSection, ...] = ()
+    memory: tuple[PlacedMemory, ...] = ()
     expect: tuple[Expectation, ...] = ()
 
     @property

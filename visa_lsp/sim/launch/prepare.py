@@ -101,6 +101,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
         _check_platform(kernel, info, geometry, platform)
     _check_registers(kernel, geometry, program.variables)
     world = World(info.env.slm_size, info.argument_name) if info else World(_static_slm(kernel))
+    world.add_memory(config.memory)
     world.add_sections(config.sections)
     world.add_symbols(config.symbols)
     names: dict[int | str, str] = {}

@@ -16,6 +16,7 @@ from visa_lsp.sim.launch.config import (
     ImageArg,
     LaunchError,
     LocalArg,
+    PlacedMemory,
     SamplerArg,
 )
 from visa_lsp.sim.launch.layout import align
@@ -71,16 +72,36 @@ class World:
             array = arg.array if arg.in_place else copy_aligned(arg.array)
             known = self._name_of(key) if isinstance(key, int) else ""
             name = f"`{known or key}`" if known or isinstance(key, str) else f"argument {key}"
+            if isinstance(arg, BufferArg) and arg.whole is not None:
+                self.arrays[key], self.buffers[key] = array, self._part(name, array, arg.whole)
+                return self.buffers[key]
             if isinstance(arg, ImageArg):
                 buffer: Buffer = _image(name, arg, array, image_type)
             else:
                 buffer = Buffer(name, array)
             buffer.undefined, buffer.access = arg.undefined, arg.access or access
+            buffer.defined = arg.defined if isinstance(arg, BufferArg) else None
             self.arrays[key] = array
             self.buffers[key] = self.memory.add(buffer)
             if arg.in_place and isinstance(arg, BufferArg):
                 self._in_place[id(array)] = buffer
         return self.buffers[key]
+
+    def _part(self, name: str, array: Array, whole: Array) -> Buffer:
+        """Return a part of a buffer, which is placed by the first of its parts."""
+        around = self._in_place.get(id(whole))
+        if around is None:
+            around = self._in_place[id(whole)] = self.memory.add(Buffer(name, whole))
+        elif not around.name.startswith("`"):
+            around.name = f"{name}, {around.name}"
+        part = Buffer(name, array, around.address + array.ctypes.data - whole.ctypes.data)
+        part.whole = around
+        return part
+
+    def add_memory(self, placed: tuple[PlacedMemory, ...]) -> None:
+        """Place memory at its own addresses."""
+        for one in placed:
+            self._in_place[id(one.array)] = self.memory.add(Buffer(one.name, one.array, one.address))
 
     def local(self, key: int | str, arg: LocalArg, alignment: int) -> int:
         """Return the byte offset of an argument's shared local memory, reserved by the first call."""

@@ -207,6 +207,8 @@ class UninitialisedChecker(Checker):
             result[:] = result.max()
         if plan.preds_read:
             self._read_predicates(thread, plan, shadow, result)
+        if plan.computes:
+            self._origins.unquiet(result)
         exact, masks = _find_undefined(plan, bytewise) if bytewise else (None, None)
         if unsure:
             doubtful = lane_mask(unsure, lanes)

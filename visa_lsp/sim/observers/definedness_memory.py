@@ -97,7 +97,7 @@ class MemoryFollower:
         carried = self._find_stored_origins(plan, access)
         outside = np.ones(access.at.size, bool)
         for shadow, at, rows in self._memories(access):
-            outside[rows] = False
+            outside[rows] = shadow.is_seen
             if access.kind == "atomic":
                 self._load(access, shadow, at, rows)
                 if not plan.replaces:
@@ -172,7 +172,7 @@ class MemoryFollower:
         return [(shadow, access.at[inside], rows[inside])]
 
     def _of_private(self, buffer: Buffer) -> MemoryShadow:
-        return self._private.setdefault(id(buffer), MemoryShadow(self._pages))
+        return self._private.setdefault(id(buffer), MemoryShadow(self._pages, buffer.defined))
 
 
 def _land(plan: DefinednessPlan, shadow: RegisterShadow, loaded: list[_LoadOrigins]) -> None:

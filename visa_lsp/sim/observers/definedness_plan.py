@@ -54,6 +54,7 @@ _GOES_ON: Final = frozenset({
     FlowClass.NEXT, FlowClass.NOTE, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.DO, FlowClass.ENDIF,
 })  # fmt: skip
 _NAMED_BARRIERS: Final = frozenset({"nbarrier_signal", "nbarrier_wait"})
+_ARITHMETIC: Final = frozenset({"arith", "math"})
 _BYTEWISE: Final = frozenset({"and", "or", "xor", "not"})
 
 
@@ -98,6 +99,7 @@ class DefinednessPlan:
     decisive: int | None = None  # the value of bits that determine the result alone: zeros of an and, ones of an or
     constant: Array | None = None  # the bytes of a lane of the other source, if that is an immediate
     together: bool = False  # one message stores all rows of the data
+    computes: bool = False  # whether it is arithmetic of floats, of which none is a part of padding
     replaces: bool = False  # whether it is an atomic that stores independently of the old value
 
     @property
@@ -125,6 +127,10 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
                 inst.row.predicate_use is PredicateUse.CHOOSES, kind is InstructionKind.VALUE)  # fmt: skip
     if isinstance(pred, Predicate) and pred.var:
         plan.pred, plan.chosen = pred, predicate_bits(pred, plan.at, plan.full)
+    result = inst.get("dst")
+    plan.computes = (
+        inst.row.family in _ARITHMETIC and isinstance(result, General) and site.operand_type(result).is_float
+    )
     _operands(plan, inst, site)
     same = inst.row.has(Trait.COMPARES | Trait.CANCELS) and inst.get("src0") == inst.get("src1")
     for touch in touches:

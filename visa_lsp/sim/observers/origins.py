@@ -159,6 +159,11 @@ class Origins:
             known = self._quiet[number] = len(self._origins) + UNWRITTEN
         return known
 
+    def unquiet(self, numbers: Array) -> None:
+        """Replace quiet variants by their places, for values that are computed with: those are no padding."""
+        for number, quiet in self._quiet.items():
+            numbers[numbers == quiet] = number
+
     def report(self, thread: Thread, number: int, sink: str) -> None:
         """Report an origin, once."""
         origin = self._origins[number - UNWRITTEN - 1]

@@ -106,9 +106,14 @@ class RegisterShadow:
 
 
 class MemoryShadow:
-    """A memory that is undefined at first; pages beyond the limit count as defined."""
+    """A memory that is undefined at first, but for bytes in the mask ``defined``; pages beyond the limit count as defined.
 
-    def __init__(self, budget: list[int]) -> None:
+    ``is_seen``: later launches see it, so that storing an undefined value there is its use.
+    """
+
+    def __init__(self, budget: list[int], defined: Array | None = None) -> None:
+        self._defined = defined
+        self.is_seen = defined is not None
         self._pages: dict[int, Array] = {}
         self._budget = budget  # remaining pages, shared by all memories of a run
 
@@ -133,6 +138,9 @@ class MemoryShadow:
         if found is None and self._budget[0] > 0:
             self._budget[0] -= 1
             found = self._pages[number] = np.full(PAGE, UNWRITTEN, np.uint16)
+            if self._defined is not None:
+                written = self._defined[number * PAGE : (number + 1) * PAGE]
+                found[: written.size][written] = 0
         return found
 
     def free(self) -> None:

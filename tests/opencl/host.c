@@ -1,0 +1,402 @@
+/* Host programs for `visa-lsp exec`: `host NAME...` runs cases, right ones and some with a planted fault, each with
+   kernels of its own name. A right case checks its own results; status 1 says that one of them is wrong. */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static cl_platform_id platform;
+static cl_device_id device;
+static cl_context context;
+static cl_command_queue queue;
+static int wrong; /* failed expectations */
+
+#define N 256
+static void expect(int holds, int line, const char *words) {
+  if (!holds && wrong++ < 9) printf("line %d: %s is not so\n", line, words);
+}
+#define EXPECT(condition) expect(!!(condition), __LINE__, #condition)
+#define OK(call) EXPECT((call) == CL_SUCCESS)
+
+static cl_program build(const char *source, const char *options) {
+  cl_int e;
+  cl_program p = clCreateProgramWithSource(context, 1, &source, NULL, &e);
+  OK(clBuildProgram(p, 1, &device, options, NULL, NULL));
+  return p;
+}
+static cl_kernel kernel(const char *name, const char *source) {
+  cl_int e;
+  cl_kernel k = clCreateKernel(build(source, ""), name, &e);
+  OK(e);
+  return k;
+}
+static cl_mem buffer(size_t size, const void *data) {
+  cl_int e;
+  cl_mem m = clCreateBuffer(context, CL_MEM_READ_WRITE | (data ? CL_MEM_COPY_HOST_PTR : 0), size, (void *)data, &e);
+  OK(e);
+  return m;
+}
+static void set(cl_kernel k, int n, cl_mem m) { OK(clSetKernelArg(k, n, sizeof m, &m)); }
+static void set_number(cl_kernel k, int n, cl_uint v) { OK(clSetKernelArg(k, n, sizeof v, &v)); }
+static cl_int run(cl_kernel k, size_t global, size_t local) {
+  cl_int e = clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, local ? &local : NULL, 0, NULL, NULL);
+  clFinish(queue);
+  return e;
+}
+static int numbers[N];
+static int *read_ints(cl_mem m, size_t count) {
+  static int out[4 * N];
+  OK(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, 4 * count, out, 0, NULL, NULL));
+  return out;
+}
+
+/* ---- planted faults */
+
+static void small_buffer(void) {
+  cl_kernel k = kernel("small_buffer", "kernel void small_buffer(global int *c) {\n  c[get_global_id(0)] = 1;\n}");
+  set(k, 0, buffer(4 * (N - 16), NULL));
+  run(k, N, 64);
+}
+static void swapped_arguments(void) {
+  cl_kernel k = kernel("swapped_arguments", "kernel void swapped_arguments(global const int *few, global int *many) {\n"
+                                            "  many[get_global_id(0)] = few[get_global_id(0) / 4];\n}");
+  set(k, 0, buffer(4 * N, numbers)), set(k, 1, buffer(N, numbers));
+  run(k, N, 64);
+}
+static void undefined_buffer(void) {
+  cl_kernel k = kernel("undefined_buffer", "kernel void undefined_buffer(global const int *x, global int *y) {\n"
+                                           "  y[get_global_id(0)] = x[get_global_id(0)] * 2;\n}");
+  set(k, 0, buffer(4 * N, NULL)), set(k, 1, buffer(4 * N, NULL));
+  run(k, N, 64);
+}
+static void half_written(void) { /* the first half is written by one launch, the second launch reads all */
+  cl_program p = build("kernel void first_half(global int *x) { x[get_global_id(0)] = 3; }\n"
+                       "kernel void half_written(global const int *x, global int *y) {\n"
+                       "  y[get_global_id(0)] = x[get_global_id(0)];\n}", "");
+  cl_kernel a = clCreateKernel(p, "first_half", NULL), b = clCreateKernel(p, "half_written", NULL);
+  cl_mem x = buffer(4 * N, NULL);
+  set(a, 0, x), set(b, 0, x), set(b, 1, buffer(4 * N, NULL));
+  run(a, N / 2, 64), run(b, N, 64);
+}
+static void race(void) {
+  cl_kernel k = kernel("race", "kernel void race(global int *sum, global const int *x) {\n  *sum += x[get_global_id(0)];\n}");
+  set(k, 0, buffer(4, numbers)), set(k, 1, buffer(4 * N, numbers));
+  run(k, N, 64);
+}
+static void freed_buffer(void) {
+  cl_kernel k = kernel("freed_buffer", "kernel void freed_buffer(global int *x) {\n  x[get_global_id(0)] = 1;\n}");
+  cl_mem x = buffer(4 * N, NULL);
+  set(k, 0, x);
+  clReleaseMemObject(x);
+  run(k, N, 64);
+}
+static void wrong_local_size(void) {
+  cl_kernel k = kernel("wrong_local_size", "kernel void wrong_local_size(global int *x, local int *tile) {\n"
+                                           "  tile[get_local_id(0)] = x[get_global_id(0)];\n"
+                                           "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                           "  x[get_global_id(0)] = tile[get_local_size(0) - 1 - get_local_id(0)];\n}");
+  set(k, 0, buffer(4 * N, numbers));
+  OK(clSetKernelArg(k, 1, 4 * 64, NULL));
+  run(k, N, 128);
+}
+static void misaligned(void) {
+  cl_kernel k = kernel("misaligned", "kernel void misaligned(global uchar *x) {\n  ((global int *)(x + 2))[get_global_id(0)] = 1;\n}");
+  set(k, 0, buffer(4 * N + 64, numbers));
+  run(k, N, 64);
+}
+static void missing_barrier(void) {
+  cl_kernel k = kernel("missing_barrier", "kernel void missing_barrier(global int *x) {\n  local int tile[64];\n"
+                                          "  tile[get_local_id(0)] = x[get_global_id(0)];\n"
+                                          "  x[get_global_id(0)] = tile[63 - get_local_id(0)];\n}");
+  set(k, 0, buffer(4 * N, numbers));
+  run(k, N, 64);
+}
+static void divergent_barrier(void) {
+  cl_kernel k = kernel("divergent_barrier", "kernel void divergent_barrier(global int *x, local int *t) {\n  t[get_local_id(0)] = 1;\n"
+                                            "  if (get_local_id(0) < 5) barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                            "  x[get_global_id(0)] = t[get_local_id(0)];\n}");
+  set(k, 0, buffer(4 * N, NULL));
+  OK(clSetKernelArg(k, 1, 4 * 64, NULL));
+  run(k, N, 64);
+}
+static void wrong_count(void) { /* the host passes bytes where the kernel counts elements */
+  cl_kernel k = kernel("wrong_count", "kernel void wrong_count(global int *x, uint n) {\n"
+                                      "  for (uint i = get_global_id(0); i < n; i += get_global_size(0)) x[i] = i;\n}");
+  set(k, 0, buffer(4 * N, NULL)), set_number(k, 1, 4 * N);
+  run(k, 64, 64);
+}
+static void refused_calls(void) {
+  cl_int e;
+  cl_buffer_region part = {2, 64};
+  cl_mem x = buffer(4 * N, numbers);
+  clCreateSubBuffer(x, 0, CL_BUFFER_CREATE_TYPE_REGION, &part, &e);
+  EXPECT(e == CL_MISALIGNED_SUB_BUFFER_OFFSET);
+  cl_kernel k = kernel("refused", "kernel void refused(global int *x, int n) { x[get_global_id(0)] = n; }");
+  EXPECT(run(k, N, 64) == CL_INVALID_KERNEL_ARGS);
+  EXPECT(clSetKernelArg(k, 1, sizeof x, &x) == CL_INVALID_ARG_SIZE);
+  EXPECT(clSetKernelArg(k, 4, 4, numbers) == CL_INVALID_ARG_INDEX);
+  set(k, 0, x), set_number(k, 1, 1);
+  EXPECT(run(k, 100, 64) == CL_INVALID_WORK_GROUP_SIZE);
+  const unsigned char bytes[64] = "\x7f" "ELF", *binary = bytes;
+  size_t size = sizeof bytes;
+  clCreateProgramWithBinary(context, 1, &device, &size, &binary, NULL, &e);
+  EXPECT(e == CL_INVALID_BINARY);
+}
+
+static void two_queues(const char *name, int is_ordered) {
+  char source[256];
+  snprintf(source, sizeof source, "kernel void %s_first(global int *x) { x[get_global_id(0)] = 1; }\n"
+                                  "kernel void %s(global const int *x, global int *y) {\n  y[get_global_id(0)] = x[get_global_id(0)];\n}", name, name);
+  cl_program p = build(source, "");
+  char first[64];
+  snprintf(first, sizeof first, "%s_first", name);
+  cl_kernel a = clCreateKernel(p, first, NULL), b = clCreateKernel(p, name, NULL);
+  cl_command_queue other = clCreateCommandQueue(context, device, 0, NULL);
+  cl_mem x = buffer(4 * N, numbers), y = buffer(4 * N, NULL);
+  set(a, 0, x), set(b, 0, x), set(b, 1, y);
+  cl_event written;
+  size_t size = N;
+  OK(clEnqueueNDRangeKernel(queue, a, 1, NULL, &size, NULL, 0, NULL, &written));
+  OK(clFlush(queue));
+  OK(clEnqueueNDRangeKernel(other, b, 1, NULL, &size, NULL, is_ordered, is_ordered ? &written : NULL, NULL));
+  OK(clFinish(queue)), OK(clFinish(other));
+}
+static void missing_wait(void) { two_queues("missing_wait", 0); }
+
+/* ---- right programs */
+
+static void waiting_queues(void) { two_queues("waiting_queues", 1); }
+
+static const char axpy_source[] = "kernel void axpy(global int *y, global const int *x, int a, uint n) {\n"
+                                  "  uint i = get_global_id(0);\n  if (i < n) y[i] += a * x[i];\n}";
+static void check_axpy(cl_kernel k) {
+  cl_mem y = buffer(4 * N, numbers), x = buffer(4 * N, numbers);
+  set(k, 0, y), set(k, 1, x), set_number(k, 2, 3), set_number(k, 3, N);
+  OK(run(k, N, 0));
+  for (int i = 0, *out = read_ints(y, N); i < N; i++) EXPECT(out[i] == 4 * numbers[i]);
+}
+static void axpy(void) { check_axpy(kernel("axpy", axpy_source)); }
+static void reduction(void) {
+  cl_kernel k = kernel("reduction", "kernel void reduction(global const int *x, global int *sums, local int *t) {\n"
+                                    "  uint l = get_local_id(0); t[l] = x[get_global_id(0)];\n"
+                                    "  for (uint s = get_local_size(0) / 2; s; s /= 2) {\n    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                    "    if (l < s) t[l] += t[l + s];\n  }\n  if (!l) sums[get_group_id(0)] = t[0];\n}");
+  cl_mem sums = buffer(4 * (N / 64), NULL);
+  set(k, 0, buffer(4 * N, numbers)), set(k, 1, sums);
+  OK(clSetKernelArg(k, 2, 4 * 64, NULL));
+  OK(run(k, N, 64));
+  int sum = 0, expected = 0, *out = read_ints(sums, N / 64);
+  for (int i = 0; i < N / 64; i++) sum += out[i];
+  for (int i = 0; i < N; i++) expected += numbers[i];
+  EXPECT(sum == expected);
+}
+static void sub_buffers(void) { /* two halves of one buffer, and the whole beside one of them */
+  cl_kernel k = kernel("halves", "kernel void halves(global int *to, global const int *from) { to[get_global_id(0)] = from[get_global_id(0)] + 1; }");
+  cl_int e;
+  cl_mem x = buffer(4 * N, numbers);
+  cl_buffer_region low = {0, 2 * N}, high = {2 * N, 2 * N};
+  cl_mem a = clCreateSubBuffer(x, 0, CL_BUFFER_CREATE_TYPE_REGION, &low, &e), b = clCreateSubBuffer(x, 0, CL_BUFFER_CREATE_TYPE_REGION, &high, &e);
+  OK(e);
+  set(k, 0, b), set(k, 1, a);
+  OK(run(k, N / 2, 64));
+  int *out = read_ints(x, N);
+  for (int i = 0; i < N / 2; i++) EXPECT(out[N / 2 + i] == numbers[i] + 1 && out[i] == numbers[i]);
+  set(k, 0, b), set(k, 1, x);
+  OK(run(k, N / 2, 64));
+}
+static void copies(void) { /* fill, copy, rectangles, maps: all of them write */
+  cl_kernel k = kernel("copies", "kernel void copies(global int *x) { x[get_global_id(0)] += 1; }");
+  cl_mem x = buffer(4 * N, NULL), y = buffer(4 * N, NULL);
+  int one = 1;
+  OK(clEnqueueFillBuffer(queue, x, &one, 4, 0, 4 * N, 0, NULL, NULL));
+  set(k, 0, x);
+  OK(run(k, N, 0));
+  OK(clEnqueueCopyBuffer(queue, x, y, 0, 0, 2 * N, 0, NULL, NULL));
+  size_t from[3] = {0, 0, 0}, to[3] = {0, N / 32, 0}, shape[3] = {64, N / 32, 1};
+  OK(clEnqueueCopyBufferRect(queue, x, y, from, to, shape, 64, 0, 64, 0, 0, NULL, NULL));
+  cl_int e;
+  int *m = clEnqueueMapBuffer(queue, y, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, 4 * N, 0, NULL, NULL, &e);
+  for (int i = 0; i < N; i++) EXPECT(m[i] == 2), m[i] = i;
+  OK(clEnqueueUnmapMemObject(queue, y, m, 0, NULL, NULL));
+  set(k, 0, y);
+  OK(run(k, N, 0));
+  for (int i = 0, *out = read_ints(y, N); i < N; i++) EXPECT(out[i] == i + 1);
+}
+static void host_pointer(void) {
+  cl_kernel k = kernel("host_pointer", "kernel void host_pointer(global int *x) { x[get_global_id(0)] *= 2; }");
+  static int own[N];
+  memcpy(own, numbers, sizeof own);
+  cl_int e;
+  cl_mem x = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, sizeof own, own, &e);
+  set(k, 0, x);
+  OK(run(k, N, 64));
+  int *m = clEnqueueMapBuffer(queue, x, CL_TRUE, CL_MAP_READ, 0, sizeof own, 0, NULL, NULL, &e);
+  EXPECT(m == own);
+  for (int i = 0; i < N; i++) EXPECT(own[i] == 2 * numbers[i]);
+  OK(clEnqueueUnmapMemObject(queue, x, m, 0, NULL, NULL));
+}
+static void offsets(void) { /* a global offset, two dimensions, and a last group with fewer work items */
+  cl_int e;
+  cl_kernel k = clCreateKernel(build("kernel void offsets(global int *x, int w) { x[get_global_id(1) * w + get_global_id(0)] = get_global_size(0); }", "-cl-std=CL2.0"), "offsets", &e);
+  cl_mem x = buffer(4 * N, numbers);
+  set(k, 0, x), set_number(k, 1, 16);
+  size_t from[2] = {2, 1}, size[2] = {13, 7}, local[2] = {8, 2};
+  OK(clEnqueueNDRangeKernel(queue, k, 2, from, size, local, 0, NULL, NULL));
+  int *out = read_ints(x, N);
+  for (int i = 0; i < N; i++) EXPECT(out[i] == (i % 16 >= 2 && i % 16 < 15 && i / 16 >= 1 && i / 16 < 8 ? 13 : numbers[i]));
+}
+static void images(void) {
+  cl_kernel k = kernel("images", "constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
+                                 "kernel void images(read_only image2d_t a, write_only image2d_t b, sampler_t s) {\n"
+                                 "  int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
+                                 "  write_imageui(b, at, read_imageui(a, s, at + 1) + read_imageui(a, nearest, at));\n}");
+  cl_int e;
+  cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
+  cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 8};
+  cl_mem a = clCreateImage(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &shape, numbers, &e);
+  OK(e);
+  cl_mem b = clCreateImage(context, CL_MEM_WRITE_ONLY, &format, &shape, NULL, &e);
+  OK(e);
+  cl_sampler s = clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, &e);
+  set(k, 0, a), set(k, 1, b);
+  OK(clSetKernelArg(k, 2, sizeof s, &s));
+  size_t size[3] = {8, 8, 1}, zero[3] = {0, 0, 0};
+  OK(clEnqueueNDRangeKernel(queue, k, 2, NULL, size, NULL, 0, NULL, NULL));
+  unsigned out[N];
+  OK(clEnqueueReadImage(queue, b, CL_TRUE, zero, size, 0, 0, out, 0, NULL, NULL));
+  for (int i = 0; i < N && !wrong; i++) {
+    int c = i % 4, x = i / 4 % 8, y = i / 32, x1 = x < 7 ? x + 1 : 7, y1 = y < 7 ? y + 1 : 7;
+    EXPECT(out[i] == (unsigned)(numbers[i] + numbers[(y1 * 8 + x1) * 4 + c]));
+  }
+}
+static void prints(void) {
+  cl_kernel k = kernel("prints", "kernel void prints(int n) { printf(\"printed %d\\n\", n); }");
+  set_number(k, 0, 42);
+  OK(clEnqueueTask(queue, k, 0, NULL, NULL));
+  OK(clFinish(queue));
+}
+static void links(void) { /* compile and link, and a header */
+  const char *one = "#include \"twice.h\"\nint twice(int x) { return 2 * x * UNIT; }", *head = "int twice(int x);\n",
+             *two = "#include \"twice.h\"\nkernel void links(global int *x) { x[get_global_id(0)] = twice(get_global_id(0)); }",
+             *name = "twice.h";
+  cl_int e;
+  cl_program h = clCreateProgramWithSource(context, 1, &head, NULL, &e), parts[2];
+  parts[0] = clCreateProgramWithSource(context, 1, &one, NULL, &e), parts[1] = clCreateProgramWithSource(context, 1, &two, NULL, &e);
+  OK(clCompileProgram(parts[0], 1, &device, "-DUNIT=1", 1, &h, &name, NULL, NULL));
+  OK(clCompileProgram(parts[1], 0, NULL, "", 1, &h, &name, NULL, NULL));
+  cl_program p = clLinkProgram(context, 1, &device, "", 2, parts, NULL, NULL, &e);
+  OK(e);
+  cl_kernel k = clCreateKernel(p, "links", &e);
+  cl_mem x = buffer(4 * N, NULL);
+  set(k, 0, x);
+  OK(run(k, N, 64));
+  for (int i = 0, *out = read_ints(x, N); i < N; i++) EXPECT(out[i] == 2 * i);
+}
+static void binaries(void) {
+  cl_program p = build(axpy_source, "-DX");
+  size_t size = 0;
+  OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+  unsigned char *data = malloc(size);
+  OK(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof data, &data, NULL));
+  cl_int e, status;
+  cl_program q = clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char **)&data, &status, &e);
+  OK(e), OK(status), OK(clBuildProgram(q, 0, NULL, "", NULL, NULL));
+  check_axpy(clCreateKernel(q, "axpy", &e));
+}
+static void queries(void) {
+  cl_int e;
+  const char *bad = "kernel void bad(global int *x) { x[0] = y; }";
+  char text[4096];
+  cl_program p = clCreateProgramWithSource(context, 1, &bad, NULL, &e);
+  EXPECT(clBuildProgram(p, 1, &device, "", NULL, NULL) == CL_BUILD_PROGRAM_FAILURE);
+  OK(clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, sizeof text, text, NULL));
+  EXPECT(strstr(text, ":1:") && strstr(text, "undeclared identifier 'y'"));
+  clCreateKernel(p, "bad", &e);
+  EXPECT(e == CL_INVALID_PROGRAM_EXECUTABLE);
+  cl_kernel k = kernel("queries", "kernel __attribute__((reqd_work_group_size(16, 2, 1))) void queries(global const float4 *restrict in, local int *t, int3 v, read_only image2d_t im) { }");
+  cl_uint count;
+  size_t sizes[3];
+  cl_kernel_arg_address_qualifier space;
+  cl_kernel_arg_type_qualifier type;
+  OK(clGetKernelInfo(k, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL));
+  EXPECT(count == 4);
+  OK(clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_TYPE_NAME, sizeof text, text, NULL));
+  EXPECT(!strcmp(text, "float4*"));
+  OK(clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof type, &type, NULL));
+  EXPECT(type == (CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_RESTRICT));
+  OK(clGetKernelArgInfo(k, 1, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL));
+  EXPECT(space == CL_KERNEL_ARG_ADDRESS_LOCAL);
+  OK(clGetKernelWorkGroupInfo(k, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof sizes, sizes, NULL));
+  EXPECT(sizes[0] == 16 && sizes[1] == 2 && sizes[2] == 1);
+}
+static void profiling(void) {
+  cl_int e;
+  cl_command_queue q = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &e);
+  cl_kernel k = kernel("profiling", "kernel void profiling(global int *x) { x[get_global_id(0)] = 1; }");
+  cl_mem x = buffer(4 * N, NULL);
+  set(k, 0, x);
+  size_t size = N;
+  cl_event one, two;
+  cl_ulong start = 0, end = 0;
+  cl_command_type type;
+  OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &size, NULL, 0, NULL, &one));
+  clReleaseMemObject(x); /* the enqueue keeps it */
+  OK(clEnqueueMarkerWithWaitList(q, 1, &one, &two));
+  OK(clWaitForEvents(1, &two));
+  OK(clGetEventProfilingInfo(one, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL));
+  OK(clGetEventProfilingInfo(one, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL));
+  OK(clGetEventInfo(one, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
+  EXPECT(end > start && type == CL_COMMAND_NDRANGE_KERNEL);
+}
+static void shared_memory(void) { /* a pointer in shared virtual memory leads to another allocation */
+  cl_kernel k = kernel("shared_memory", "kernel void shared_memory(global ulong *list) {\n"
+                                          "  ((global int *)list[0])[get_global_id(0)] = get_global_id(0);\n}");
+  int **list = clSVMAlloc(context, CL_MEM_READ_WRITE, sizeof *list, 0), *x = clSVMAlloc(context, CL_MEM_READ_WRITE, 4 * N, 0);
+  EXPECT(list && x);
+  *list = x;
+  OK(clSetKernelArgSVMPointer(k, 0, list));
+  OK(run(k, N, 64));
+  OK(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, x, 4 * N, 0, NULL, NULL));
+  for (int i = 0; i < N; i++) EXPECT(x[i] == i);
+  OK(clEnqueueSVMUnmap(queue, x, 0, NULL, NULL));
+  clSVMFree(context, x), clSVMFree(context, list);
+}
+
+/* ---- ends of programs */
+
+static void crash(void) { abort(); }
+static void hang(void) { /* a kernel that does not end */
+  cl_kernel k = kernel("hang", "kernel void hang(global int *x) { while (((volatile global int *)x)[1] == 2) x[0]++; }");
+  set(k, 0, buffer(8, numbers));
+  run(k, 1, 1);
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+} cases[] = {
+#define CASE(name) {#name, name}
+    CASE(small_buffer), CASE(swapped_arguments), CASE(undefined_buffer), CASE(half_written), CASE(race),
+    CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
+    CASE(wrong_count), CASE(missing_wait), CASE(waiting_queues), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
+    CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
+    CASE(profiling), CASE(shared_memory), CASE(crash), CASE(hang),
+};
+
+int main(int count, char **names) {
+  for (int i = 0; i < N; i++) numbers[i] = i % 7 + 1;
+  OK(clGetPlatformIDs(1, &platform, NULL));
+  OK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL));
+  context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+  queue = clCreateCommandQueue(context, device, 0, NULL);
+  for (int i = 1; i < count; i++) {
+    size_t at = 0;
+    while (at < sizeof cases / sizeof *cases && strcmp(cases[at].name, names[i])) at++;
+    if (at == sizeof cases / sizeof *cases) return 3;
+    cases[at].run();
+  }
+  return wrong != 0;
+}

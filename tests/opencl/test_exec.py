@@ -1,0 +1,209 @@
+"""``visa-lsp exec`` on host programs in C: right ones give no report, planted faults are found with line, argument and enqueue.
+
+The programs are the cases of ``host.c``. They need gcc, OpenCL's headers and loader, pocl and ocloc.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+NEEDED = [name for name in ("gcc", "ocloc") if shutil.which(name) is None]
+NEEDED += [
+    str(path)
+    for path in (Path("/etc/OpenCL/vendors/pocl.icd"), Path("/usr/include/CL/cl_layer.h"))
+    if not path.exists()
+]
+pytestmark = pytest.mark.skipif(bool(NEEDED) or sys.platform != "linux", reason=f"not installed: {', '.join(NEEDED)}")
+
+# Case, kind of the fault, line of its kernel, words of the report.
+FAULTS = [
+    ("small_buffer", "out-of-bounds", 2, "`c` is argument 0, buffer 1 of 960 bytes"),
+    ("swapped_arguments", "out-of-bounds", 2, "writes bytes 256-259, element 64 of `many`"),
+    ("undefined_buffer", "uninitialised-read", 2, "bytes 0-3, element 0 of `x` were never written"),
+    ("half_written", "uninitialised-read", 3, "element 128 of `x`"),
+    ("race", "data-race", 2, "element 0 of `sum`"),
+    ("freed_buffer", "out-of-bounds", 2, "of 1024 bytes, which the program has released"),
+    ("wrong_local_size", "out-of-bounds", 2, "shared local memory, which has 256 bytes"),
+    ("misaligned", "misaligned-access", 2, "not aligned to 4 bytes"),
+    ("missing_barrier", "data-race", 3, "shared local memory"),
+    ("divergent_barrier", "barrier-divergence", 3, "only lanes 0x1f"),
+    ("missing_wait", "data-race", 3, "kernel missing_wait_first) writes"),
+    ("wrong_count", "out-of-bounds", 2, "element 256 of `x`"),
+]
+RIGHT = (
+    "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "prints", "links", "binaries", "queries",
+    "profiling", "shared_memory", "waiting_queues",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def host(tmp_path_factory):
+    program = tmp_path_factory.mktemp("host") / "host"
+    subprocess.run(["gcc", "-Wall", "-Wextra", "-Werror", "-o", program, HERE / "host.c", "-lOpenCL"], check=True)
+    return str(program)
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    """Return a cache folder for all tests, so that the layer and equal sources are compiled once."""
+    return str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture
+def run_exec(tmp_path, cache):
+    def run(*words, environment=None, **more):
+        command = [sys.executable, "-m", "visa_lsp", "exec", "--report", str(tmp_path / "report.json"), *words]
+        ran = subprocess.run(
+            command, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False,
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache, **(environment or {})}, **more,
+        )  # fmt: skip
+        report = tmp_path / "report.json"
+        return ran, json.loads(report.read_text()) if report.exists() else None
+
+    return run
+
+
+def test_planted_faults_are_reported(host, run_exec):
+    ran, report = run_exec("--", host, *(name for name, *_ in FAULTS))
+    assert (ran.returncode, report["exit"], report["refused"]) == (1, 1, []), ran.stderr
+    for name, kind, line, words in FAULTS:
+        found = [fault for fault in report["faults"] if fault["kernel"] == name]
+        assert found, name
+        assert {fault["enqueue"] for fault in found} == {found[0]["enqueue"]}, name
+        values = next(fault for fault in found if fault["kind"] == kind)
+        assert values["source"].endswith(f".cl:{line}"), values["source"]
+        assert words in "\n".join([values["text"], *values["allocations"]]), name
+        assert f"enqueue {values['enqueue']}: kernel {name}" in ran.stderr
+    assert report["enqueues"] == len(FAULTS) + 2
+    assert list(report) == ["programs", "kernels", "enqueues", "instructions", "time", "faults", "refused", "exit"]
+
+
+def test_right_programs_give_no_report(host, run_exec):
+    ran, report = run_exec("--", host, *RIGHT)
+    assert (ran.stdout, ran.returncode, report["faults"], report["refused"]) == ("printed 42\n", 0, [], []), ran.stderr
+    assert report["instructions"] > 1000
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
+    names = ("axpy", "offsets", "images", "links", "copies", "undefined_buffer", "race")
+    ran, report = run_exec("--capture", str(tmp_path / "captures"), "--", host, *names)
+    launches = sorted((tmp_path / "captures").glob("*.launch.yaml"))
+    assert len(launches) == report["enqueues"] == 8, ran.stderr
+    command = [sys.executable, "-m", "visa_lsp", "run", "--format", "json", *map(str, launches)]
+    again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    results = {Path(one["launch"]).name: one for one in json.loads(again.stdout)}
+    faults = {fault["kernel"]: fault["kind"] for fault in report["faults"]}
+    assert len(faults) == 2
+    for name, result in results.items():
+        assert [expected["ok"] for expected in result["expectations"]] == [True] * (result["kernel"] not in faults), (
+            name
+        )
+        assert (
+            {fault["kind"] for fault in result["faults"]} == {faults[result["kernel"]]} - {None}
+            if not result["ok"]
+            else True
+        )
+    assert {result["kernel"] for result in results.values() if not result["ok"]} == set(faults)
+
+
+def test_a_source_from_a_file_is_named_after_it(host, run_exec, tmp_path):
+    (tmp_path / "kernels").mkdir()
+    source = "kernel void small_buffer(global int *c) {\n  c[get_global_id(0)] = 1;\n}"
+    (tmp_path / "kernels" / "fill.cl").write_text(source)
+    _, report = run_exec("--", host, "small_buffer")
+    assert report["faults"][0]["source"] == str(tmp_path / "kernels" / "fill.cl:2")
+
+
+def test_a_fault_ends_the_program_and_leaves_its_launch(host, run_exec, tmp_path):
+    ran, report = run_exec("--break-on-fault", "--", host, "axpy", "race", "small_buffer")
+    assert (ran.returncode, {fault["kernel"] for fault in report["faults"]}) == (1, {"race"}), ran.stderr
+    assert [path.name for path in (tmp_path / "visa-lsp-exec").glob("*.yaml")] == ["2.race.launch.yaml"]
+
+
+def test_pyopencl_runs_source_and_spirv(run_exec, tmp_path):
+    pytest.importorskip("pyopencl")
+    (tmp_path / "thrice.cl").write_text("kernel void thrice(global float *x, float by) { x[get_global_id(0)] *= by; }")
+    subprocess.run(
+        [sys.executable, "-m", "visa_lsp", "compile", "thrice.cl", "--keep-ir"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    ran, report = run_exec("--platform", "DG2", "--", sys.executable, str(HERE / "client.py"), "thrice.spv")
+    assert ran.stdout == "[0.0, 6.0, 12.0, 18.0] visa-lsp simulator of DG2\n", ran.stderr
+    assert [(f["kernel"], f["kind"], f["enqueue"]) for f in report["faults"]] == [("over", "out-of-bounds", 3)]
+
+
+def test_exit_statuses_and_what_is_missing(host, run_exec, tmp_path):
+    for words, status, line in [
+        (("--", "sh", "-c", "exit 7"), 7, "0 programs, 0 kernels"),
+        (("--", host, "crash"), 128 + 6, "0 programs"),
+        (("--", "./missing"), 2, "visa-lsp: ./missing: no such program"),
+        (("--", "."), 2, "visa-lsp: .: is a folder"),
+        (("--checks", "spelling", "--", host), 2, "unknown check 'spelling'"),
+        (("--capture-kernel", "k", "--", host), 2, "--capture DIR"),
+        (("--exit-zero", "--", host, "small_buffer"), 0, "1 fault"),
+    ]:
+        ran, _ = run_exec(*words)
+        assert ran.returncode == status, ran.stderr
+        assert line in ran.stderr
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "ocloc").symlink_to(shutil.which("ocloc"))
+    bare = {"PATH": str(tools), "VISA_LSP_CACHE": "off"}
+    for environment, package in [(bare, "apt-get install gcc"), ({"PATH": "/nowhere"}, "intel-opencl-icd")]:
+        ran, _ = run_exec("--", host, environment=environment)
+        assert (ran.returncode, ran.stderr.count("\n"), package in ran.stderr) == (2, 1, True), ran.stderr
+
+
+def test_the_environment_serves_a_program_that_starts_alone(host, run_exec, tmp_path):
+    ran, _ = run_exec("--print-env")
+    shell = ["sh", "-c", f'{ran.stdout}\n"{host}" small_buffer; echo "status $?"']
+    alone = subprocess.run(
+        shell, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False,
+        env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+    )  # fmt: skip
+    assert alone.stdout == "status 0\n"
+    assert "enqueue 1: kernel small_buffer" in alone.stderr
+
+
+def test_nothing_is_left_and_no_call_hangs_when_the_server_is_killed(host, run_exec, tmp_path, cache):
+    script = 'trap "" TERM; "$1" hang > ended; echo "host $?" >> ended'
+    command = [sys.executable, "-m", "visa_lsp", "exec", "--", "sh", "-c", script, "sh", host]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        until(lambda: list(tmp_path.glob("visa-lsp-exec-*/p1/hang.visaasm")))
+        server.kill()
+        assert "the simulator's process has ended" in server.stderr.read()
+    until(lambda: (tmp_path / "ended").read_text().count("host ") and not list(tmp_path.glob("visa-lsp-*")))
+
+
+def until(holds):
+    """Wait until a condition holds; fail after a minute."""
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_refused_calls_have_an_error_and_a_line(host, run_exec):
+    ran, report = run_exec("--", host, "refused_calls")
+    assert (ran.stdout, ran.returncode, report["exit"]) == ("", 1, 1), ran.stderr
+    calls = [one["call"] for one in report["refused"]]
+    assert calls == [
+        "clCreateSubBuffer", "clEnqueueNDRangeKernel", "clSetKernelArg", "clSetKernelArg", "clEnqueueNDRangeKernel",
+        "clCreateProgramWithBinary",
+    ]  # fmt: skip
+    assert [one["reason"].partition(":")[0] for one in report["refused"]] == [
+        "CL_MISALIGNED_SUB_BUFFER_OFFSET", "CL_INVALID_KERNEL_ARGS", "CL_INVALID_ARG_SIZE", "CL_INVALID_ARG_INDEX",
+        "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_BINARY",
+    ]  # fmt: skip
+    assert all(f"{one['call']} is refused: {one['reason']}" in ran.stderr for one in report["refused"])

@@ -1,0 +1,258 @@
+"""Runs one enqueue of a host on the simulator, with checks.
+
+Bytes that nothing has written hold a pattern, with which the host's allocator fills memory; they are recognised here,
+before each launch, so that writes and copies by anybody count. Most kernels only write such memory: a first run treats it
+as write-only, which compiled code can check. Only if the kernel reads from it a second run, in the interpreter, follows
+undefined bytes. Invariant: what a launch leaves in memory does not depend on the checks.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from visa_lsp.app.exec.unordered import AccessRecorder, find_race
+from visa_lsp.app.launch.file import LaunchFile
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.runner import ReadyRun, run_ready
+from visa_lsp.program.elements import element_bytes
+from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
+from visa_lsp.sim.launch.prepare import prepare
+from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS, checkers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.app.exec.model import Enqueue
+    from visa_lsp.app.exec.programs import LoadedKernel
+    from visa_lsp.app.exec.unordered import KeptLaunch, UnorderedLaunches
+    from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.launch.config import Arg
+
+UNDEFINED_BYTES: Final = 0xFFA5C3D7_FB96E187  # eight bytes of the pattern, which begins at the start of an allocation
+_MAX_FILLED_BYTES: Final = 256 << 20  # larger memory has no pattern
+_MAX_FOLLOWED_STEPS: Final = 100_000  # of the interpreter, some 10 seconds
+_COMPILED_THREADS: Final = (
+    20  # of a kernel's launches: interpreting more takes longer than compiling (80 us a step, 1.5 ms)
+)
+_MAX_CHOSEN_ITEMS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSettings:
+    """How launches run: the platform, the checks, and a callback at intervals, which may raise to end a launch."""
+
+    platform: Platform
+    checks: str
+    max_group_items: int
+    unordered: UnorderedLaunches
+    told: Callable[[int, int, int], None] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnqueueResult:
+    """The result of an enqueue: the report of its run, the local size that was used, and a note about lost checks.
+
+    ``undefined`` are the arguments without any written byte before the run.
+    """
+
+    report: RunReport
+    local_size: Triple
+    note: str = ""
+    undefined: frozenset[int] = frozenset()
+
+
+def list_checks(checks: str) -> str:
+    """Return a list of checks with ``all`` replaced by its names, so that no check adds notes, which are not reported."""
+    names: dict[str, None] = {}
+    for name in (word.strip() for word in checks.split(",")):
+        names |= dict.fromkeys([n for n in CHECKERS if n not in OPTIONAL_CHECKERS] if name == "all" else [name])
+    return ",".join(names)
+
+
+def run_enqueue(number: int, kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
+    """Run an enqueue; memory is changed in place. Raises LaunchError if the simulator cannot run it."""
+    threads, local = _shape(kernel, enqueue, settings)
+    steps = threads * len(kernel.module.kernels[0].instructions)
+    watches = "races" in settings.checks.split(",")
+    unordered = settings.unordered.find(enqueue) if watches else []
+    recorder = AccessRecorder(enqueue) if unordered else None
+    if watches:
+        settings.unordered.keep(number, kernel, enqueue, steps)
+    result = _run_checked(kernel, enqueue, settings, local, steps, recorder)
+    if recorder is None:
+        return result
+    races = [race for other in unordered if (race := _race(other, kernel, recorder, settings)) is not None]
+    return replace(result, report=replace(result.report, faults=(*result.report.faults, *races)))
+
+
+def _race(other: KeptLaunch, kernel: LoadedKernel, accesses: AccessRecorder, settings: LaunchSettings) -> Fault | None:
+    """Return a race with an earlier launch, which is run again for a record of its accesses."""
+    if other.accesses is None:
+        other.accesses = AccessRecorder(other.enqueue)
+        threads, local = _shape(other.kernel, other.enqueue, settings)
+        _run_checked(other.kernel, other.enqueue, replace(settings, checks="none"), local, threads, other.accesses)
+    return find_race(other, kernel, accesses)
+
+
+def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> tuple[int, Triple]:
+    """Return the number of threads of an enqueue and its local size; count the threads of the kernel."""
+    local = enqueue.local_size or choose_local_size(enqueue.global_size, kernel.info, settings.max_group_items)
+    threads = prod(-(-g // s) for g, s in zip(enqueue.global_size, local, strict=True))
+    threads *= -(-prod(local) // max(1, kernel.info.env.simd_size))
+    kernel.threads += threads
+    return threads, local
+
+
+def _run_checked(
+    kernel: LoadedKernel,
+    enqueue: Enqueue,
+    settings: LaunchSettings,
+    local: Triple,
+    steps: int,
+    recorder: AccessRecorder | None,
+) -> EnqueueResult:
+    """Run an enqueue of about ``steps`` instructions, a second time if it reads bytes that may be undefined."""
+    config = LaunchConfig(
+        kernel=kernel.name, local_size=local, global_size=enqueue.global_size, global_offset=enqueue.global_offset,
+        dimensions=enqueue.dimensions, args=_placed(enqueue, kernel), sections=kernel.sections,
+        memory=tuple(PlacedMemory(f"a shared allocation of {a.nbytes} bytes", a, at) for at, a in enqueue.shared),
+    )  # fmt: skip
+    follows = "uninitialised" in settings.checks.split(",")
+    masks = {n: mask for n, arg in enumerate(config.by_key.values()) if (mask := _undefined(arg)) is not None}
+    empty = frozenset(n for n, mask in masks.items() if mask.all())
+    note = ""
+    if follows and masks:
+        before = [array.copy() for array in _arrays(config)]
+        probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
+        first = _run(kernel, probe, settings, recorder, is_probe=True)
+        if not first.faults:
+            return EnqueueResult(first, local, undefined=empty)
+        for array, saved in zip(_arrays(config), before, strict=True):
+            array[...] = saved
+        if steps <= _MAX_FOLLOWED_STEPS:
+            config = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
+        else:
+            note = "the launch is too large to follow the undefined bytes that it reads"
+    return EnqueueResult(_run(kernel, config, settings, recorder), local, note, empty)
+
+
+def choose_local_size(size: Triple, info: KernelInfo, most: int) -> Triple:
+    """Return the local size of a launch that leaves it open: the required one, else a large divisor along x, then y and z."""
+    if any(info.env.required_work_group_size):
+        return info.env.required_work_group_size
+    left, chosen = min(most, _MAX_CHOSEN_ITEMS), []
+    for count in size:
+        part = next(n for n in range(min(left, count), 0, -1) if count % n == 0)
+        chosen.append(part)
+        left //= part
+    return chosen[0], chosen[1], chosen[2]
+
+
+def _run(
+    kernel: LoadedKernel,
+    config: LaunchConfig,
+    settings: LaunchSettings,
+    recorder: AccessRecorder | None,
+    *,
+    is_probe: bool = False,
+) -> RunReport:
+    """Run a configuration. A probe stops at its first fault, and always checks access."""
+    options = RunOptions(
+        path=kernel.program.folder / "kernel.visaasm", platform=settings.platform.name, first_fault=is_probe,
+        checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled, told=settings.told,
+        engine=_engine_for(kernel) if recorder is None else "auto",
+        threads=1 if recorder is not None or checkers(settings.checks) else os.cpu_count() or 1,
+        listeners=(recorder,) if recorder is not None else (),
+    )  # fmt: skip
+    prepared = prepare(kernel.module, kernel.info, config, settings.platform)
+    launch = LaunchFile(None, None, config)
+    return run_ready(
+        ReadyRun(kernel.module, launch, options, settings.platform, prepared, kernel.sources, (), loading=0.0)
+    )
+
+
+def _engine_for(kernel: LoadedKernel) -> str:
+    """Return the engine for the next launch of a kernel: compiled code once interpreting would take longer than compiling."""
+    from visa_lsp.sim.jit.code_cache import is_large
+
+    is_compiled = kernel.threads >= _COMPILED_THREADS and not is_large(kernel.module.kernels[0])
+    return "jit" if is_compiled and find_spec("llvmlite") is not None else "auto"
+
+
+def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[Arg, ...]:
+    """Return the arguments with elements of the kernel's types; a buffer keeps its ``whole`` if other parts overlap it."""
+    views: dict[tuple[int, int, int, str], Array] = {}
+    args: list[Arg] = []
+    for index, arg in enumerate(enqueue.args):
+        if isinstance(arg, ValueArg):
+            element = kernel.info.element_of(index)
+            whole = element and arg.array.nbytes % element_bytes(element) == 0
+            args.append(ValueArg(arg.array.view(element)) if whole else arg)
+            continue
+        if not isinstance(arg, BufferArg):
+            args.append(arg)
+            continue
+        raw = arg.array
+        typed = raw.view(kernel.element_of(index, raw.nbytes))
+        key = (id(arg.whole), raw.ctypes.data, raw.nbytes, typed.dtype.str)
+        args.append(replace(arg, array=views.setdefault(key, typed)))
+    fixed = {id(array) for _, array in enqueue.shared}
+
+    def is_part(arg: BufferArg) -> bool:
+        others = (a for key, a in views.items() if key[0] == id(arg.whole) and a is not arg.array)
+        return id(arg.whole) in fixed or any(np.may_share_memory(arg.array, other) for other in others)
+
+    return tuple(replace(a, whole=None) if isinstance(a, BufferArg) and not is_part(a) else a for a in args)
+
+
+def _with_args(config: LaunchConfig, changes: dict[int, dict[str, object]]) -> LaunchConfig:
+    args = [
+        replace(arg, **changes[n]) if n in changes and isinstance(arg, BufferArg) else arg  # type: ignore[arg-type]
+        for n, arg in enumerate(config.by_key.values())
+    ]
+    return replace(config, args=tuple(args))
+
+
+def _arrays(config: LaunchConfig) -> list[Array]:
+    """Return the memory of a launch, each array once."""
+    found = [arg.array for arg in config.by_key.values() if isinstance(arg, BufferArg | ImageArg)]
+    return list({id(array): array for array in (*found, *(one.array for one in config.memory))}.values())
+
+
+def _undefined(arg: Arg) -> Array | None:
+    """Return a mask of the bytes that nothing has written, by the pattern; None if there are none.
+
+    A word counts only if one of its neighbours counts, because a single one may be a value by chance.
+    """
+    if not isinstance(arg, BufferArg) or arg.whole is not None or arg.array.nbytes > _MAX_FILLED_BYTES:
+        return None
+    raw = arg.array.reshape(-1).view(np.uint8)
+    words = raw[: raw.size & ~3].view("<u4")
+    if not words.size:
+        return None
+    low, high = words[0::2] == UNDEFINED_BYTES & 0xFFFFFFFF, words[1::2] == UNDEFINED_BYTES >> 32
+    if not low.any() and not high.any():
+        return None
+    unwritten = np.empty(words.size, bool)
+    unwritten[0::2], unwritten[1::2] = low, high
+    if words.size > 2:
+        near = np.zeros_like(unwritten)
+        for step in (1, 2):
+            near[step:] |= unwritten[:-step]
+            near[:-step] |= unwritten[step:]
+        unwritten &= near
+        if not unwritten.any():
+            return None
+    mask = np.zeros(raw.size, bool)
+    mask[: words.size * 4] = np.repeat(unwritten, 4)
+    mask[words.size * 4 :] = bool(unwritten[-1])
+    return mask

@@ -1,0 +1,386 @@
+"""Builds the programs of a host: compiles, links, caches the result on disk, and loads kernels for launches.
+
+Each program has a folder with its source and texts, so that reports can quote lines. Knows nothing of OpenCL's API.
+Invariant: a program is compiled once per source, options, device and compiler; a kernel is loaded once.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import itertools
+import os
+import re
+import shlex
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from visa_lsp.app.compile.build import BuildSource, build_source, with_lines
+from visa_lsp.app.compile.outputs import file_name
+from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.exec.model import (
+    BuildRequest,
+    KernelParameter,
+    ProgramBuild,
+    ProgramForm,
+    ProgramKernel,
+    Step,
+    Verdict,
+)
+from visa_lsp.app.external_tools import MissingToolError, settings_for, tool_for
+from visa_lsp.app.inputs import STDIN
+from visa_lsp.app.launch.linking import with_callees
+from visa_lsp.app.launch.local_arrays import with_exact_local_memory
+from visa_lsp.app.launch.program import BodySource, link_variables, load_program
+from visa_lsp.app.launch.runner import makings
+from visa_lsp.app.launch.zebin import program_data
+from visa_lsp.companions import Beside
+from visa_lsp.diagnostics import Severity
+from visa_lsp.disk_cache import open_for_user
+from visa_lsp.isa.platforms import Platform, device_for
+from visa_lsp.program.elements import cl_element, element_bytes
+from visa_lsp.safe_io import is_regular
+from visa_lsp.sim.launch.prepare import choose_kernel
+from visa_lsp.text import encode_text
+from visa_lsp.toolchain.find_tools import OCLOC
+from visa_lsp.zeinfo.read_kernels import read
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Module
+    from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.jit.code_cache import Makings
+    from visa_lsp.sim.launch.config import DataSection
+
+BINARY_HEAD: Final = b"visa-lsp program\n"
+_CACHE_BYTES: Final = 48 << 20
+_MAX_LISTED_FILES: Final = 5_000  # of folders of includes, to notice a changed one
+# Of the host's current folder, searched for the file with the source of a program.
+_MAX_SEARCHED_FOLDERS: Final = 200
+_MAX_DEPTH: Final = 3
+_SOURCE_SUFFIXES: Final = (".cl", ".clc", ".ocl", ".opencl")
+_NOTHING: Final = "visa_lsp_nothing"  # a kernel for sources without one, which the compiler refuses
+_INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
+_RAGGED: Final = re.compile(r"-cl-std=CL([23])")
+_UNRESOLVED: Final = re.compile(r"undefined reference|unresolved external", re.IGNORECASE)
+_POINTER_KINDS: Final = {"__local": "local", "__global": "buffer", "__constant": "buffer"}
+
+
+class CompiledProgram(msgspec.Struct, frozen=True):
+    """A compiled program for the cache: the zebin, and the texts of kernels and functions; or errors without both."""
+
+    zebin: bytes
+    texts: tuple[tuple[str, bool, str], ...]  # name, is a kernel, text
+    log: str
+
+
+class _Container(msgspec.Struct, frozen=True):
+    """The bytes that a host gets as the program's binary."""
+
+    form: str
+    data: bytes
+    options: str
+    step: str
+
+
+@dataclass(slots=True, eq=False)
+class LoadedKernel:
+    """A kernel that is ready for launches; ``threads`` counts those of its launches so far."""
+
+    name: str
+    module: Module
+    info: KernelInfo
+    sections: tuple[DataSection, ...]
+    sources: dict[str, BodySource]
+    compiled: Makings
+    program: Program
+    threads: int = 0
+
+    def element_of(self, index: int, size: int) -> str:
+        """Return the element type of a buffer of ``size`` bytes, by the kernel's pointer; bytes if that does not fit."""
+        element = cl_element(self.info.type_of(index).rstrip("* "))
+        return element if element and size % element_bytes(element) == 0 else "uint8"
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    """A built program: its folder, the facts of its kernels, and those that are loaded.
+
+    ``source_name`` names its source in reports: the file that the host read it from, if there is such a file, else one of its folder.
+    """
+
+    number: int
+    folder: Path
+    request: BuildRequest
+    source_name: str
+    compiled: CompiledProgram | None = None
+    infos: list[KernelInfo] = field(default_factory=list)
+    loaded: dict[str, LoadedKernel] = field(default_factory=dict)
+
+
+class Programs:
+    """The programs of a session, by number."""
+
+    def __init__(self, folder: Path, platform: Platform, ocloc: str | None) -> None:
+        self._folder = folder
+        self.platform = platform
+        self._ocloc = ocloc
+        self._known: dict[int, Program] = {}
+        self._started = 0
+        self._builds: dict[str, CompiledProgram] = {}
+        self._lock = Lock()
+        self._kept = open_for_user("exec-programs", (), _CACHE_BYTES)
+
+    def compiler(self) -> str:
+        """Return the path of the compiler. Raises MissingToolError with installation advice."""
+        return tool_for(OCLOC, self._ocloc, settings_for(STDIN))
+
+    def build(self, request: BuildRequest) -> ProgramBuild:
+        """Build, compile or link a program; errors are in the result."""
+        with self._lock:
+            try:
+                return self._build(request)
+            except MissingToolError as error:
+                return ProgramBuild(Verdict.NO_COMPILER, str(error))
+            except UserError as error:
+                return ProgramBuild(Verdict.BAD_OPTIONS, str(error))
+
+    def kernel(self, number: int, index: int) -> LoadedKernel:
+        """Return a kernel, loaded. Raises LaunchError and TextProblems if the simulator cannot read its text."""
+        program = self._known[number]
+        info = program.infos[index]
+        with self._lock:
+            if info.name not in program.loaded:
+                program.loaded[info.name] = _load_kernel(program, info, self.platform)
+            return program.loaded[info.name]
+
+    def program(self, number: int) -> Program:
+        """Return a program by its number."""
+        return self._known[number]
+
+    def _build(self, request: BuildRequest) -> ProgramBuild:
+        if request.form is ProgramForm.BINARY:
+            try:
+                unpacked = msgspec.msgpack.decode(zlib.decompress(request.data[len(BINARY_HEAD) :]), type=_Container)
+            except (ValueError, zlib.error):
+                return ProgramBuild(Verdict.BAD_BINARY, "the binary is damaged")
+            own = msgspec.structs.replace(
+                request, form=ProgramForm(unpacked.form), data=unpacked.data, options=unpacked.options,
+                step=Step(unpacked.step),
+            )  # fmt: skip
+            return self._build(own)
+        if request.step is Step.LINK:
+            parts = [self._known[number].request for number in request.parts]
+            if len(parts) == 1 and parts[0].form is ProgramForm.SPIRV:
+                request = msgspec.structs.replace(request, form=ProgramForm.SPIRV, data=parts[0].data)
+            elif any(part.form is ProgramForm.SPIRV for part in parts):
+                return ProgramBuild(Verdict.ERRORS, "SPIR-V is linked with nothing else by the simulator")
+            else:
+                request = _linked(request, parts)
+        container = _Container(request.form.value, request.data, request.options, request.step.value)
+        self._started += 1
+        own_name = f"program{self._started}.cl"
+        source_name = _find_file(request) or own_name
+        program = Program(self._started, self._folder / f"p{self._started}", request, source_name)
+        program.folder.mkdir(mode=0o700)
+        made = self._compile(program)
+        if not made.zebin:
+            return ProgramBuild(Verdict.ERRORS, made.log)
+        self._known[program.number] = program
+        packed = BINARY_HEAD + zlib.compress(msgspec.msgpack.encode(container), 1)
+        if request.step is Step.COMPILE:
+            return ProgramBuild(Verdict.BUILT, made.log, program.number, binary=packed)
+        program.compiled = made
+        _write_texts(program, made)
+        zebin_info, _ = program_data(made.zebin, program.folder)
+        names = {name for name, is_kernel, _ in made.texts if is_kernel}
+        program.infos = [info for info in read(zebin_info) if info.name in names and info.name != _NOTHING]
+        ragged = _RAGGED.search(request.options) is not None
+        kernels = tuple(_facts_of(info, ragged=ragged) for info in program.infos)
+        return ProgramBuild(Verdict.BUILT, made.log, program.number, is_executable=True, binary=packed, kernels=kernels)
+
+    def _compile(self, program: Program) -> CompiledProgram:
+        """Return the compiled program, from the cache if it is there."""
+        request, tool = program.request, self.compiler()
+        options = _with_absolute_folders(request.options, request.folder)
+        if request.form is ProgramForm.SOURCE and b"#include" in request.data and request.folder:
+            options += f' -I "{request.folder}"'  # as a driver compiles in the host's current folder
+        about = Path(tool).stat()
+        identity = (
+            2, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
+            request.headers, _files_of_includes(options),
+        )  # fmt: skip
+        digest = hashlib.sha256(msgspec.msgpack.encode(identity) + request.data).hexdigest()
+        made = self._builds.get(digest) or self._cached(digest)
+        if made is None:
+            made = _run_compiler(program, options, tool, device_for(self.platform.name))
+            if made.zebin and self._kept is not None:
+                self._kept.put(digest, zlib.compress(msgspec.msgpack.encode(made), 6))
+                self._kept.flush()
+        self._builds[digest] = made
+        if request.form is ProgramForm.SOURCE and program.source_name == Path(program.source_name).name:
+            (program.folder / program.source_name).write_bytes(request.data)
+        return made
+
+    def _cached(self, digest: str) -> CompiledProgram | None:
+        value = self._kept.get(digest) if self._kept is not None else None
+        if not isinstance(value, str):
+            return None
+        try:
+            packed = zlib.decompress(base64.b64decode(value))
+            return msgspec.msgpack.decode(packed, type=CompiledProgram)
+        except (ValueError, zlib.error):
+            return None
+
+
+def _find_file(request: BuildRequest) -> str:
+    """Return the file below the current folder of the host that has exactly the source of a program; empty without one."""
+    if request.form is not ProgramForm.SOURCE or not request.folder or not request.data.strip():
+        return ""
+    walk = itertools.islice(os.walk(request.folder), _MAX_SEARCHED_FOLDERS)
+    for folder, folders, names in walk:
+        if "program.zebin" in names:  # a capture, whose sources are copies
+            continue
+        depth = len(Path(folder).relative_to(request.folder).parts)
+        folders[:] = sorted(name for name in folders if depth < _MAX_DEPTH and not name.startswith("."))
+        for path in (Path(folder, name) for name in sorted(names) if name.endswith(_SOURCE_SUFFIXES)):
+            with contextlib.suppress(OSError):
+                if path.stat().st_size == len(request.data) and is_regular(path) and path.read_bytes() == request.data:
+                    return str(path)
+    return ""
+
+
+def _run_compiler(program: Program, options: str, tool: str, device: str) -> CompiledProgram:
+    """Compile the source in the folder of the program. Raises UserError if the compiler does not know an option."""
+    request, data = program.request, program.request.data
+    if request.form is ProgramForm.SOURCE and (b"kernel" not in data or request.step is Step.COMPILE):
+        data += f"\nkernel void {_NOTHING}(void) {{}}\n".encode()
+    path = program.folder / ("input.spv" if request.form is ProgramForm.SPIRV else "input.cl")
+    path.write_bytes(data)
+    for name, contents in request.headers:
+        header = (program.folder / name).resolve()
+        if not header.is_relative_to(program.folder.resolve()):
+            raise UserError(f"the name of a header leads out of its folder: {printable(name)}")
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_bytes(contents)
+    text = data.decode("utf-8", "surrogateescape") if path.suffix == ".cl" else ""
+    words = with_lines(f"-cl-kernel-arg-info {options}".strip())
+    build = build_source(BuildSource(str(path), data, text), device, words, tool)
+    errors = [finding for finding in build.findings if finding.severity is Severity.ERROR]
+    name = program.source_name if text else "program.spv"
+    log = "".join(
+        f"{name}:{f.place.line}:{f.place.column}: {f.severity.value}: {printable(f.message)}\n" for f in build.findings
+    )
+    if request.step is Step.COMPILE and errors and all(_UNRESOLVED.search(f.message) for f in errors):
+        return CompiledProgram(b"-", (), "")
+    if build.program is None or build.zebin is None:
+        return CompiledProgram(b"", (), log or "the compiler made no program\n")
+    texts = tuple((t.name, t.is_kernel, t.text.replace(f'FILE "{path}"', 'FILE "input.cl"')) for t in build.texts)
+    return CompiledProgram(build.program, texts, log)
+
+
+def _write_texts(program: Program, made: CompiledProgram) -> None:
+    """Write the texts into the folder of the program, under the name of its source, and the zebin."""
+    name = program.source_name
+    for kernel, _, text in made.texts:
+        own = text.replace('FILE "input.cl"', f'FILE "{name}"')
+        (program.folder / f"{file_name(kernel)}.visaasm").write_bytes(encode_text(own))
+    (program.folder / "program.zebin").write_bytes(made.zebin)
+
+
+def _load_kernel(program: Program, info: KernelInfo, platform: Platform) -> LoadedKernel:
+    assert program.compiled is not None
+    path = program.folder / f"{file_name(info.name)}.visaasm"
+    notes: list[str] = []
+    module, sources = load_program(path.read_bytes(), path, platform, notes)
+    module = link_variables(module)
+    kernel = choose_kernel(module, info.name)
+    module = with_callees(module, kernel, path, platform, Beside(), notes, sources)
+    info = with_exact_local_memory(info, kernel, program.folder)
+    _, sections = program_data(program.compiled.zebin, path)
+    return LoadedKernel(info.name, module, info, sections, sources, makings(), program)
+
+
+def _linked(request: BuildRequest, parts: list[BuildRequest]) -> BuildRequest:
+    """Return a request for one source made of several, each under the macros of its own options."""
+    texts, options, headers = [], [request.options], dict[str, bytes]()
+    for number, part in enumerate(parts, 1):
+        macros = [word[2:].partition("=") for word in _words(part.options) if word.startswith("-D") and len(word) > 2]
+        options += [word for word in _words(part.options) if not word.startswith("-D")]
+        head = "".join(f"#define {name} {value or ('' if equals else '1')}\n" for name, equals, value in macros)
+        foot = "".join(f"#undef {name.partition('(')[0]}\n" for name, _, _ in macros)
+        texts.append(f'{head}#line 1 "part{number}.cl"\n'.encode() + part.data + f"\n{foot}".encode())
+        headers.update(part.headers)
+    return msgspec.structs.replace(
+        request, form=ProgramForm.SOURCE, data=b"".join(texts), headers=tuple(headers.items()),
+        options=shlex.join(dict.fromkeys(word for line in options for word in _words(line))),
+    )  # fmt: skip
+
+
+def _words(options: str) -> list[str]:
+    """Return the words of build options, with the value of a separate ``-D`` or ``-I`` joined to it."""
+    try:
+        words = shlex.split(options)
+    except ValueError:
+        words = options.split()
+    joined: list[str] = []
+    for word in words:
+        if joined and joined[-1] in ("-D", "-I"):
+            joined[-1] += word
+        else:
+            joined.append(word)
+    return joined
+
+
+def _with_absolute_folders(options: str, folder: str) -> str:
+    """Return options whose folders of includes are absolute, because the compiler runs elsewhere."""
+    if "-I" not in options:
+        return options
+    words = [
+        f"-I {Path(folder, match[2])}" if (match := _INCLUDE.match(word)) else word.replace('"', '\\"')
+        for word in _words(options)
+    ]
+    return " ".join(words)
+
+
+def _files_of_includes(options: str) -> list[tuple[str, int, int]]:
+    """Return name, size and date of the files below the folders of includes, by which a change is noticed."""
+    found: list[tuple[str, int, int]] = []
+    for folder in (word.strip('"') for word in re.findall(r'-I ("[^"]*"|\S+)', options)):
+        for root, _, names in os.walk(folder):
+            for name in names[: _MAX_LISTED_FILES - len(found)]:
+                with contextlib.suppress(OSError):
+                    about = os.stat(f"{root}/{name}")  # noqa: PTH116 - quicker, for thousands of files
+                    found.append((f"{root}/{name}", about.st_size, about.st_mtime_ns))
+            if len(found) >= _MAX_LISTED_FILES:
+                break
+    return sorted(found)
+
+
+def _facts_of(info: KernelInfo, *, ragged: bool) -> ProgramKernel:
+    parameters = tuple(_parameter(info, index) for index in range(info.argument_count))
+    required = info.env.required_work_group_size
+    private = sum(buffer.size for buffer in info.thread_buffers if buffer.usage == "private_space")
+    return ProgramKernel(
+        info.name, parameters, info.env.simd_size, required, info.env.slm_size, private or info.env.private_size, ragged
+    )
+
+
+def _parameter(info: KernelInfo, index: int) -> KernelParameter:
+    fact = next((a for a in info.arguments if a.index == index), None)
+    entry = next((p for p in info.payload if p.arg_index == index and p.kind), None)
+    type_name, _, size = (fact.type_name if fact is not None else "").partition(";")
+    address = fact.address_qualifier if fact is not None else ""
+    kind = entry.kind if entry is not None else ""
+    if not kind:  # an argument that the program does not use has no entry
+        pointed = _POINTER_KINDS.get(address, "value")
+        kind = "image" if type_name.startswith("image") else "sampler" if type_name == "sampler_t" else pointed
+    return KernelParameter(
+        fact.name if fact is not None else "", kind, type_name, int(size) if kind == "value" and size.isdecimal() else 0,
+        address, *((fact.access_qualifier, fact.type_qualifiers) if fact is not None else ("", "")),
+    )  # fmt: skip

@@ -1,0 +1,135 @@
+"""Runs a program under the layer: starts the server, the program with the layer's environment, and waits for its end.
+
+Prints nothing; lines go to a callback. Invariant: when it returns, the program has ended and the folder of the session is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.errors import UserError, reason
+from visa_lsp.app.exec.programs import Programs
+from visa_lsp.app.exec.report import ExecReport
+from visa_lsp.app.launch.runner import observers_named
+from visa_lsp.children import end_program_with_us, temporary_folder
+from visa_lsp.opencl.layer import exec_environment, host_entries, layer_library
+from visa_lsp.opencl.layer_server import Server
+from visa_lsp.opencl.serve_process import COMMAND, server_command
+from visa_lsp.sim.launch.config import LaunchError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from visa_lsp.app.exec.captures import Captures
+    from visa_lsp.isa.platforms import Platform
+
+SOCKET: Final = "VISA_LSP_EXEC_SOCKET"
+_KILLED: Final = 128  # and the number of the signal, as shells have it
+
+
+@dataclass(frozen=True, slots=True)
+class ExecOptions:
+    """How to run a program: platform, checks, compiler, which enqueues to write, whether to end it at its first fault."""
+
+    platform: Platform
+    checks: str = "all"
+    ocloc: str | None = None
+    fail_fast: bool = False
+    captures: Captures | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecResult:
+    """The exit status of the program, and the report."""
+
+    status: int
+    report: ExecReport
+
+
+def exec_program(command: Sequence[str], options: ExecOptions, say: Callable[[list[str]], None]) -> ExecResult:
+    """Run a program; ``say`` gets the lines to print. Raises UserError if it, or what it needs, is not there."""
+    try:
+        observers_named(options.checks)
+    except LaunchError as error:
+        raise UserError(str(error)) from None
+    program = shutil.which(command[0])
+    if program is None:
+        path = Path(command[0])
+        why = "is a folder" if path.is_dir() else "cannot be executed" if path.exists() else "no such program"
+        raise UserError(f"{command[0]}: {why}")
+    with temporary_folder("visa-lsp-exec-") as folder:
+        programs = Programs(folder, options.platform, options.ocloc)
+        programs.compiler()  # a missing one is an error at once
+        report = ExecReport()
+        ends = _Ending(options.fail_fast)
+        server = Server(programs, report, options.checks, ends.watch(say, report), options.captures)
+        environment = exec_environment(layer_library(folder), host_entries(folder))
+        environment[SOCKET] = str(folder / "socket")
+        server.listen(folder / "socket")
+        try:
+            process = subprocess.Popen(
+                [program, *command[1:]],
+                env={**os.environ, **environment},
+                preexec_fn=end_program_with_us,  # noqa: PLW1509
+            )
+        except OSError as error:
+            raise UserError(f"{command[0]}: {reason(error)}") from None
+        with _interrupts_to_program():
+            ends.process = process
+            status = process.wait()
+    return ExecResult(_KILLED - status if status < 0 else status, report)
+
+
+def print_environment(options: ExecOptions) -> dict[str, str]:
+    """Return the environment by which any program runs on the simulator, each process with a server of its own.
+
+    Raises UserError if something that it needs is not there, or there is no cache folder to keep the layer in.
+    """
+    with temporary_folder("visa-lsp-exec-") as folder:
+        Programs(folder, options.platform, options.ocloc).compiler()
+        library, vendors = layer_library(folder), host_entries(folder)
+        if library.is_relative_to(folder):
+            raise UserError("--print-env needs a folder for the layer; VISA_LSP_CACHE names one, and must not be `off`")
+    return {
+        **exec_environment(library, vendors),
+        COMMAND: server_command(options.platform.name, options.checks, options.ocloc),
+    }
+
+
+class _Ending:
+    """Ends the program at its first fault, if that is wanted."""
+
+    def __init__(self, wanted: bool) -> None:
+        self._wanted = wanted
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def watch(self, say: Callable[[list[str]], None], report: ExecReport) -> Callable[[list[str]], None]:
+        """Return a ``say`` that also ends the program once it has a fault."""
+        lock = threading.Lock()
+
+        def say_and_end(lines: list[str]) -> None:
+            if lines:
+                with lock:
+                    say(lines)
+            if self._wanted and report.faults and self.process is not None:
+                self.process.terminate()
+
+        return say_and_end
+
+
+@contextlib.contextmanager
+def _interrupts_to_program() -> Iterator[None]:
+    """Leave Ctrl-C to the program, which gets it from the terminal too."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
