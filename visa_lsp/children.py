@@ -106,9 +106,9 @@ def _watch(parent: int) -> None:
 
 
 @contextlib.contextmanager
-def temporary_folder(prefix: str = "visa-lsp-") -> Iterator[Path]:
+def temporary_folder(prefix: str = "visa-lsp-", parent: Path | None = None) -> Iterator[Path]:
     """Make a folder that only this user can enter; it is removed afterwards, even if this process is killed."""
-    folder = Path(tempfile.gettempdir()).resolve() / f"{prefix}{os.urandom(8).hex()}"
+    folder = (parent or Path(tempfile.gettempdir())).resolve() / f"{prefix}{os.urandom(8).hex()}"
     with _keep(f"folder {os.fsencode(folder).hex()}"):
         folder.mkdir(mode=0o700)
         try:

@@ -29,6 +29,7 @@ LINES = {
     "read": [["read", "IN"]],
     "explain": [["explain", "IN"]],
     "why": [["why", "IN", "--value", "y[0]"]],
+    "verify": [["verify", "IN"]],
 }
 SEVERAL = ("check", "asm", "dis", "run", "gen", "compile", "read", "explain")
 MISTAKES = [

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
 
 SOCKET: Final = "VISA_LSP_EXEC_SOCKET"
+_SOCKET_NAME: Final = "socket"
+_MAX_SOCKET_PATH: Final = 100  # Linux allows 107 bytes
+_SHORT_FOLDER: Final = Path("/tmp")  # noqa: S108 - the folder made in it is the user's alone
 _KILLED: Final = 128  # and the number of the signal, as shells have it
 
 
@@ -65,15 +68,15 @@ def exec_program(command: Sequence[str], options: ExecOptions, say: Callable[[li
         path = Path(command[0])
         why = "is a folder" if path.is_dir() else "cannot be executed" if path.exists() else "no such program"
         raise UserError(f"{command[0]}: {why}")
-    with temporary_folder("visa-lsp-exec-") as folder:
+    with temporary_folder("visa-lsp-exec-") as folder, _folder_for_socket(folder) as sockets:
         programs = Programs(folder, options.platform, options.ocloc)
         programs.compiler()  # a missing one is an error at once
         report = ExecReport()
         ends = _Ending(options.fail_fast)
         server = Server(programs, report, options.checks, ends.watch(say, report), options.captures)
         environment = exec_environment(layer_library(folder), host_entries(folder))
-        environment[SOCKET] = str(folder / "socket")
-        server.listen(folder / "socket")
+        environment[SOCKET] = str(sockets / _SOCKET_NAME)
+        server.listen(sockets / _SOCKET_NAME)
         try:
             process = subprocess.Popen(
                 [program, *command[1:]],
@@ -86,6 +89,20 @@ def exec_program(command: Sequence[str], options: ExecOptions, say: Callable[[li
             ends.process = process
             status = process.wait()
     return ExecResult(_KILLED - status if status < 0 else status, report)
+
+
+@contextlib.contextmanager
+def _folder_for_socket(folder: Path) -> Iterator[Path]:
+    """Yield the folder, or another temporary one if the path of a socket in it would be too long for the system."""
+    if len(os.fsencode(folder / _SOCKET_NAME)) <= _MAX_SOCKET_PATH:
+        yield folder
+        return
+    if not _SHORT_FOLDER.is_dir():
+        raise UserError(
+            f"{folder.parent}: the path of temporary files is too long for a socket; TMPDIR names another folder"
+        )
+    with temporary_folder("visa-lsp-exec-", _SHORT_FOLDER) as short:
+        yield short
 
 
 def print_environment(options: ExecOptions) -> dict[str, str]:
