@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from machine_fixtures import EXAMPLES, TEXTS, read_case
 
+from visa_lsp.app.verify import both_runs
 from visa_lsp.app.verify.both_runs import compare_on, launches_of, verdict_of
 from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text_lines
 from visa_lsp.eu.machine_run import unmodelled_in
@@ -115,7 +116,9 @@ def test_what_is_not_modelled_is_named_with_its_count():
     assert exit_status([verdict]) == 3
 
 
-def test_an_endless_kernel_ends_by_its_budget():
+def test_an_endless_kernel_ends_by_its_budget(monkeypatch):
+    monkeypatch.setattr(both_runs, "_MORE_STEPS", 500)
+    monkeypatch.setattr(both_runs, "_FACTOR", 2)
     code = saxpy()
     index = place_of(code, "goto")
     target = replace(code.instructions[index].sources[0], index=1)

@@ -73,10 +73,10 @@ def kinds_of_input(folder: Path) -> frozenset[str]:
     return frozenset(re.findall(r"arg_type: +\w+|addrspace: +\w+|barrier_count|slm_size|has_stack_calls", entry))
 
 
-# Platforms take turns.
-ON_PLATFORMS = by_default(in_turns(PROGRAMS, lambda folder: folder.name, lambda folder: folder.parent.name), kinds_of_input, LONG)  # fmt: skip
-# No other program asks for the count of groups or of dimensions.
-ALONE = by_default(sorted((OWN / "run" / "TGLLP").glob("*")), kinds_of_input, LONG - {"spaces"})
+# By default eight programs, on platforms in turns.
+IN_TURNS = in_turns([p for p in PROGRAMS if p.name not in LONG], lambda folder: folder.name, lambda folder: folder.parent.name)  # fmt: skip
+ON_PLATFORMS = first(8, [*IN_TURNS, *(p for p in PROGRAMS if p.name in LONG)])
+ALONE = by_default(sorted((OWN / "run" / "TGLLP").glob("*")), kinds_of_input, LONG)
 
 
 @pytest.mark.corpus
