@@ -4,6 +4,8 @@ Each kernel of both corpora runs with the launch that ``run --init`` proposes. T
 that the interpreter carries out: within compiled code, or because compiled code is left there. Barriers of whole groups are
 compiled. The second is that of the time of a launch whose code is made: what goes to the interpreter for them. Where nothing is
 left, none goes there. A kernel is notable that spends more than 5 % so, whatever their number is.
+
+A second table has the launches without a fault that the interpreter runs, wholly or in part, when all checkers watch, with the reason.
 """
 
 from __future__ import annotations
@@ -87,9 +89,20 @@ def share_of_time(run: ReadyRun) -> float:
     return min(shares[1:])
 
 
+def watched(run: ReadyRun) -> str:
+    """Return who ran a launch under all checkers: the reason why it was not compiled code alone, or why it does not count."""
+    result = engine.run(run.dispatch(_STEPS), [checker() for checker in engine.WATCHED], at_once=True)
+    if any(not fault.is_note for fault in result.faults):
+        return "a fault"
+    if result.replayed_groups:
+        return f"{result.replayed_groups} of {result.groups} groups run again"
+    return "; ".join(result.limits)
+
+
 def print_left(platform: str) -> None:
-    """Print the table of all kernels of the corpora for a platform."""
+    """Print the tables of all kernels of the corpora for a platform."""
     rows: list[list[object]] = []
+    checked: dict[str, str] = {}
     notable = 0
     with TemporaryDirectory(prefix="visa-bench-") as name:
         for number, (kernel, path) in enumerate(short_texts(platform, "run*")):
@@ -103,10 +116,15 @@ def print_left(platform: str) -> None:
             left, steps = instructions_left(run)
             time = share_of_time(run) if left else 0.0
             notable += time > NOTABLE
+            checked[f"{path.parts[-4]} {kernel}"] = watched(run)
             words = ", ".join(f"{word} {100 * count / steps:.1f} %" for word, count in left.most_common(6))
             rows.append([f"{path.parts[-4]} {kernel}", 100 * left.total() / max(1, steps), 100 * time, words])
     table(f"left to the interpreter, {platform}, {_GROUPS} groups", ["", "% of instructions", "% of time", ""], rows)
     print(f"{notable} of {len(rows)} kernels spend more than {100 * NOTABLE:.0f} % of their time there")
+    clean = {name: why for name, why in checked.items() if why != "a fault"}
+    left = [[name, why] for name, why in clean.items() if why]
+    table(f"run by the interpreter under all checks, {platform}", ["", "reason"], left)
+    print(f"{len(left)} of {len(clean)} launches without a fault")
 
 
 _SHARING: Final = """.version 4.1
