@@ -90,6 +90,18 @@ class Definedness(NamedTuple):
     tested: frozenset[int]
     unknown: frozenset[int]
 
+    def given_and_read(self) -> Array:
+        """Return the flags of the registers that are defined at first and that an instruction reads."""
+        read = np.zeros_like(self.given)
+        for plan in self.plans:
+            for source in plan.sources if plan is not None else ():
+                if source.places is not None:
+                    read[source.places] = True
+        for ranges in self.ranges.values():
+            for touched in ranges or [range(read.size)]:
+                read[touched.start : touched.stop] = True
+        return read & self.given
+
 
 def find_definedness(code: Code, frame: Frame, *, full: bool) -> Definedness | None:
     """Return what to follow; None without a proof for the rest. ``full``: all lanes of each thread have a work item."""
@@ -116,18 +128,6 @@ def find_indirect_ranges(code: Code) -> dict[int, list[range]]:
         starts = [(code.layout.offset(number), number) for number in numbers if number >= 0]
         whole = len(starts) == len(numbers)
         found[pc] = [range(start, start + code.layout.byte_size(number)) for start, number in starts] if whole else []
-    return found
-
-
-def registers_read(code: Code) -> Array:
-    """Return a flag for each byte of the registers: whether an instruction of a proven kernel reads it."""
-    found = np.zeros(code.layout.size, np.bool_)
-    for pc, inst in enumerate(code.kernel.instructions):
-        for places in _read(plan_of(code, pc)) if not inst.row.opens_label else ():
-            found[places] = True
-    for ranges in find_indirect_ranges(code).values():
-        for touched in ranges or [range(found.size)]:
-            found[touched.start : touched.stop] = True
     return found
 
 
@@ -353,7 +353,3 @@ def _meet(a: Array, b: Array | int) -> Array:
 def _divides(inst: Inst) -> bool:
     meaning = inst.row.meaning
     return isinstance(meaning, Lane) and meaning.expr.word in ("div", "mod")
-
-
-def _read(plan: DefinednessPlan) -> Iterator[Array]:
-    return (source.places for source in plan.sources if source.places is not None)

@@ -79,7 +79,7 @@ def _flags(e: Emitter, at: int) -> Node:
 
 def _first_flag(e: Emitter) -> Node:
     b = e.builder
-    row = b.mul(e.word(e.launch, state.THREAD), e.constant(e.launch, state.UNDEFINED_STRIDE))
+    row = b.mul(e.word(e.launch, state.THREAD), e.constant(e.launch, state.REGISTERS_STRIDE))
     return b.add(e.constant(e.launch, state.UNDEFINED_BYTES), row)
 
 

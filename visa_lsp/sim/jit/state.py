@@ -75,11 +75,8 @@ GROUP_IDS: Final = (256, 264, 272)
 REGISTERS_STRIDE: Final = 280
 BLOCKS_STRIDE: Final = 288
 SYMBOLS: Final = 296  # the address of their addresses
-UNDEFINED_BYTES: Final = (
-    304  # with checkers: the flags of undefined registers of all threads, and the bytes between two
-)
-UNDEFINED_STRIDE: Final = 312
-LAUNCH_BYTES: Final = 320
+UNDEFINED_BYTES: Final = 304  # with checkers: a flag for each byte of the registers of all threads
+LAUNCH_BYTES: Final = 312
 
 # The tables of memory have an entry for each surface or buffer: its first address (0 for surfaces), its size, the host's address,
 # that of its marks, its flags, whether it was written, and as an image its width, height, depth, and pitch in bytes.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.analyses.definedness_proof import registers_read
 from visa_lsp.sim.effects.sync import make_wait
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
@@ -20,7 +19,6 @@ from visa_lsp.sim.jit.machine import CompiledMachine, CompiledThread, address
 from visa_lsp.sim.machine import SCRATCH_BYTES
 from visa_lsp.sim.memory import Buffer, allocate_aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
-from visa_lsp.sim.observers.shadow import RegisterShadow
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
@@ -171,7 +169,6 @@ class GroupRunner:
         ):  # fmt: skip
             launch[at // 8] = array.ctypes.data
         launch[state.REGISTERS_STRIDE // 8], launch[state.BLOCKS_STRIDE // 8] = size, layout.size
-        launch[state.UNDEFINED_STRIDE // 8] = size
         launch[state.GROUPS_X // 8], launch[state.GROUPS_Y // 8] = dispatch.groups[:2]
         launch[state.THREADS // 8] = count
         launch[state.BUDGET // 8] = dispatch.step_budget
@@ -183,14 +180,14 @@ class GroupRunner:
 
         For a long kernel without checkers, all are set, because a proof would take longer.
         """
-        frame, machine = self.frames[0], self.machine
+        machine = self.machine
         is_long = len(self.compiled.body.instructions) > MAX_HELD_INSTRUCTIONS
         if is_long and not machine.mode.watched:
             return (range(size),)
         proof = machine.definedness
         if proof is None or (proof.tested and not machine.mode.watched):
             return (range(size),)
-        return _ranges(registers_read(self.compiled.body.code) & (RegisterShadow(frame, None).bytes == 0), apart=64)
+        return _ranges(proof.given_and_read(), apart=64)
 
     def _find_changed(self) -> tuple[range, ...]:
         """Return the predefined registers that an instruction may write, and ``%cr0``."""
