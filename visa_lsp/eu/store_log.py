@@ -25,7 +25,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 ThreadKey = tuple[tuple[int, int, int], int]
 
 MAX_LOGGED_BYTES: Final = 1 << 25
-_SHARED_BASE: Final = 1 << 62
+SHARED_BASE: Final = 1 << 62  # of addresses in shared local memory
 _NONE: Final = np.zeros(0, np.int64)
 
 
@@ -85,7 +85,7 @@ class StoreLog(Observer):
                     at, lanes = at[outside], lanes[outside] if lanes.size == outside.size else lanes
                     values = values[outside] if values is not None else None
         elif space.whole is access.thread.group.slm.whole:
-            at = at + _SHARED_BASE
+            at = at + SHARED_BASE
         elif id(space.whole) in self._private_buffers or not space.whole.address:
             return
         else:
@@ -129,10 +129,9 @@ def _difference_of_thread(
     if a[0].size == b[0].size and np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1]):
         return None
     best: tuple[int, int, int, int, int] | None = None
-    start_b = np.searchsorted(b[0], np.unique(np.concatenate((a[0], b[0]))))
     places = np.unique(np.concatenate((a[0], b[0])))
     start_a, end_a = np.searchsorted(a[0], places), np.searchsorted(a[0], places, "right")
-    end_b = np.searchsorted(b[0], places, "right")
+    start_b, end_b = np.searchsorted(b[0], places), np.searchsorted(b[0], places, "right")
     for place, la, ha, lb, hb in zip(*(x.tolist() for x in (places, start_a, end_a, start_b, end_b)), strict=True):
         if ha - la == hb - lb and np.array_equal(a[1][la:ha], b[1][lb:hb]):
             continue

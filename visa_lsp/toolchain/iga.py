@@ -74,9 +74,12 @@ def _command(path: Path) -> tuple[str, ...]:
     return (str(loaders[0]), "--library-path", str(loaders[0].parent), str(path))
 
 
-def is_disassembled(platform: str) -> bool:
-    """Return whether the assembler's name of a platform is known."""
-    return platform in _NAMES
+def _name_of(platform: str, verb: str) -> str:
+    """Return the assembler's name of a platform. Raises ToolError if it is not known."""
+    name = _NAMES.get(platform)
+    if name is None:
+        raise ToolError(f"machine code of {platform} is not {verb}; known platforms: {', '.join(_NAMES)}")
+    return name
 
 
 def disassemble(command: tuple[str, ...], code: bytes, platform: str, seconds: float = SECONDS) -> Disassembly:
@@ -84,9 +87,7 @@ def disassemble(command: tuple[str, ...], code: bytes, platform: str, seconds: f
 
     Raises ToolError if the assembler cannot start, is too old, or cannot read the code.
     """
-    name = _NAMES.get(platform)
-    if name is None:
-        raise ToolError(f"machine code of {platform} is not disassembled; known platforms: {', '.join(_NAMES)}")
+    name = _name_of(platform, "disassembled")
     with temporary_folder() as folder:
         (folder / _CODE).write_bytes(code)
         base = [*command, "-d", "-q", f"-p={name}", "-Xprint-hex-floats"]
@@ -148,9 +149,7 @@ def _modern_operand(operand: dict[str, Any]) -> dict[str, Any]:
 
 def assemble(command: tuple[str, ...], listing: str, platform: str, seconds: float = SECONDS) -> bytes:
     """Return the machine code of a listing of the finalizer. Raises ToolError if the assembler refuses it."""
-    name = _NAMES.get(platform)
-    if name is None:
-        raise ToolError(f"machine code of {platform} is not assembled; known platforms: {', '.join(_NAMES)}")
+    name = _name_of(platform, "assembled")
     with temporary_folder() as folder:
         (folder / _LISTING).write_text(listing + "\n", "utf-8", "replace")
         ran = run_program([*command, "-a", "-q", f"-p={name}", "-o", _CODE, _LISTING], folder, seconds)

@@ -6,6 +6,7 @@ counts do not divide, and one whose last thread has inactive lanes.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +23,7 @@ from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
 from visa_lsp.app.verify.verify_report import Answer, FirstDifference, HazardReport, KernelVerdict
 from visa_lsp.companions import launches_beside
 from visa_lsp.eu.machine_run import MachineOfCode, unmodelled_in
-from visa_lsp.eu.store_log import StoreDifference, StoreLog, StoreSide, find_difference
+from visa_lsp.eu.store_log import SHARED_BASE, StoreDifference, StoreLog, StoreSide, find_difference
 from visa_lsp.eu.text_machine import TextMachine
 from visa_lsp.eu.thread_start import thread_starts
 from visa_lsp.sim.faults import Fault, FaultKind
@@ -31,13 +32,14 @@ from visa_lsp.sim.launch.prepare import with_budget
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.launch.runner import ReadyRun
-    from visa_lsp.eu.machine_run import Watcher
+    from visa_lsp.eu.machine_run import ThreadStart, Watcher
     from visa_lsp.eu.model import MachineCode
     from visa_lsp.sim.dispatch import RunResult
+    from visa_lsp.sim.launch.config import Triple
     from visa_lsp.sim.memory import Buffer
 
 TEXT_STEPS: Final = 600_000  # some six seconds
@@ -47,7 +49,6 @@ _RANDOM_TYPES: Final = frozenset(
     {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
 )
 _MAX_POINTS: Final = 8  # of a sweep
-SHARED_BASE: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +151,10 @@ def _random_values(opened: OpenedLaunch) -> dict[str, Any] | None:
 
 def compare_on(opened: OpenedLaunch, code: MachineCode, text: str, watchers: Sequence[Watcher] = ()) -> Outcome:
     """Run text and machine code on one launch. Raises UserError if the launch cannot be prepared."""
-    try:
-        with opened.errors_named():
-            left, right = opened.ready(), opened.ready()
-            info, _ = kernel_info(left.prepared.dispatch.kernel, opened.launch, opened.options, [])
-            starts = thread_starts(right.prepared, info, right.platform, has_inline_data=code.has_inline_data)
-            logs = [StoreLog([b for b in run.prepared.dispatch.buffers if b.private]) for run in (left, right)]
-    except (LaunchError, runner.TextProblems) as error:
-        raise UserError(f"{opened.options.path}: {str(error).splitlines()[0]}") from None
+    with _problems_of(opened):
+        left, right = opened.ready(), opened.ready()
+        starts = _starts_of(opened, right, code)
+    logs = [StoreLog([b for b in run.prepared.dispatch.buffers if b.private]) for run in (left, right)]
     told = TextMachine(with_budget(left.prepared, TEXT_STEPS).dispatch, [logs[0]]).run()
     unmodelled = _unmodelled_in_text(told)
     if unmodelled:
@@ -180,16 +177,28 @@ def compare_on(opened: OpenedLaunch, code: MachineCode, text: str, watchers: Seq
 
 def run_code_alone(opened: OpenedLaunch, code: MachineCode, watchers: Sequence[Watcher]) -> Outcome:
     """Run only the machine code on one launch, for observers of its instructions."""
-    try:
-        with opened.errors_named():
-            right = opened.ready()
-            info, _ = kernel_info(right.prepared.dispatch.kernel, opened.launch, opened.options, [])
-    except (LaunchError, runner.TextProblems) as error:
-        raise UserError(f"{opened.options.path}: {str(error).splitlines()[0]}") from None
-    starts = thread_starts(right.prepared, info, right.platform, has_inline_data=code.has_inline_data)
+    with _problems_of(opened):
+        right = opened.ready()
+        starts = _starts_of(opened, right, code)
     done = MachineOfCode(with_budget(right.prepared, TEXT_STEPS).dispatch, code, starts, (), watchers).run()
     fault = next((fault for fault in done.faults if fault.kind is FaultKind.UNMODELLED), None)
     return Outcome(done.threads, None, ((fault.message, 1),) if fault is not None else ())
+
+
+@contextmanager
+def _problems_of(opened: OpenedLaunch) -> Iterator[None]:
+    """Raise UserError where a launch cannot be prepared."""
+    try:
+        with opened.errors_named():
+            yield
+    except (LaunchError, runner.TextProblems) as error:
+        raise UserError(f"{opened.options.path}: {str(error).splitlines()[0]}") from None
+
+
+def _starts_of(opened: OpenedLaunch, run: ReadyRun, code: MachineCode) -> Callable[[Triple, int], ThreadStart]:
+    """Return the first registers of threads of the machine code; adds the memory of payloads to that of the run."""
+    info, _ = kernel_info(run.prepared.dispatch.kernel, opened.launch, opened.options, [])
+    return thread_starts(run.prepared, info, run.platform, has_inline_data=code.has_inline_data)
 
 
 def _unmodelled_in_text(result: RunResult) -> tuple[tuple[str, int], ...]:

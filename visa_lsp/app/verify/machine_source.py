@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import is_file_name, settings_for
 from visa_lsp.app.gen.gen_document import Source, finalize_text
-from visa_lsp.companions import Beside, list_kernels
+from visa_lsp.companions import Beside
 from visa_lsp.eu.decode import DecodeError, decode, symbol_part
 from visa_lsp.eu.model import PATCHED, MachineCode, Symbol
 from visa_lsp.safe_io import read_file
@@ -25,7 +25,7 @@ from visa_lsp.toolchain.process import ToolError
 from visa_lsp.zeinfo.zebin import Zebin, ZebinError, read_zebin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.toolchain.finalize import FinalizedKernel
@@ -129,14 +129,6 @@ def code_of_zebin(zebin: Zebin, name: str, kernel: str, platform: Platform, comm
     return _decode(name, section.data, kernel, platform, command, symbols)
 
 
-def kernels_of_zebin(zebin: Zebin) -> Iterator[tuple[str, int]]:
-    """Yield the kernels of a zebin with machine code and their SIMD sizes."""
-    sizes = list_kernels(zebin.ze_info) if zebin.ze_info_bytes else {}
-    for kernel in zebin.kernels:
-        if kernel in sizes:
-            yield kernel, sizes[kernel]
-
-
 def _decode(
     name: str, data: bytes, kernel: str, platform: Platform, command: tuple[str, ...], symbols: Mapping[int, Symbol]
 ) -> MachineCode:
@@ -168,13 +160,12 @@ def _assembled(found: FinalizedKernel, kernel: str, platform: Platform, command:
     except ToolError as error:
         raise _NotAssembled(str(error)) from None
     code = _decode(kernel, data, kernel, platform, command, {})
-    lines = [(line.text.split("//")[0], at) for line, at in placed if not line.is_label and line.text.strip()]
-    return with_lines(code, lines)
+    return _with_lines(code, [at for line, at in placed if not line.is_label and line.text.strip()])
 
 
-def with_lines(code: MachineCode, lines: Sequence[tuple[str, int]]) -> MachineCode:
+def _with_lines(code: MachineCode, lines: Sequence[int]) -> MachineCode:
     """Return the code with the line of the text of each instruction, in the order of a listing."""
     instructions = list(code.instructions)
-    for n, (_, line) in enumerate(lines[: len(instructions)]):
+    for n, line in enumerate(lines[: len(instructions)]):
         instructions[n] = replace(instructions[n], line=line)
     return replace(code, instructions=tuple(instructions))
