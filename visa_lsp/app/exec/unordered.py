@@ -16,16 +16,13 @@ from msgspec import structs
 from visa_lsp.app.launch.report import source_of
 from visa_lsp.sim.faults import Fault, FaultKind
 from visa_lsp.sim.launch.config import BufferArg, ImageArg
-from visa_lsp.sim.memory import Memory
 from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.observers.races import split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from visa_lsp.app.exec.model import Enqueue
     from visa_lsp.app.exec.programs import LoadedKernel
     from visa_lsp.sim.launch.config import Arg, Array
-    from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.observers.hooks import MemoryAccess
 
 _MAX_STEPS: Final = 20_000  # of a recorded launch, some two seconds
@@ -58,26 +55,13 @@ class AccessRecorder(Observer):
         frame = access.thread.frame
         if frame.code.kernel.name != access.thread.machine.dispatch.kernel.name:
             return  # because the line of a function is not that of the kernel
-        for buffer, offsets in _places(access):
+        for buffer, offsets, _ in split(access.space, access.at, access.size) if access.space is not None else ():
             base = self._bases.get(buffer.data.ctypes.data)
             if base is not None:
                 touched = (offsets[:, None] + np.arange(access.size)).reshape(-1) + base
                 key = (access.kind, frame.pc)
                 known = self.bytes.get(key)
                 self.bytes[key] = np.unique(touched if known is None else np.concatenate([known, touched]))
-
-
-def _places(access: MemoryAccess) -> Iterator[tuple[Buffer, Array]]:
-    """Yield the buffers of an access with the offsets that lie inside."""
-    space = access.space
-    if isinstance(space, Memory):
-        for buffer in space.buffers:
-            offsets = access.at - buffer.address
-            inside = (offsets >= 0) & (offsets <= buffer.size - access.size)
-            if inside.any() and not buffer.private:
-                yield buffer, offsets[inside]
-    elif space is not None and space.address:
-        yield space, access.at[(access.at >= 0) & (access.at <= space.size - access.size)]
 
 
 @dataclass(slots=True, eq=False)
