@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError, printable
-from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_UNDECIDED, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.prove import PROPERTIES
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from visa_lsp.cli.parsing import CommandParser
 
 
-EXIT_UNKNOWN: Final = 3
 MAX_SECONDS: Final = 3600
 
 
@@ -148,7 +147,7 @@ def _status(files: list[ProvedFile]) -> int:
     answers = {one.answer for file in files for one in file.results}
     if "refuted" in answers:
         return EXIT_FINDINGS
-    return EXIT_UNKNOWN if answers - {"proved"} else EXIT_OK
+    return EXIT_UNDECIDED if answers - {"proved"} else EXIT_OK
 
 
 def _write_launches(

@@ -10,7 +10,7 @@ from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.app.launch.printing import duration, fault_lines, fault_values
+from visa_lsp.app.launch.printing import counted, duration, fault_lines, fault_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,10 +101,10 @@ class ExecReport:
         ]
         times = ", ".join(f"{word} {duration(seconds)}" for word, seconds in self._times().items())
         counts = [
-            _count(self.programs, "program"), _count(len(self._kernels), "kernel"), _count(self.enqueues, "enqueue"),
-            _count(self.instructions, "instruction"),
+            counted(self.programs, "program"), counted(len(self._kernels), "kernel"), counted(self.enqueues, "enqueue"),
+            counted(self.instructions, "instruction"),
         ]  # fmt: skip
-        ending = f"{_count(len(self.faults), 'fault')}, {_count(len(self.refused), 'refused call')}"
+        ending = f"{counted(len(self.faults), 'fault')}, {counted(len(self.refused), 'refused call')}"
         return [*lines, f"{', '.join(counts)}; {times}; {ending}"]
 
     def values(self, status: int) -> dict[str, Any]:
@@ -137,7 +137,3 @@ def _allocation_words(fault: Fault, kernel: LoadedKernel, allocations: dict[int,
         name = kernel.info.argument_name(index)
         if f"`{name or index}`" in fault.message or f"argument {index} " in fault.message:
             yield f"`{name or index}` is argument {index}, {allocation.describe()}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

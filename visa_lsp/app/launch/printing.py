@@ -94,12 +94,12 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
         return
     yield (
         f"{outcome.name}: kernel {report.kernel} on {report.platform}, {report.engine}: "
-        f"{_count(report.groups, 'group')}, {_count(report.threads, 'thread')}, {_count(report.instructions, 'instruction')}"
+        f"{counted(report.groups, 'group')}, {counted(report.threads, 'thread')}, {counted(report.instructions, 'instruction')}"
     )
     counts = sorted(report.opcodes.items(), key=lambda item: (-item[1], item[0]))
     if counts:
         yield f"  opcodes: {', '.join(f'{word} {count}' for word, count in counts)}"
-    barriers = f", {_count(report.barriers, 'barrier arrival')}" if report.barriers else ""
+    barriers = f", {counted(report.barriers, 'barrier arrival')}" if report.barriers else ""
     yield f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}"
     if timed:
         yield f"  time: {_time(report)}"
@@ -124,7 +124,7 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
         is_expected = fault.kind.value in report.expected_faults
         yield from fault_lines("expected fault" if is_expected else "note", fault_values(report, fault))
     if report.more_faults:
-        yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors prints more"
+        yield f"  {counted(report.more_faults, 'more fault')}: a larger --max-errors prints more"
     for sent in report.sent:
         yield from _print_message(report, sent)
     if report.profile is not None:
@@ -162,7 +162,7 @@ def failure_line(report: RunReport) -> str:
         fault = report.faults[0]
         place = f"line {fault.line + 1}: " if fault.line >= 0 else ""
         more = (
-            f" (and {_count(len(report.faults) + report.more_faults - 1, 'more fault')})"
+            f" (and {counted(len(report.faults) + report.more_faults - 1, 'more fault')})"
             if len(report.faults) > 1
             else ""
         )
@@ -233,7 +233,7 @@ def _print_message(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
     """Yield the lines of a recorded message: its count, the reason, and the payload of the first."""
     line = f", line {sent.line + 1}" if sent.line >= 0 else ""
     yield (
-        f"  message: {sent.mnemonic} is recorded only, {sent.reason}; sent {_count(sent.count, 'time')}, first by "
+        f"  message: {sent.mnemonic} is recorded only, {sent.reason}; sent {counted(sent.count, 'time')}, first by "
         f"{sent.kernel}: group {sent.group}, thread {sent.thread}, instruction {sent.instruction}{line}"
     )
     place, excerpt = report.excerpt(sent)
@@ -257,7 +257,7 @@ def _time(report: RunReport) -> str:
         extremes = f"{duration(min(time.run))} to {duration(max(time.run))}"
         words[-1] += f" (median of {len(time.run)}, {extremes})"
     if report.replayed_groups:
-        words.append(f"{_count(report.replayed_groups, 'group')} run again by the interpreter")
+        words.append(f"{counted(report.replayed_groups, 'group')} run again by the interpreter")
     return ", ".join(words)
 
 
@@ -266,8 +266,9 @@ def duration(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+def counted(number: int, word: str, several: str = "") -> str:
+    """Return a number with its word; ``several`` is a plural that does not just add an s."""
+    return f"{number} {word if number == 1 else several or word + 's'}"
 
 
 # The report as JSON.

@@ -7,12 +7,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import printable
-from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_UNDECIDED, EXIT_USAGE
+from visa_lsp.app.launch.printing import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-EXIT_UNMODELLED: Final = 3
 _MAX_HAZARDS: Final = 20  # printed of one kernel
 
 
@@ -88,7 +88,7 @@ def exit_status(rows: Sequence[Row]) -> int:
     answers = {row.answer for row in rows if isinstance(row, KernelVerdict)}
     if answers & {Answer.DIFFERENT, Answer.HAZARD}:
         return EXIT_FINDINGS
-    return EXIT_UNMODELLED if Answer.UNMODELLED in answers else EXIT_OK
+    return EXIT_UNDECIDED if Answer.UNMODELLED in answers else EXIT_OK
 
 
 def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -131,14 +131,14 @@ def text_lines(rows: Sequence[Row]) -> Iterator[str]:
 
 def _lines_of(row: KernelVerdict) -> Iterator[str]:
     start = f"{row.path}: {row.kernel} on {row.platform}: "
-    runs = f"{_count(row.launches, 'launch', 'launches')}, {_count(row.threads, 'thread')}"
+    runs = f"{counted(row.launches, 'launch', 'launches')}, {counted(row.threads, 'thread')}"
     match row.answer:
         case Answer.EQUAL if row.hazards_only:
             yield f"{start}no hazard at {runs}"
         case Answer.EQUAL:
             yield f"{start}equal at {runs}"
         case Answer.HAZARD:
-            yield f"{start}{_count(len(row.hazards), 'hazard')} at {runs}"
+            yield f"{start}{counted(len(row.hazards), 'hazard')} at {runs}"
         case Answer.UNMODELLED:
             yield f"{start}not judged: {'; '.join(f'{what} ({count})' for what, count in row.unmodelled)}"
         case Answer.DIFFERENT:
@@ -155,7 +155,7 @@ def _lines_of(row: KernelVerdict) -> Iterator[str]:
         place = f"line {wait.line + 1}: " if wait.line >= 0 else ""
         yield f"  unneeded wait: {place}{wait.needs}: {wait.gen}"
     if row.unneeded is not None:
-        yield f"  {_count(len(row.unneeded), 'wait')} without which no hazard exists"
+        yield f"  {counted(len(row.unneeded), 'wait')} without which no hazard exists"
 
 
 def _difference_lines(first: FirstDifference) -> Iterator[str]:
@@ -172,7 +172,3 @@ def _difference_lines(first: FirstDifference) -> Iterator[str]:
 
 def _value(value: Any) -> str:
     return "stores nothing" if value is None else f"stores {value}"
-
-
-def _count(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one if number == 1 else several or one + 's'}"
