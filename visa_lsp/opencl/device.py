@@ -1,4 +1,4 @@
-"""What the layer answers about the simulated device and about kernels: OpenCL's queries, by number, as bytes.
+"""Answers to OpenCL's queries about the simulated device and about kernels, by number, as bytes.
 
 Only what differs from the host's CPU is here. Knows OpenCL's numbers, and platforms by their facts.
 """

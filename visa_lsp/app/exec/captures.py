@@ -33,7 +33,7 @@ Spec = dict[str, Any]
 
 @dataclass(slots=True)
 class Captures:
-    """Which enqueues to write into a folder: of one kernel or number, or the first with a fault; by default all."""
+    """The choice of enqueues to write into a folder: of one kernel or number, or the first with a fault; by default all."""
 
     folder: Path
     kernel: str | None = None

@@ -48,7 +48,7 @@ _MAX_CHOSEN_ITEMS: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class LaunchSettings:
-    """How launches run: the platform, the checks, and a callback at intervals, which may raise to end a launch."""
+    """The settings of launches: the platform, the checks, and a callback at intervals, which may raise to end a launch."""
 
     platform: Platform
     checks: str

@@ -24,7 +24,7 @@ class ProgramForm(Enum):
 
 
 class Step(Enum):
-    """What a host wants made of a program: an executable, or a part for a later link."""
+    """The purpose of a build: an executable, or a part for a later link."""
 
     BUILD = "B"
     COMPILE = "C"
@@ -72,7 +72,7 @@ class KernelParameter(Struct, frozen=True):
 
 
 class ProgramKernel(Struct, frozen=True):
-    """What a host may ask about a kernel."""
+    """The facts of a kernel that a host may query."""
 
     name: str
     parameters: tuple[KernelParameter, ...]

@@ -36,7 +36,7 @@ _INLINE: Final = "-useInlineData"
 
 @dataclass(frozen=True, slots=True)
 class CodeRequest:
-    """What machine code is asked for: options of the finalizer, its path, that of iga64, and a zebin given instead of both."""
+    """A request for machine code: options of the finalizer, its path, that of iga64, and a zebin given instead of both."""
 
     options: tuple[str, ...] = ()
     tool: str | None = None

@@ -77,7 +77,7 @@ class Known:
 
 
 class Definedness(NamedTuple):
-    """What must be followed at run time to find every effect of an undefined register; nothing if all are defined.
+    """The registers to follow at run time to find every effect of an undefined one; none if all are defined.
 
     ``followed``: a flag for each byte of the registers. ``tested``: the instructions that may use an undefined one.
     ``unknown``: those whose results count as undefined.
@@ -149,7 +149,7 @@ def after(code: Code, pc: int) -> Iterator[int]:
 
 
 class _Proof:
-    """What may be undefined in a body, followed along its paths.
+    """A proof: the cells of a body that may be undefined, followed along its paths.
 
     A stretch of instructions up to the next meeting is executed by the same lanes. Behind it, lanes that were elsewhere
     count: ``limits`` has the most that is known of each cell then, because an instruction may leave an undefined value

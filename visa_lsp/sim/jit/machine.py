@@ -284,7 +284,7 @@ class CompiledMachine(Machine):
 
     @property
     def definedness(self) -> Definedness | None:
-        """What to follow of the kernel's registers to find undefined ones; None without a proof for the rest."""
+        """The registers of the kernel to follow to find undefined ones; None without a proof for the rest."""
         kernel, shape, proofs = self.dispatch.kernel, self.dispatch.shape((0, 0, 0)), self.making.proofs
         if id(kernel) not in proofs:
             full = (1 << self.dispatch.simd) - 1
