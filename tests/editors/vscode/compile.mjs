@@ -4,7 +4,7 @@
 import assert from 'node:assert';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { begin, changeMachine, command, goTo, LONG, openFile, openFolder, photograph, steps, until, webview } from './lib.mjs';
+import { begin, changeMachine, clickUntil, command, goTo, LONG, openFile, openFolder, photograph, steps, until, webview } from './lib.mjs';
 
 const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off', 'editor.stickyScroll.enabled': false };
 const { code, page, words: [folder, pictures] } = await begin({ settings, width: 1500, height: 860 });
@@ -28,8 +28,8 @@ export const passed = await steps(
       await page.keyboard.press('Control+b');
     },
     async 'the text of a kernel is shown, and cannot be edited'() {
-      await lens('Show vISA').click();
-      await page.locator('.tab.active', { hasText: 'saxpy.visaasm' }).waitFor({ timeout: LONG });
+      const tab = page.locator('.tab.active', { hasText: 'saxpy.visaasm' });
+      await clickUntil(page, () => lens('Show vISA'), () => tab.waitFor({ timeout: 15000 }));
       await page.locator('.editor-instance .view-line', { hasText: '.kernel "saxpy"' }).first().waitFor({ timeout: LONG });
       await page.locator('.editor-instance .view-line', { hasText: '.kernel "saxpy"' }).first().click();
       await page.keyboard.type('x');

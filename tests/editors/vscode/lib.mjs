@@ -243,6 +243,18 @@ export async function until(page, what, look, enough = Boolean) {
   }
 }
 
+/** Clicks until what should follow is seen: a click on a lens is lost where the editor draws its lenses anew. */
+export async function clickUntil(page, lens, seen) {
+  const end = Date.now() + LONG;
+  do {
+    await lens().click();
+    if (await seen().then(() => true, () => false)) {
+      return;
+    }
+  } while (Date.now() < end);
+  assert.fail(`a click on ${lens()} has no effect`);
+}
+
 /** The page inside a webview that holds what a selector names. */
 export async function webview(page, selector, timeout = LONG) {
   const end = Date.now() + timeout;
@@ -282,7 +294,8 @@ export async function steps(page, all, failure) {
       const seen = await work();
       console.log(JSON.stringify({ step: name, ok: true, seconds: (Date.now() - start) / 1000, seen }));
     } catch (error) {
-      console.log(JSON.stringify({ step: name, ok: false, error: String(error.message).slice(0, 600) }));
+      const told = await page.locator('.notification-list-item').allInnerTexts().catch(() => []);
+      console.log(JSON.stringify({ step: name, ok: false, error: String(error.message).slice(0, 600), told }));
       await page.screenshot({ path: failure }).catch(() => undefined);
       return false;
     }
