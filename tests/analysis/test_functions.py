@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from tiers import first
 
 from visa_lsp.analysis import judge
 from visa_lsp.analysis.analysis import Analysis
@@ -31,7 +30,8 @@ LINES = (
 REAL = f'{HEAD}.function "_main_0"\n\n_main_0:\n{ADD}\n    call (M1, 16) f\n{ADD}\n    ret (M1, 1)\n.function "f"\nf:\n{ADD}\n    ret (M1, 1)\n'
 
 
-@pytest.mark.parametrize("seed", first(1, range(1, 21)))
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(1, 21))
 def test_findings_after_edits_are_those_of_a_fresh_look(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document, "CHUNK_LINES", 4 + seed % 7)
     pick = random.Random(seed)

@@ -177,6 +177,7 @@ def _unknown_classes() -> None:
     forget_verdicts()
 
 
+@pytest.mark.full
 def test_marks_are_found_in_long_texts() -> None:
     def check(page: Path) -> None:
         for case in _cases(page):

@@ -56,6 +56,7 @@ def test_nothing_fails(target: str) -> None:
     assert f"{target}: {COUNTS[target]} tried, 0 failed" in done.stdout
 
 
+@pytest.mark.full
 def test_nothing_fails_in_the_first_cases_of_each_target() -> None:
     done = attack("--count", "2")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from each_case import check_each
-from tiers import first, one_of_each
+from tiers import one_of_each
 from work import calls_of
 
 from visa_lsp.analysis.analysis import Analysis
@@ -32,8 +32,9 @@ def findings_of(line: str, times: int = 1):
     return Analysis.of(text).diagnostics
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("head", HEADS)
-@pytest.mark.parametrize("every", first(1, [len(HEADS), 1]))
+@pytest.mark.parametrize("every", [len(HEADS), 1])
 def test_twice_as_long_a_line_takes_at_most_about_twice_as_long(head: str, every: int):
     """By default each token stands behind one head."""
 

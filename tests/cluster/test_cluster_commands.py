@@ -116,6 +116,7 @@ def test_a_pipe_is_read_here(address, tmp_path, monkeypatch, capsys, words):
     assert done[0][0] == 1
 
 
+@pytest.mark.full
 def test_fixes_are_made_and_baselines_kept_as_ever(address, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     done = []
@@ -141,7 +142,8 @@ def test_figures_are_the_same(both, name):
     assert (status, out.count("\n") > 8, "missing: no such file" in err) == (2, True, True)
 
 
-@pytest.mark.parametrize("name", first(1, ["text", "json", "html"]))
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["text", "json", "html"])
 def test_comparisons_of_folders_are_the_same(both, name):
     for folder in ("a", "b"):
         Path(folder).mkdir()

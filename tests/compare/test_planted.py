@@ -36,6 +36,7 @@ def test_planted_edits_are_found_at_their_lines_and_nothing_else(disguise, round
     assert len(missed) <= disguise, missed  # of a variable that has one use, either may be the one that was changed
 
 
+@pytest.mark.full
 def test_comparing_the_other_way_round_exchanges_the_sides():
     draw = random.Random(3)
     flipped = {"insert": "delete", "delete": "insert"}

@@ -111,12 +111,10 @@ MOMENTS = (
 )  # fmt: skip
 
 
-# Each pipe is closed where nothing is waited for; elsewhere one of them.
+# By default each pipe, and both, once.
 CLOSED = (("stdin",), ("stdout",), ("stdin", "stdout"))
 NEEDED = {
-    (before_the_first_message, 0), (before_the_first_message, 1), (after_initialize, 1), (in_a_launch_that_finds_no_program, 0),
-    (in_a_launch_whose_file_gives_nothing, 0), (in_a_run, 1),
-    (at_a_stop, 2), (in_a_run_back, 0), (in_a_long_evaluation, 1), (with_answers_unread, 1),
+    (before_the_first_message, 0), (in_a_launch_that_finds_no_program, 0), (at_a_stop, 2), (in_a_run_back, 0), (with_answers_unread, 1),
 }  # fmt: skip
 CASES = [
     pytest.param(moment, closed, id=f"{moment.__name__}-{' and '.join(closed)}", marks=() if (moment, n) in NEEDED else pytest.mark.full)

@@ -10,7 +10,6 @@ import sys
 import pytest
 from dap_client import Client, ClientHere, Refused
 from debugging import ENDLESS, EXAMPLES, ROOT
-from tiers import first
 
 SAXPY = EXAMPLES / "saxpy.visaasm"
 
@@ -158,7 +157,8 @@ def test_a_run_in_which_what_is_watched_never_changes_can_be_paused(here, endles
     assert here.stop()["reason"] == "pause"
 
 
-@pytest.mark.parametrize("count", first(1, [200, 3000]))
+@pytest.mark.full
+@pytest.mark.parametrize("count", [200, 3000])
 def test_messages_by_chance_have_one_answer_each_and_leave_nothing_behind(count):
     """The same with more of them: python -m benchmarks.fuzz_dap."""
     done = subprocess.run(

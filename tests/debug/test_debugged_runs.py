@@ -9,14 +9,13 @@ import own_cases
 import pytest
 import test_run_corpus as corpus
 from debugging import debugger_of, state, step, through
-from tiers import first, in_turns, one_of_each
+from tiers import first
 
 from visa_lsp.app.launch import runner
 from visa_lsp.debug.goals import Goal, StepGoal
 from visa_lsp.sim.machine import run as interpret
 
 CASES = [(case, platform) for case in own_cases.cases() for platform in case.platforms]
-EVERY_PROGRAM = one_of_each(in_turns(CASES, lambda run: run[0].source, lambda run: run[1]), lambda run: run[0].source)
 # One of each kind: with barriers, functions, SIMD32, loops, shared memory.
 KINDS = [
     next(c for c in CASES if c[0].kernel == kernel and c[1] == platform)
@@ -53,7 +52,7 @@ def assert_same(first, second):
         assert getattr(first, name) == getattr(second, name), name
 
 
-@pytest.mark.parametrize("launch", EVERY_PROGRAM, ids=named)
+@pytest.mark.parametrize("launch", [*KINDS, *first(0, (run for run in CASES if run not in KINDS))], ids=named)
 def test_a_run_under_the_debugger_gives_what_a_run_gives(launch, monkeypatch):
     case, platform = launch
     assert_same(report(case, platform, interpret, monkeypatch), report(case, platform, through, monkeypatch))
@@ -80,7 +79,8 @@ def test_single_steps_do_not_change_a_run(launch, monkeypatch):
     assert_same(report(case, platform, interpret, monkeypatch), report(case, platform, stepped(2_000), monkeypatch))
 
 
-@pytest.mark.parametrize("launch", first(2, KINDS), ids=named)
+@pytest.mark.full
+@pytest.mark.parametrize("launch", KINDS, ids=named)
 def test_going_back_and_forth_by_chance_leads_to_the_same_states_and_the_same_end(launch, monkeypatch):
     case, platform = launch
 

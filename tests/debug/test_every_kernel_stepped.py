@@ -2,7 +2,7 @@
 
 At each stop registers are those of a plain run behind the same instruction, and what its trace line shows is shown; scopes
 agree with expressions; any way back and forth leads to the same states; who last wrote and last changed a value is found in
-the past; the buffers at the end are those of ``run``. By default the first instructions of half of the kernels on one platform; `full`
+the past; the buffers at the end are those of ``run``. By default the first instructions of a quarter of the kernels on one platform; `full`
 has every launch to its end, and more moves back and forth. ``-s`` prints how much was compared.
 """
 
@@ -43,13 +43,13 @@ FEW, ALL = Amount(100, 15, 3), Amount(sys.maxsize, 1_000, 8)
 
 
 def kernels():
-    """One launch of each kernel in part, platforms in turns, every other one by default; every launch on its first platform to its end."""
+    """One launch of each kernel in part, platforms in turns, every fourth by default; every launch on its first platform to its end."""
     cases = [*(own_cases.cases() if HAS_OWN else ()), *(corpus_cases.cases() if HAS_MORE else ())]
     on_platforms = [(case, platform) for case in cases for platform in case.platforms]
     turns = in_turns(on_platforms, lambda run: run[0].kernel, lambda run: run[1])
     one_each = {case.kernel: (case, platform) for case, platform in reversed(turns)}.values()
     for number, (case, platform) in enumerate(one_each):
-        tier = [pytest.mark.full] if number % 2 else []
+        tier = [pytest.mark.full] if number % 4 else []
         yield pytest.param(case, platform, FEW, id=f"{case}-{platform}", marks=tier)
     for case in cases:
         yield pytest.param(case, case.platforms[0], ALL, id=f"{case}-to-its-end", marks=pytest.mark.full)

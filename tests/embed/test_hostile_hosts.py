@@ -40,7 +40,8 @@ GROWING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("size", first(1, [100, 200]))
+@pytest.mark.full
+@pytest.mark.parametrize("size", [100, 200])
 @pytest.mark.parametrize("kind", GROWING)
 def test_twice_the_text_is_about_twice_the_work(kind, size):
     def work(n):

@@ -34,6 +34,7 @@ SOUGHT = "gather4_scaled"
 # ---- the pages that are made
 
 
+@pytest.mark.full
 def test_every_mnemonic_has_a_page_of_its_own():
     names = [page_name(mnemonic) for mnemonic in TABLE.by_mnemonic]
     assert len({name.lower() for name in names}) == len(names)

@@ -9,7 +9,6 @@ import subprocess
 import pytest
 from cursor import apply_edits
 from edits import random_edit
-from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks.run import rule_named
@@ -131,7 +130,8 @@ def test_both_ways_of_checking_agree_after_every_few_characters(lines: str, padd
     assert analysis.document.text == whole
 
 
-@pytest.mark.parametrize("seed", first(1, [5, 6]))
+@pytest.mark.full
+@pytest.mark.parametrize("seed", [5, 6])
 def test_random_edits_among_braces_give_what_a_fresh_text_gives(seed: int):
     draw = random.Random(seed)
     text = (

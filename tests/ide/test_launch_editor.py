@@ -30,6 +30,7 @@ def folder(tmp_path):
     return LaunchFolder(tmp_path / "mandelbrot.launch.yaml", trusted=False)
 
 
+@pytest.mark.full
 def test_any_text_has_answers(folder):
     draw = random.Random(11)
     judged = 0

@@ -1,4 +1,4 @@
-"""One word for one thing: the table of terms, its page, ``explain``, hover, and what no prose says any more."""
+"""One word for one thing: the table of terms, its page, ``explain``, hover."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from cursor import analyse_at_cursor
 from each_case import each_of
-from prose import sentences
 
 from visa_lsp.app.explain import explain_text
 from visa_lsp.app.explained_words import list_words
@@ -18,7 +17,6 @@ from visa_lsp.ide.features.hover import hover
 from visa_lsp.isa.glossary import TERMS, meaning, term_called
 
 ROOT = Path(__file__).parents[2]
-NEVER = [(word, term.name) for term in TERMS for word in term.never]
 
 
 def test_names_are_of_one_term_each_and_lead_to_terms():
@@ -85,31 +83,3 @@ def test_hover_and_explain_have_the_same_headings_and_lines():
         part = page_of.partition(f"## {heading}\n\n")[2].partition("\n\n")[0]
         assert part
         assert part in shown
-
-
-def test_no_prose_has_another_word_for_a_term():
-    assert len(NEVER) > 15
-    forbidden = {word: re.compile(_pattern(word), re.IGNORECASE) for word, _ in NEVER}
-    any_of_them = re.compile("|".join(pattern.pattern for pattern in forbidden.values()), re.IGNORECASE)
-    texts = list(sentences())
-    assert len(texts) > 1500
-    found = [
-        f"{where}: {word!r}"
-        for where, text in texts
-        if any_of_them.search(text)
-        for word, pattern in forbidden.items()
-        if pattern.search(text)
-    ]
-    assert not found
-
-
-@each_of(NEVER)
-def test_a_forbidden_word_is_found_where_it_stands(pair):
-    word, name = pair
-    assert re.search(_pattern(word), f"the {word}s of a kernel", re.IGNORECASE)
-    assert not re.search(_pattern(word), f"the {name}s of a kernel", re.IGNORECASE)
-
-
-def _pattern(word: str) -> str:
-    # `shared local memory` is no `local memory`.
-    return rf"(?<!shared )(?<![\w-]){re.escape(word)}s?(?![\w-])".replace(r"\ ", r"\s+")

@@ -1,4 +1,4 @@
-"""Both engines give the same: launches of the corpus, watched and not. By default one of each kernel, or of each feature."""
+"""Both engines give the same: launches of the corpus, watched and not. By default one of each program, or of each feature."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def differences(first, second):
     return found
 
 
-def kernel_of(launch):
-    return launch[0].kernel
+def source_of(launch):
+    return launch[0].source
 
 
 def means_of(launch):
@@ -69,7 +69,7 @@ def launches(kind, cases=corpus.CASES, platforms=None):
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("launch", launches(kernel_of), ids=named)
+@pytest.mark.parametrize("launch", launches(source_of), ids=named)
 def test_a_launch_gives_the_same(launch, monkeypatch):
     if corpus.is_own(launch[0]):  # the next test has some at the level of users
         monkeypatch.setattr(native, "LEVEL", 0)

@@ -101,6 +101,7 @@ def test_where_each_group_is_struck_each_is_interpreted():
     assert (report.replayed_groups, report.engine) == (64, "interp")
 
 
+@pytest.mark.full
 def test_where_too_much_would_be_copied_all_are_interpreted(monkeypatch):
     interpreted = []
     monkeypatch.setattr(Replay, "_interpret", lambda self, group: interpreted.append(group) or before(self, group))

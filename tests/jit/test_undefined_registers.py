@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 from test_compiled_faults import HEAD, LAUNCH, told
-from tiers import first
 from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
@@ -99,7 +98,8 @@ def compare(number):
     return found.engine if not told(expected) else "fault"
 
 
-@pytest.mark.parametrize("part", first(1, range(25)))
+@pytest.mark.full
+@pytest.mark.parametrize("part", range(25))
 def test_programs_by_chance(part, monkeypatch):
     monkeypatch.setattr(native, "LEVEL", 0)
     engines = [compare(number) for number in range(30 * part, 30 * part + 30)]

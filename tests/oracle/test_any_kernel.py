@@ -6,7 +6,6 @@ The kernels are those of the corpus. What they get is a guess: a run has to end,
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING
@@ -15,14 +14,13 @@ import pytest
 from corpus import OWN, ROOTS, at_least
 from corpus_cases import NO_READ_ON_PVC
 from own_cases import NO_READ_ON_PVC as OWN_NO_READ_ON_PVC
-from tiers import first, in_turns, one_of_each
+from tiers import first, in_turns
 
 from visa_lsp.cli.run import add_arguments, run_command
 from visa_lsp.companions import kernels_in
 from visa_lsp.lsp.jobs.run_process import perform
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 PLATFORMS = ("TGLLP", "DG2", "PVCXT")
@@ -61,22 +59,14 @@ def test_there_are_programs():
     assert len(PROGRAMS) >= at_least(43, 120)
 
 
-def by_default(folders: list[Path], kind: Callable[[Path], object], long: set[str]) -> list[object]:
-    """Return all programs; those that take long, and all but one of each kind, are in the full tier."""
-    short = [folder for folder in folders if folder.name not in long]
-    return [*one_of_each(short, kind), *first(0, (folder for folder in folders if folder.name in long))]
-
-
-def kinds_of_input(folder: Path) -> frozenset[str]:
-    """Return the kinds of inputs and memory that the ze_info of a program lists for its kernels."""
-    entry = (folder / f"{folder.name}.zeinfo.yaml").read_text()
-    return frozenset(re.findall(r"arg_type: +\w+|addrspace: +\w+|barrier_count|slm_size|has_stack_calls", entry))
-
-
-# By default eight programs, on platforms in turns.
+# By default three programs, on platforms in turns.
 IN_TURNS = in_turns([p for p in PROGRAMS if p.name not in LONG], lambda folder: folder.name, lambda folder: folder.parent.name)  # fmt: skip
-ON_PLATFORMS = first(8, [*IN_TURNS, *(p for p in PROGRAMS if p.name in LONG)])
-ALONE = by_default(sorted((OWN / "run" / "TGLLP").glob("*")), kinds_of_input, LONG)
+ON_PLATFORMS = first(3, [*IN_TURNS, *(p for p in PROGRAMS if p.name in LONG)])
+# By default a program with images, one with calls, one with shared memory, and one of plain buffers.
+ALONE = [
+    folder if folder.name in ("pixels", "deep", "bins", "vecs") else pytest.param(folder, marks=pytest.mark.full)
+    for folder in sorted((OWN / "run" / "TGLLP").glob("*"))
+]
 
 
 @pytest.mark.corpus

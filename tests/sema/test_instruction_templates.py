@@ -46,6 +46,7 @@ def same(text):
     return full
 
 
+@pytest.mark.full
 @pytest.mark.corpus
 @each_of(texts(), lambda path: f"{path.parent.name}/{path.name}")
 def test_every_text_of_the_corpus_gives_the_same_program(path):

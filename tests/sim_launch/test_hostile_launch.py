@@ -384,6 +384,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
+@pytest.mark.full
 def test_any_number_of_a_ze_info_may_be_anything(tmp_path):
     """Each number replaced by each hostile value: a run, or one error with its place."""
     lines = ZE_INFO.splitlines()

@@ -54,8 +54,8 @@ def expected(items):
 
 
 # Enough threads for each way to number them in the default tier.
-LAUNCHES = [("bdw", 64), ("xe_hp_sdv", 128), ("pvc", 256)]
-MORE = [*((device, 256) for device in DEVICES if device != "pvc"), ("pvc", 768)]
+LAUNCHES = [("bdw", 64)]
+MORE = [("xe_hp_sdv", 128), ("pvc", 256), *((device, 256) for device in DEVICES if device != "pvc"), ("pvc", 768)]
 
 
 @pytest.mark.parametrize(

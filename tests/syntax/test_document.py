@@ -67,6 +67,7 @@ def test_random_edits_of_small_texts(pieces: list[str], edits: list[tuple[int, i
         check(document)
 
 
+@pytest.mark.full
 def test_edits_at_the_joints_of_chunks():
     lines = [f"    add (M1, 16) V{i}(0,0)<1> V2(0,0)<1;1,0> 0x{i:x}:d" for i in range(600)]
     document = Document.parse("\n".join(lines))

@@ -54,6 +54,7 @@ def damaged(line: str, chooser: random.Random) -> str:
             return line[:at] + chooser.choice('()<>[]{},;:.&!%0aZ_ "') + line[at + 1 :]
 
 
+@pytest.mark.full
 @pytest.mark.corpus
 def test_real_and_damaged_lines_are_read_alike():
     print(f"\nseed {SEED}")
@@ -69,6 +70,7 @@ def test_real_and_damaged_lines_are_read_alike():
 CHARACTERS = [*map(chr, range(1, 0x250)), *"\u2028\u202e\ufeff\ud800漢😀"]
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=300, print_blob=True)
 @given(
     st.lists(st.sampled_from(PIECES) | st.text(st.sampled_from(CHARACTERS), max_size=4), max_size=9),

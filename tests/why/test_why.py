@@ -254,6 +254,7 @@ def test_a_huge_number_is_refused_by_its_digits(capsys):
     assert "--max-nodes: expected a number of at most 17 digits, got 30" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_planted_changes_of_a_real_kernel_are_among_the_first_nodes(tmp_path):
     """As the benchmark does for 300 of them."""
     found = list(mutants_of(OWN / "run" / "TGLLP" / "axpy" / "saxpy.visaasm", 3, random.Random(1), tmp_path))

@@ -13,7 +13,6 @@ import corpus_cases
 import own_cases
 import pytest
 from corpus import HAS_MORE, HAS_OWN, place
-from tiers import first
 from zeinfo_answers import answers, same, where
 
 from visa_lsp.analysis.analysis import Analysis
@@ -97,8 +96,9 @@ def verdict(kernel, platform) -> tuple[str, str]:
     return kind, "; ".join(wrong)
 
 
+@pytest.mark.full
 @pytest.mark.corpus
-@pytest.mark.parametrize("platform", first(1, ["DG2", "TGLLP", "PVCXT"]))
+@pytest.mark.parametrize("platform", ["DG2", "TGLLP", "PVCXT"])
 def test_buffers_are_the_same_or_a_warning_names_the_argument(platform, capsys):
     found = {kernel: verdict(kernel, platform) for kernel, where_ in CASES if where_ == platform}
     counts = Counter(kind for kind, _ in found.values())

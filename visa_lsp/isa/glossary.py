@@ -1,7 +1,7 @@
 """The terms of this project: one word for one thing.
 
 Hover, ``explain``, ``docs/glossary.md`` and the messages use them. ``also`` lists other names of a term, by which
-``explain`` finds it; ``never`` lists the other names that this project avoids.
+``explain`` finds it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ class Term(Struct, frozen=True):
     name: str
     doc: str
     also: tuple[str, ...] = ()
-    never: tuple[str, ...] = ()
     see: tuple[str, ...] = ()
 
 
@@ -28,13 +27,13 @@ GROUPS: Final[dict[str, tuple[Term, ...]]] = {
         Term("kernel", "A program that the host launches, with its own declarations. It begins with `.kernel`.", see=("function", "thread")),
         Term("function", "A body of its own that kernels call with `fcall`. It begins with `.global_function`; its arguments are in `%arg`, its result in `%retval`.", also=("global function",), see=("subroutine",)),
         Term("subroutine", "A part of a kernel or function that `call` calls. It begins with `.function` and shares the declarations around it.", see=("function",)),
-        Term("thread", "The hardware context that executes a kernel: one register file, one place in the program. It runs as many work items as the SIMD width, one in each lane.", also=("hardware thread", "EU thread"), never=("EU thread",), see=("lane", "thread group")),
+        Term("thread", "The hardware context that executes a kernel: one register file, one place in the program. It runs as many work items as the SIMD width, one in each lane.", also=("hardware thread", "EU thread"), see=("lane", "thread group")),
         Term("lane", "One of the parallel columns of a thread, numbered from 0. An instruction works on one element for each of its lanes.", also=("channel",), see=("execution size", "work item")),
-        Term("work item", "One point of the launch, as the source sees it, with a local and a global id. It has a lane of a thread to itself.", also=("work-item", "workitem"), never=("work-item", "workitem"), see=("lane", "SIMD width")),
-        Term("thread group", "The threads that share a barrier and shared local memory; the work items of one local size. Short: group.", also=("work group", "work-group", "workgroup", "group"), never=("work group", "work-group", "workgroup"), see=("shared local memory",)),
-        Term("SIMD width", "The number of work items of a thread: 8, 16 or 32, or 1 for a kernel that is scalar. It belongs to the kernel, as the execution size belongs to an instruction. ze_info has it as `simd_size`, the text as `.kernel_attr SimdSize`.", also=("SIMD", "SIMD size", "dispatch width"), never=("SIMD size", "dispatch width"), see=("execution size",)),
-        Term("execution size", "The number of lanes of an instruction: the number in its parenthesis, 1, 2, 4, 8, 16 or 32.", also=("exec size", "execution width"), never=("exec size", "execution width", "instruction width"), see=("execution mask", "SIMD width")),
-        Term("execution mask", "The set of enabled lanes of a thread. The word in the parenthesis selects the first lane of an instruction, `M1` lane 0, `M5` lane 16; `_NM` after it enables all lanes of the instruction.", also=("emask", "mask offset", "NoMask", "M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8"), never=("emask", "exec mask"), see=("predicate", "divergence")),
+        Term("work item", "One point of the launch, as the source sees it, with a local and a global id. It has a lane of a thread to itself.", also=("work-item", "workitem"), see=("lane", "SIMD width")),
+        Term("thread group", "The threads that share a barrier and shared local memory; the work items of one local size. Short: group.", also=("work group", "work-group", "workgroup", "group"), see=("shared local memory",)),
+        Term("SIMD width", "The number of work items of a thread: 8, 16 or 32, or 1 for a kernel that is scalar. It belongs to the kernel, as the execution size belongs to an instruction. ze_info has it as `simd_size`, the text as `.kernel_attr SimdSize`.", also=("SIMD", "SIMD size", "dispatch width"), see=("execution size",)),
+        Term("execution size", "The number of lanes of an instruction: the number in its parenthesis, 1, 2, 4, 8, 16 or 32.", also=("exec size", "execution width"), see=("execution mask", "SIMD width")),
+        Term("execution mask", "The set of enabled lanes of a thread. The word in the parenthesis selects the first lane of an instruction, `M1` lane 0, `M5` lane 16; `_NM` after it enables all lanes of the instruction.", also=("emask", "mask offset", "NoMask", "M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8"), see=("predicate", "divergence")),
         Term("divergence", "The state in which lanes of a thread are at different places of the program. The lanes at other places are disabled until they join again.", also=("divergent control flow",), see=("execution mask",)),
         Term("block", "A sequence of instructions that is entered at the first and left after the last: a node of the control-flow graph.", also=("basic block",), see=("divergence",)),
         Term("payload", "The initial contents of a thread's registers: the header in r0, local ids, arguments. `.input` lines give their places.", also=("thread payload",), see=("input", "register")),
@@ -43,12 +42,12 @@ GROUPS: Final[dict[str, tuple[Term, ...]]] = {
         Term("register", "A row of the general register file, of 32 bytes, 64 from PVC on. Also called GRF, for general register file.", also=("GRF", "general register", "GRF register"), see=("general variable",)),
         Term("general variable", "Data in registers; class `G` of a declaration. It has a type and a number of elements.", see=("register", "region", "alias")),
         Term("address variable", "Offsets of registers for indirect operands; class `A`.", also=("address register",), see=("indirect operand",)),
-        Term("predicate", "One bit for each lane, in a predicate variable; class `P`. In front of an instruction it selects the lanes that take part. The hardware keeps it in a flag register.", also=("predicate variable", "flag"), never=("predicate flag", "flag variable"), see=("execution mask",)),
+        Term("predicate", "One bit for each lane, in a predicate variable; class `P`. In front of an instruction it selects the lanes that take part. The hardware keeps it in a flag register.", also=("predicate variable", "flag"), see=("execution mask",)),
         Term("surface", "A buffer or an image as messages name it: by a surface variable, class `T`, that holds its handle, or by its binding table index.", also=("surface variable",), see=("binding table index", "buffer")),
         Term("sampler", "The filter settings of an image, as messages name them: by a sampler variable, class `S`, that holds the handle.", also=("sampler variable",), see=("surface",)),
-        Term("binding table index", "The number under which the host binds a surface. Short: BTI.", also=("BTI", "binding table entry"), never=("binding table entry", "bti index"), see=("surface",)),
-        Term("buffer", "Memory that an argument of the kernel refers to. A message accesses it as a surface, or by an address.", also=("memory object",), never=("memory object",), see=("surface", "argument")),
-        Term("shared local memory", "Memory of one thread group; `%slm`, T0. Short: SLM.", also=("SLM", "local memory", "shared memory"), never=("shared memory", "local memory"), see=("thread group",)),
+        Term("binding table index", "The number under which the host binds a surface. Short: BTI.", also=("BTI", "binding table entry"), see=("surface",)),
+        Term("buffer", "Memory that an argument of the kernel refers to. A message accesses it as a surface, or by an address.", also=("memory object",), see=("surface", "argument")),
+        Term("shared local memory", "Memory of one thread group; `%slm`, T0. Short: SLM.", also=("SLM", "local memory", "shared memory"), see=("thread group",)),
         Term("scratch", "Memory of one thread, for data that does not fit into registers.", also=("scratch space",), see=("thread",)),
         Term("argument", "A value that the host passes to a kernel. ze_info gives its kind and its place in the payload.", see=("input", "ze_info")),
         Term("input", "A variable that the payload fills when the kernel starts; an `.input` line.", see=("payload", "argument")),
@@ -56,8 +55,8 @@ GROUPS: Final[dict[str, tuple[Term, ...]]] = {
     ),
     "Syntax of an instruction": (
         Term("mnemonic", "The first word of an instruction.", see=("opcode", "modifier")),
-        Term("opcode", "The number of an instruction in an object. Several mnemonics may share one.", also=("operation code",), never=("operation code",), see=("mnemonic",)),
-        Term("modifier", "A word after the mnemonic and a point, such as `.sat`.", also=("dotted word", "instruction modifier"), never=("dotted word",), see=("source modifier",)),
+        Term("opcode", "The number of an instruction in an object. Several mnemonics may share one.", also=("operation code",), see=("mnemonic",)),
+        Term("modifier", "A word after the mnemonic and a point, such as `.sat`.", also=("dotted word", "instruction modifier"), see=("source modifier",)),
         Term("source modifier", "An operation on a source as it is read: `(-)`, `(abs)`, `(-abs)`, `(~)`.", see=("modifier",)),
         Term("saturating", "Bringing a result into the range of its type instead of wrapping it; `.sat`. A float is brought into 0 to 1.", also=("saturate",), see=("modifier",)),
         Term("operand", "A value that an instruction reads or writes: after the parenthesis, the destination first.", see=("raw operand", "indirect operand", "immediate")),
@@ -76,7 +75,7 @@ GROUPS: Final[dict[str, tuple[Term, ...]]] = {
     "Files and tools": (
         Term("text", "A program as people read it: `.visaasm`. A compiler's text is also called a dump.", also=("visaasm", "dump"), see=("object", "dialect")),
         Term("object", "A program as tools read it: `.isa`.", also=("isa",), see=("text", "opcode")),
-        Term("dialect", "The form of the language in a text: the specification's appendix (seed), 4.1 with an object format, 4.2 as compilers print it today.", also=("language version",), never=("language version",), see=("platform",)),
+        Term("dialect", "The form of the language in a text: the specification's appendix (seed), 4.1 with an object format, 4.2 as compilers print it today.", also=("language version",), see=("platform",)),
         Term("platform", "A generation of hardware by Intel's short name, such as TGLLP or PVCXT.", also=("device", "target platform"), see=("dialect",)),
         Term("ze_info", "The description of kernels for the runtime: arguments, payload, SIMD width. A part of a zebin, or a file of its own.", also=("zeinfo",), see=("zebin", "argument")),
         Term("zebin", "The file that a compiler passes to the runtime: native code, ze_info, and the vISA object if it was requested.", see=("ze_info",)),
