@@ -43,6 +43,7 @@ args:
 FAULTS = {
     "out of bounds": ("    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0xf8:ud\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "out-of-bounds", {}),
     "two groups at one place": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> group(0,0)<0;1,0>\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {}),
+    "two groups at one byte of two dwords": ("    mov (M1, 16) value(0,0)<1> 0x7:d\n    add (M1, 16) at(0,0)<1> group(0,0)<0;1,0> 0x3:ud\n    scatter_scaled.2 (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {}),
     "lanes with different values": ("    mov (M1, 16) at(0,0)<1> 0x0:ud\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {"groups": 1}),
     "threads that share without a barrier": ("    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0\n    xor (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x40:ud\n    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 at.0\n", "data-race", {"groups": 1, "local": 32}),
     "never written": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 never.0\n", "uninitialised-read", {"groups": 1}),
@@ -81,6 +82,16 @@ def test_what_is_clean_is_told_by_compiled_code():
     report = ran(body, "jit", groups=1)
     assert (report.engine, told(report)) == ("jit", [])
     assert report.buffers[0].array[:16].tolist() == [4 * n for n in range(16)]
+
+
+def test_elements_at_any_address_are_clean_where_no_other_thread_is():
+    body = """    mul (M1, 16) at(0,0)<1> ids(0,0)<1;1,0> 0x3:uw
+    gather_scaled.2 (M1, 16) x 0x0:ud at.0 value.0
+    scatter_scaled.4 (M1_NM, 1) x 0x3f:ud at.0 value.0
+"""
+    report = ran(body, "jit", groups=1)
+    assert (report.engine, told(report)) == ("jit", [])
+    assert report.buffers[0].array.tobytes()[0x3F:0x43] == bytes([0, 0, 0, 0])
 
 
 def test_groups_that_a_check_sends_back_are_counted_and_making_code_is_timed():

@@ -49,13 +49,20 @@ def any_of(e: Emitter, lanes: Node) -> Node:
 
 def alignment(e: Emitter, at: Node, chosen: Node | None, size: int) -> None:
     """Suspect addresses that are not a multiple of the size of their elements."""
-    if size <= 1:
-        return
+    if size > 1:
+        suspect(e, is_misaligned(e, at, chosen, size))
+
+
+def is_misaligned(e: Emitter, at: Node, chosen: Node | None, size: int) -> Node:
+    """Return whether the address of any chosen lane is not a multiple of the size."""
     builder, lanes = e.builder, lanes_of(at)
     odd = builder.icmp_unsigned("!=", builder.and_(at, splat(I64, size - 1, lanes)), splat(I64, 0, lanes))
-    if chosen is not None:
-        odd = builder.and_(odd, chosen)
-    suspect(e, any_of(e, odd))
+    return any_of(e, odd if chosen is None else builder.and_(odd, chosen))
+
+
+def has_flag(e: Emitter, flags: Node, wanted: int) -> Node:
+    """Return whether a place has any of the flags."""
+    return e.builder.icmp_unsigned("!=", e.builder.and_(flags, ir.Constant(I64, wanted)), ir.Constant(I64, 0))
 
 
 def within(e: Emitter, at: Node, chosen: Node | None, size: int, ranges: Sequence[range]) -> None:
@@ -75,8 +82,7 @@ def within(e: Emitter, at: Node, chosen: Node | None, size: int, ranges: Sequenc
 def access(e: Emitter, place: SpacePlace, use: int) -> None:
     """Suspect accesses that the argument forbids."""
     forbidden = (state.READONLY if use != READ else 0) | (state.WRITEONLY if use != WRITTEN else 0)
-    found = e.builder.and_(place.flags, ir.Constant(I64, forbidden))
-    suspect(e, e.builder.icmp_unsigned("!=", found, ir.Constant(I64, 0)))
+    suspect(e, has_flag(e, place.flags, forbidden))
 
 
 def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Callable[..., None]) -> None:
@@ -167,13 +173,12 @@ def _mark(
     if shared:
         _mark_dwords(e, marks, stride, first, size, use, shared=True, same=same)
         return
-    b, zero = e.builder, ir.Constant(I64, 0)
-    private = b.icmp_unsigned("!=", b.and_(flags, ir.Constant(I64, state.PRIVATE)), zero)
-    with b.if_else(private, likely=False) as (own, seen):
+    b = e.builder
+    with b.if_else(has_flag(e, flags, state.PRIVATE), likely=False) as (own, seen):
         with own:
             _mark_private(e, b.inttoptr(b.add(first, marks), PTR), size, use)
         with seen:
-            undefined = b.icmp_unsigned("!=", b.and_(flags, ir.Constant(I64, state.UNDEFINED)), zero)
+            undefined = has_flag(e, flags, state.UNDEFINED)
             if use == WRITTEN and size < 4:
                 suspect(e, undefined)  # because a mark would claim that the whole dword is written
             elif use != WRITTEN:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llvmlite import ir
 
-from visa_lsp.sim.jit import check_instrumentation, numbers, spaces
+from visa_lsp.sim.jit import check_instrumentation, numbers, spaces, state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.numbers import raw_start
 from visa_lsp.sim.jit.writer import (
@@ -115,11 +115,19 @@ def end_access(e: Emitter, place: spaces.SpacePlace, use: int, size: Node) -> No
 
 
 def transfer(
-    e: Emitter, site: Site, found: spaces.Found, at: Node, enabled: Node | None, moved: Sequence[Moved], *, write: bool
+    e: Emitter,
+    site: Site,
+    found: spaces.Found,
+    at: Node,
+    enabled: Node | None,
+    moved: Sequence[Moved],
+    *,
+    write: bool,
+    any_address: bool,
 ) -> None:
     """Move elements of the set lanes between registers and memory; ``at`` has an address for each lane.
 
-    All elements have the same size.
+    All elements have the same size. ``any_address``: they need not be at multiples of it.
     """
     builder, lanes, memory = e.builder, lanes_of(at), moved[0].memory
     use = check_instrumentation.WRITTEN if write else check_instrumentation.READ
@@ -134,7 +142,7 @@ def transfer(
         low, high = (builder.add(at, ir.Constant(I64, n)) for at, n in ((where.least, first), (where.most, end)))
         place = begin_access(e, found, low, high, use, outside)
         if e.mode.watched:
-            _watch(e, place, where, moved, use, shared=found.shared)
+            _watch(e, place, where, moved, use, shared=found.shared, any_address=any_address)
         for one in moved:
             if write:
                 _store(e, place, where, one)
@@ -159,37 +167,90 @@ def transfer(
 
 
 def _watch(
-    e: Emitter, place: spaces.SpacePlace, where: _Lanes, moved: Sequence[Moved], use: int, *, shared: bool
+    e: Emitter,
+    place: spaces.SpacePlace,
+    where: _Lanes,
+    moved: Sequence[Moved],
+    use: int,
+    *,
+    shared: bool,
+    any_address: bool,
 ) -> None:
     """Emit the tests of checkers before elements move."""
     if use == check_instrumentation.WRITTEN and shared and moved[0].memory < 4:
         check_instrumentation.suspect_always(e)  # because marks of dwords would claim that the whole dword is written
-    at, bits = wide(e, where.at), where.bits
-    lanes = lanes_of(at)
+    at, lanes = wide(e, where.at), lanes_of(where.at)
+    chosen = e.lanes(where.bits, lanes)
     for one in moved:
         start = e.builder.add(at, splat(I64, one.offset, lanes)) if one.offset else at
-        check_instrumentation.alignment(e, start, e.lanes(bits, lanes), one.memory)
-        first = e.builder.add(where.least, ir.Constant(I64, one.offset))
-        dwords = max(1, one.memory // 4)
         unchanged = _unchanged(e, place, where, one) if use == check_instrumentation.WRITTEN else None
-        if bits is None and one.memory >= 4:
-            each = unchanged and _repeat(e, unchanged, dwords)
-            check_instrumentation.mark(e, place, first, lanes * one.memory, use, shared=shared, same=each)
-        elif bits is None:
-            everyone = e.all_on(lanes)
-            check_instrumentation.mark_each(e, place, start, everyone, one.memory, use, shared=shared, same=unchanged)
+        if any_address and one.memory > 1:
+            odd = check_instrumentation.is_misaligned(e, start, chosen, one.memory)
+            with e.builder.if_else(odd, likely=False) as (across, whole):
+                with across:
+                    _mark_across(e, place, start, where.bits, one.memory, use, shared=shared, unchanged=unchanged)
+                with whole:
+                    _mark(e, place, where, one, start, use, shared=shared, unchanged=unchanged)
         else:
-            with e.builder.if_else(where.same(e)) as (same, apart):
-                with same:
-                    all_ = None
-                    if unchanged is not None:
-                        changed = e.builder.and_(e.builder.not_(unchanged), e.lanes(bits, lanes))
-                        all_ = e.spread(e.builder.not_(check_instrumentation.any_of(e, changed)), dwords)
-                    check_instrumentation.mark(e, place, first, one.memory, use, shared=shared, same=all_)
-                with apart:
-                    check_instrumentation.mark_each(
-                        e, place, start, bits, one.memory, use, shared=shared, same=unchanged
-                    )
+            check_instrumentation.alignment(e, start, chosen, one.memory)
+            _mark(e, place, where, one, start, use, shared=shared, unchanged=unchanged)
+
+
+def _mark_across(
+    e: Emitter,
+    place: spaces.SpacePlace,
+    start: Node,
+    bits: Node | None,
+    size: int,
+    use: int,
+    *,
+    shared: bool,
+    unchanged: Node | None,
+) -> None:
+    """Mark the dwords of an element of each lane at any address: those of its size, and that of its last byte."""
+    lanes = lanes_of(start)
+    if (
+        use == check_instrumentation.WRITTEN
+    ):  # parts of dwords, while a mark would claim that the whole dword is written
+        if shared:
+            check_instrumentation.suspect_always(e)
+        check_instrumentation.suspect(e, check_instrumentation.has_flag(e, place.flags, state.UNDEFINED))
+    bits = e.all_on(lanes) if bits is None else bits
+    last = e.builder.add(start, splat(I64, size - 1, lanes))
+    check_instrumentation.mark_each(e, place, start, bits, size, use, shared=shared, same=unchanged)
+    check_instrumentation.mark_each(e, place, last, bits, 1, use, shared=shared, same=unchanged)
+
+
+def _mark(
+    e: Emitter,
+    place: spaces.SpacePlace,
+    where: _Lanes,
+    one: Moved,
+    start: Node,
+    use: int,
+    *,
+    shared: bool,
+    unchanged: Node | None,
+) -> None:
+    """Mark the dwords of an aligned element of each lane."""
+    lanes, bits, dwords = lanes_of(start), where.bits, max(1, one.memory // 4)
+    first = e.builder.add(where.least, ir.Constant(I64, one.offset))
+    if bits is None and one.memory >= 4:
+        each = unchanged and _repeat(e, unchanged, dwords)
+        check_instrumentation.mark(e, place, first, lanes * one.memory, use, shared=shared, same=each)
+    elif bits is None:
+        everyone = e.all_on(lanes)
+        check_instrumentation.mark_each(e, place, start, everyone, one.memory, use, shared=shared, same=unchanged)
+    else:
+        with e.builder.if_else(where.same(e)) as (same, apart):
+            with same:
+                all_ = None
+                if unchanged is not None:
+                    changed = e.builder.and_(e.builder.not_(unchanged), e.lanes(bits, lanes))
+                    all_ = e.spread(e.builder.not_(check_instrumentation.any_of(e, changed)), dwords)
+                check_instrumentation.mark(e, place, first, one.memory, use, shared=shared, same=all_)
+            with apart:
+                check_instrumentation.mark_each(e, place, start, bits, one.memory, use, shared=shared, same=unchanged)
 
 
 def _unchanged(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> Node:

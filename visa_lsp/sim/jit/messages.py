@@ -41,7 +41,9 @@ def emit_elements(e: Emitter, site: Site) -> None:
         offsets = [element * size for element in message.elements]
         row, high = message.row(site.grf), bool(message.first)
         moved = elements_of(site, message.data, offsets, size, cell, row, high=high)
-        transfer(e, site, found, at, e.enable(site), moved, write=write)
+        # Of messages to pages, which require no alignment either, the type of the element does.
+        any_address = message.alignment <= 1 and site.inst.row.family != "lsc"
+        transfer(e, site, found, at, e.enable(site), moved, write=write, any_address=any_address)
 
 
 def _addresses(e: Emitter, site: Site, message: ElementMessage, lanes: int) -> Node:
