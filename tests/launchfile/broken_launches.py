@@ -41,6 +41,7 @@ BROKEN: Final = (
     Broken(f"{G}global_offset: [-1]", "V805", "2:17", "expected 0 to"),
     Broken(f"{G}work_dim: 4", "V805", "2:11", "expected 1 to 3"),
     Broken("groups: [1, 2]\nwork_dim: 1", "V806", "2:11", "several work items in dimension 2", seen=False),
+    Broken("groups: 2\nwork_dim: 1\nglobal_offset: [9, 8, 0]", "V806", "2:11", "an offset in dimension 2", seen=False),
     Broken(f"{G}platform: TGLP", "V804", "2:11", "did you mean 'tgllp'?"),
     Broken(f"{G}mode: medya", "V804", "2:7", "did you mean 'media'?"),
     Broken("threads: [2, 2]", "V806", "1:1", "needs mode: media"),

@@ -120,10 +120,11 @@ class _LaunchReader(ArrayChecks):
         given = self.number(top["work_dim"], 1, 3) or 0
         out = self.launched
         items = [a * b for a, b in zip(out.global_size or out.groups, out.local_size or (1, 1, 1), strict=True)]
-        needed = max((axis for axis, count in enumerate(items, 1) if count > 1), default=1)
-        if 0 < given < needed:
-            words = f"work_dim is {given}, but there are several work items in dimension {needed}"
-            self.add(rules.CONFLICT, top["work_dim"], words)
+        several = {axis: "there are several work items" for axis, count in enumerate(items, 1) if count > 1}
+        moved = {axis: "there is an offset" for axis, offset in enumerate(out.global_offset, 1) if offset}
+        used = moved | several
+        if 0 < given < (needed := max(used, default=1)):
+            self.add(rules.CONFLICT, top["work_dim"], f"work_dim is {given}, but {used[needed]} in dimension {needed}")
         return given
 
     def _path(self, item: YamlItem | None) -> Path | None:
