@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.prove_walks import WalkedKernel
 from visa_lsp.app.assemble import program_of_text
 from visa_lsp.app.compile.build import build_source, read_source
 from visa_lsp.app.prove.document import ProofOptions, prove_data
 from visa_lsp.app.ze_info import find_or_infer_ze_info
 from visa_lsp.companions import Beside
+from visa_lsp.diagnostics import has_errors
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
 
 _CHECKS = "bounds,races,item-races,barriers,uninitialised"
-_STEPS = 500_000
-_MAX_ENDLESS = 3  # launches of an endless mutant, of some 50 seconds each
+_STEPS = 60_000
+_MAX_ENDLESS = 2  # launches of an endless mutant, of some 5 seconds each
 _REPORTED_KERNELS = 50
 _PROPERTIES = {
     "data-race": "race", "out-of-bounds": "bounds", "barrier-divergence": "divergence",
@@ -183,23 +185,33 @@ def mutate_source(source: str) -> Iterator[str]:
             yield "".join([*lines[:at], new, *lines[at + 1 :]])
 
 
-_RELAXED = {".lt ": ".le ", ".gt ": ".ge ", ".le ": ".lt ", ".ge ": ".gt "}
+# Changes of a line of a text: what stands there, and what replaces it.
+_CHANGES = [
+    (re.compile(pattern), new) for pattern, new in (
+        (r"^ *(barrier|lsc_fence|fence).*\n", ""),
+        (r"cmp\.lt ", "cmp.le "), (r"cmp\.gt ", "cmp.ge "), (r"cmp\.le ", "cmp.lt "), (r"cmp\.ge ", "cmp.gt "),
+        (r"(?<=0x)([0-9a-f]+)(?=:)", lambda m: f"{int(m[1], 16) + 4:x}"),
+        (r"^    (mov|add|and|shl|mul|cmp\S*|addr_add|shr|asr|or) .*\n", ""),  # a register without its value
+        (r"\(!P", "(P"), (r"^ +\(P", "    (!P"), (r"^ +\(!?P\d+\) (?!sel|goto)", "    "),
+        (r"\(M(\d), (8|16|32)\)", r"(M\1_NM, \2)"), (r"\(M(\d)_NM, ", r"(M\1, "), (r"\(M5(\w*), 16\)", r"(M1\1, 16)"),
+        (r"<1;1,0>", "<0;1,0>"), (r"<0;1,0>", "<1;1,0>"), (r"<2;1,0>", "<1;1,0>"),
+        (r"(?<=^\.decl V....) v_type=G type=(u?)([bw]) num_elts=(\d+)(.*alias)", lambda m: f" v_type=G type={'' if m[1] else 'u'}{m[2]} num_elts={m[3]}{m[4]}"),
+        (r"(?<=type=)d(?= num.*alias)", "ud"), (r"(?<=type=)ud(?= num.*alias)", "d"), (r"alias=<(V\d+), 0>", r"alias=<\1, 2>"),
+        (r"^    shr ", "    asr "), (r"^    asr ", "    shr "), (r"^    and ", "    or "), (r"^    (add|mul) ", r"    \1.sat "),
+        (r"^    add ", "    min "), (r"^    shl (.*) 0x(\w+):", r"    shr \1 0x\2:"), (r" \(-\)V", " V"),
+        (r"^    add (\S+ \S+ \S+ )V", r"    add \1(-)V"), (r"0x([0-9a-f]+):u?d( |$)", r"0x\1:w\2"),
+    )
+]  # fmt: skip
 
 
 def mutate_text(text: str) -> Iterator[str]:
-    """Yield the text without one of its barriers, with a relaxed comparison, and with an addend that is greater by four."""
+    """Yield the text with one line changed: a barrier, a guard, a mask, a region, a type or an operation less or other."""
     lines = text.splitlines(keepends=True)
     for at, line in enumerate(lines):
-        words = line.split(maxsplit=1)
-        new = line
-        if words and words[0] == "barrier":
-            new = ""
-        elif (relation := re.search(r"cmp(\.[lg][te] )", line)) is not None:
-            new = line.replace(relation[1], _RELAXED[relation[1]], 1)
-        elif (addend := re.search(r"^ *add .* 0x([0-9a-f]+):u?d", line)) is not None:
-            new = f"{line[: addend.start(1)]}{int(addend[1], 16) + 4:x}{line[addend.end(1) :]}"
-        if new != line:
-            yield "".join([*lines[:at], new, *lines[at + 1 :]])
+        for pattern, new in _CHANGES:
+            changed = pattern.sub(new, line, count=1)
+            if changed != line:
+                yield "".join([*lines[:at], changed, *lines[at + 1 :]])
 
 
 @dataclass(frozen=True)
@@ -300,7 +312,10 @@ class KernelRuns:
         platform = platform_named(platform_name)
         assert platform is not None
         self._platform = platform
+        self._walked = WalkedKernel(kernel, self._info, platform)
         self._code: Code | None = None
+        self.strays: list[str] = []  # accesses that the walk of a proof does not have
+        self.compared = 0
         self.endless = 0  # launches that used up their budget
 
     def faults(self, launch: RandomLaunch) -> set[tuple[str, int]]:
@@ -316,12 +331,15 @@ class KernelRuns:
                 args.append(BufferArg(np.arange(-(-lengths[one.name] // dtype.itemsize)).astype(dtype)))
         config = LaunchConfig("k", launch.groups, launch.local, args=tuple(args))
         prepared = with_budget(prepare(self._module, self._info, config, self._platform), _STEPS)
-        machine = _Machine(prepared.dispatch, checkers(_CHECKS))
+        walks = self._walked.observers(config)
+        machine = _Machine(prepared.dispatch, (*checkers(_CHECKS), *walks))
         if self._code is not None:
             self._code.frames.clear()
             machine.kept = self._code
         result = machine.run()
         self._code = machine.kept
+        self.compared += sum(one.compared for one in walks)
+        self.strays += [words for one in walks for words in one.found]
         found = set()
         for fault in result.faults:
             self.endless += fault.kind is FaultKind.BUDGET
@@ -339,6 +357,7 @@ class Verdict:
     answers: Counter[str] = field(default_factory=Counter)
     is_whole: bool = False  # all is proved
     launches: int = 0
+    compared: int = 0  # accesses with those of the walk
     faults: set[tuple[str, int]] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
 
@@ -346,17 +365,24 @@ class Verdict:
 def compare(
     text: str, path: Path, kernel: RandomKernel, platform: str, random: Random, launches: int, seconds: float
 ) -> Verdict:
-    """Prove a text and run it."""
+    """Prove a text and run it; without seconds, compare only the walk of a proof with the runs."""
     verdict = Verdict()
+    program = program_of_text(text, platform)
+    if program.module is None or has_errors(program.diagnostics):
+        return verdict  # a mutant with errors
     path.write_text(text)
-    options = ProofOptions(seconds=seconds, platform=platform)
-    results = prove_data(str(path), path, text.encode(), options).results
+    results: Sequence[ProofResult] = ()
+    if seconds:
+        results = prove_data(str(path), path, text.encode(), ProofOptions(seconds=seconds, platform=platform)).results
+        results = [one for one in results if one.kernel == "k"]
     verdict.answers.update(f"{one.property} {one.answer}" for one in results)
     proved = {(one.property, one.line): one for one in results if one.answer == "proved"}
     verdict.is_whole = len(proved) == len(results)
-    if not proved:
+    if seconds and not proved:
         return verdict
     assumed = {words for one in proved.values() for words in one.assumptions}
+    if not seconds:
+        assumed = {f"{one.name} has at least 2048 bytes" for one in kernel.parameters if one.kind != "value"}
     runs = KernelRuns(text, path, kernel, platform)
     for _ in range(4 * launches):
         launch = fitting_launch(random, kernel, assumed)
@@ -372,6 +398,10 @@ def compare(
             for property_, line in found & set(proved)
             if _holds(proved[property_, line], found)
         ]
+        if runs.strays:
+            verdict.wrong.append(f"STRAY {path}: {runs.strays[0]}: {launch}")
+            break
+    verdict.compared = runs.compared
     return verdict
 
 
@@ -435,7 +465,8 @@ def _print_verdicts(words: str, verdicts: Sequence[Verdict]) -> None:
     print(
         f"{len(verdicts)} {words}: {sum(one.is_whole for one in verdicts)} proved whole,"
         f" {sum(bool(one.faults) for one in verdicts)} with faults at some launch;"
-        f" {sum(one.launches for one in verdicts)} launches; proofs contradicted: {sum(len(one.wrong) for one in verdicts)}"
+        f" {sum(one.launches for one in verdicts)} launches, {sum(one.compared for one in verdicts)} accesses compared with the walk;"
+        f" proofs contradicted: {sum(len(one.wrong) for one in verdicts)}"
     )
     print(dict(sorted(answers.items())), flush=True)
 

@@ -6,6 +6,7 @@ properties that hold only for arguments or contents that a host chooses well, as
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,17 +37,21 @@ class StandardKernel:
 
 
 def read_standard() -> Iterator[StandardKernel]:
-    """Yield the kernels by name."""
-    for path in sorted(FOLDER.glob("*.cl")):
-        source = path.read_text()
+    """Yield the kernels by name, then those of ``benchmarks/deceptive.cl``."""
+    parts = [(path.stem, path.read_text()) for path in sorted(FOLDER.glob("*.cl"))]
+    for part in FOLDER.with_name("deceptive.cl").read_text().split("// fault:")[1:]:
+        name = re.search(r"kernel void (\w+)", part)
+        assert name is not None, part
+        parts.append((name[1], f"// fault:{part}"))
+    for kernel_name, source in parts:
         first, *_ = source.splitlines()
         _, property_, change = first.split(":", 2)
         old, _, new = change.strip().partition("->")
         body = source.removeprefix(first)
-        assert body.count(old.strip()) >= 1, path
+        assert body.count(old.strip()) >= 1, kernel_name
         faulty = body.replace(old.strip(), new.strip())
         open_ = [line.split(":")[1].split() for line in source.splitlines() if line.startswith("// open:")]
-        yield StandardKernel(path.stem, body, faulty, property_.strip(), tuple(one for line in open_ for one in line))
+        yield StandardKernel(kernel_name, body, faulty, property_.strip(), tuple(one for line in open_ for one in line))
 
 
 def answers_of(source: str, name: str, folder: Path, seconds: float) -> tuple[dict[str, str], float, list[ProofResult]]:
@@ -74,7 +79,7 @@ def prove_standard(only: str, seconds: float, folder: Path, *, table: bool) -> b
     is_right = True
     print(f"{'kernel':20} {'race':8} {'bounds':8} {'divergence':10} {'uninitialised':13} seconds  twin")
     for kernel in read_standard():
-        if only not in kernel.name:
+        if not any(word in kernel.name for word in only.split(",")):
             continue
         worst, took, results = answers_of(kernel.source, kernel.name, folder / kernel.name, seconds)
         other, _, faults = answers_of(kernel.faulty, kernel.name, folder / f"{kernel.name}-faulty", seconds)

@@ -1,11 +1,18 @@
 """Proofs that kernels have no race and no access out of bounds in any launch, or a launch with the fault."""
 
+from enum import Enum
 from typing import Any, Final
 
 from msgspec import Struct
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
-BY_CONTENTS: Final = "its address depends on"  # a reason: contents of a buffer lead the access anywhere
+
+
+class Cause(Enum):
+    """The cause of an unknown access that says something about other answers, too."""
+
+    CONTENTS = "contents"  # contents of a buffer lead it anywhere, so that a launch with a fault shows no mistake
+    SIZE = "size"  # the need of the buffer is known, and exceeds what a host would choose
 
 
 class BufferNeed(Struct, frozen=True):
@@ -30,6 +37,7 @@ class ProofResult(Struct, frozen=True):
     assumptions: tuple[str, ...] = ()
     launch: str | None = None
     reason: str | None = None
+    cause: Cause | None = None
     source: str | None = None
     buffer: str | None = None
     needs: tuple[BufferNeed, ...] = ()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import z3
 from msgspec import structs
 
-from visa_lsp.app.prove import BY_CONTENTS, BufferNeed, ProofResult
+from visa_lsp.app.prove import BufferNeed, Cause, ProofResult
 from visa_lsp.app.prove.assume import assumption, name_of
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness, IndexedRow
@@ -66,6 +66,10 @@ PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0
 ASSUMPTION_SECONDS: Final = 0.2
+SMALL_SECONDS: Final = 1.0
+SMALL_LINE: Final = 1 << 17  # work items of a small launch along its only axis, and its arguments
+SMALL_SIDE: Final = 1 << 8  # the same if it has several axes
+SMALL_PRODUCT: Final = 1 << 20  # of its arguments and sizes
 MAX_NAMES: Final = 2  # arguments in the assumptions that are offered
 MAX_MISSES: Final = 3  # unanswered questions about one counterexample
 MAX_OVERHANG: Final = 8  # work items by whose accesses a group may leave shared local memory that others fill
@@ -276,8 +280,10 @@ class Prover:
         others = dict.fromkeys(one for one in assumptions if one not in self.always)
         return ProofResult(property_, self.walker.kernel.name, line, PROVED, (*self.always, *others))
 
-    def _report_unknown(self, property_: str, line: int, why: str | None = None) -> ProofResult:
-        return ProofResult(property_, self.walker.kernel.name, line, UNKNOWN_ANSWER, reason=why)
+    def _report_unknown(
+        self, property_: str, line: int, why: str | None = None, cause: Cause | None = None
+    ) -> ProofResult:
+        return ProofResult(property_, self.walker.kernel.name, line, UNKNOWN_ANSWER, reason=why, cause=cause)
 
     def _report_refuted(self, property_: str, line: int, launch: str, assumptions: Sequence[str] = ()) -> ProofResult:
         return ProofResult(property_, self.walker.kernel.name, line, REFUTED, tuple(assumptions), launch)
@@ -402,10 +408,35 @@ class Prover:
             second = ask(contract)
             if second.word == "no":
                 needs = [contract[at] for at in second.needs]
+            elif self._wrap_in_small_launches(items, path, [one for one in needs if one in wraps]):
+                return "yes", []
         if needs and not may_hold(needs) and may_hold([]):
             return "vacuous", []
         self.claims.update(needs)
         return "no", [words for words, _ in needs]
+
+    def _wrap_in_small_launches(self, items: Sequence[SymbolicItem], path: _Conditions, wraps: _Contract) -> bool:
+        """Return whether arithmetic wraps around in a launch of few work items, as in the conversion ``i << 24 >> 24``.
+
+        Such a wrap is no accident of sizes that a host does not have, so that a proof may not presume that there is none.
+        """
+        arguments = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
+        for alone in (*self.axes, None):
+            question = self.solver.question(exact=True)
+            hard = [*path(question), *self._base(question, items)]
+            hard.append(z3.Or([question.condition(negation(one), item) for _, one in wraps for item in items]))
+            largest = SMALL_SIDE if alone is None else SMALL_LINE
+            for axis in range(3):
+                most = 1 if alone not in (None, axis) else largest
+                sizes = (self.symbols.totals(axis), most), (self.symbols.offsets[axis], 0)
+                hard += [question.term(one, items[0]) <= size for one, size in sizes if not one.is_constant]
+            for atom in sorted({*arguments, *(one for one, _ in question.made)}, key=lambda one: one.number):
+                if atom in arguments or (atom.parts and atom.level is Level.LAUNCH and not atom.divisor):
+                    value = question.atom(atom, items[0])
+                    hard += [value >= 0, value <= (largest if atom in arguments else SMALL_PRODUCT)]
+            if self.solver.ask(question, hard, seconds=SMALL_SECONDS).word == "yes":
+                return True
+        return False
 
     def _prove(
         self, property_: str, access: ItemAccess, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions,
@@ -644,14 +675,15 @@ class Prover:
             return proof or self._report_unknown("bounds", line)
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
         if need is not None and self._need_finder.is_by_contents(access):
-            cause = loads_of(access.offset)[0]
-            return self._report_unknown("bounds", line, f"{BY_CONTENTS} {cause.why} of line {cause.line}")
+            value = loads_of(access.offset)[0]
+            why = f"its address depends on {value.why} of line {value.line}"
+            return self._report_unknown("bounds", line, why, Cause.CONTENTS)
         excuse = None
         if need is not None and need.nearest is not None and need.formula is not None:
             words = need.formula.words
             excuse = f"{need.name} needs {need.amount}: --assume 'len({need.name}) >= {words}'"
             if self._leads_on(access.space):
-                return self._report_unknown("bounds", line, excuse)
+                return self._report_unknown("bounds", line, excuse, Cause.SIZE)
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
         if need is not None:
@@ -669,7 +701,7 @@ class Prover:
 
         result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
         if result.answer == UNKNOWN_ANSWER and excuse is not None:
-            return structs.replace(result, reason=excuse)
+            return structs.replace(result, reason=excuse, cause=Cause.SIZE)
         return self._explain(result, things)
 
     def _usual_sizes(self, access: ItemAccess, size: Sum, need: Need) -> list[Claim]:

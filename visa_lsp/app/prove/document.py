@@ -19,7 +19,7 @@ from msgspec import Struct, convert, structs, to_builtins
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
-from visa_lsp.app.prove import BY_CONTENTS, PROPERTIES, ProofResult
+from visa_lsp.app.prove import PROPERTIES, Cause, ProofResult
 from visa_lsp.app.prove.journal import Journal, read_journal
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.children import temporary_folder
@@ -249,7 +249,9 @@ def prove_kernel(
             )
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
         raise UserError(f"{name}: kernel {kernel.name}: its arguments are not known: {error}") from None
-    runs = LaunchRuns(place, data, platform.name, finder, options.item_races, end + GRACE_SECONDS / 2)
+    # The launches before the proof get a third of the time, those that confirm it a little more than is left.
+    first_end, last_end = end - options.seconds * 2 / 3, end + min(GRACE_SECONDS, options.seconds) / 2
+    runs = LaunchRuns(place, data, platform.name, finder, options.item_races, first_end)
 
     def answers(
         loops: Callable[[Walker, Repeat, Way], Way],
@@ -262,13 +264,14 @@ def prove_kernel(
             walker = Walker(kernel, info, platform, loops, fixed)
         given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
         confirmer = Confirmer(walker, runs, named=found.path is None)
-        if loops is walk_loop and monotonic() < end:
+        if loops is walk_loop and monotonic() < first_end:
             quick = {"kernel": kernel.name, **fixed_keys(walker.symbols)}
             with suppress(LaunchError):  # no launch keeps the assumptions
-                proposal = propose(module, run, place, quick, steps=TRIAL_STEPS)
+                proposal = propose(module, run, place, quick, steps=runs.steps_left(4 * TRIAL_STEPS) // 4)
                 run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
             refuted = with_shown_lines([], runs.lines, kernel.name)
             journal.refute(_with_faults(one, runs, {}) for one in refuted)
+        runs.deadline = last_end
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
         left = end - monotonic()
         walker.never = exclusion(walker.pool, facts, end - left * 3 / 4)
@@ -368,9 +371,8 @@ def with_shown_lines(
     found = []
     for one in results:
         own = launches.get((one.property, one.line))
-        by_contents = one.reason is not None and one.reason.startswith(BY_CONTENTS)
-        if one.answer != "proved" and own is not None and not by_contents:
-            one = structs.replace(one, answer="refuted", launch=own, reason=None)  # noqa: PLW2901
+        if one.answer != "proved" and own is not None and one.cause is not Cause.CONTENTS:
+            one = structs.replace(one, answer="refuted", launch=own, reason=None, cause=None)  # noqa: PLW2901
         elif one.launch is not None:
             elsewhere = sorted(shown[one.property, one.launch])
             places = f"line{'s' if len(elsewhere) > 1 else ''} {', '.join(map(str, elsewhere))}"

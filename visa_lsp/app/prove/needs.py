@@ -53,6 +53,7 @@ DIVISORS: Final = (2, 4, 8, 16, 32, 64)
 SLACK: Final = Fraction(1, 8)  # of a size that accesses may leave unused or exceed, relative to it
 _STARTS: Final = 13, 7  # values of arguments at which accesses start, by sample
 MAX_CHOSEN: Final = 1024  # of values that assumptions restrict
+SMALLER_CAPS: Final = (64, 16)  # of the groups of further samples, if no work item gets to an access
 NEAR: Final = 2  # elements that a small size may be away from a need
 ROUND: Final = 16  # one element more than a multiple of it is off by one
 _ITEM: Final = SymbolicItem(1, 0)
@@ -138,6 +139,9 @@ class NeedFinder:
         self.walker, self.pool, self.symbols, self.solver = walker, walker.pool, walker.symbols, solver
         self.accesses = [one for one in accesses if not one.why and one.space[0] in (BUFFER, SHARED)]
         self.facts, self.fixed, self.axes, self.local_cap = facts, set(fixed), axes, local_cap
+        self._smaller = next(
+            (NeedFinder(walker, solver, accesses, facts, fixed, axes, cap) for cap in SMALLER_CAPS if cap < local_cap), None
+        )  # for kernels that return in large groups
         self._found: dict[tuple[Space, ItemAccess | None], Need] = {}
         self._by_contents: dict[ItemAccess, bool] = {}
         self._ids = [
@@ -149,20 +153,20 @@ class NeedFinder:
     def find(self, space: Space, access: ItemAccess | None = None) -> Need:
         """Return what the accesses of a buffer need, or one of them. Raises OutOfTime."""
         if (space, access) not in self._found:
-            own = [one for one in self.accesses if one.space == space and access in (None, one)]
-            self._found[space, access] = self._find(space[1], [one for one in own if not self.is_by_contents(one)])
+            self._found[space, access] = self._find(space, access)
         return self._found[space, access]
 
-    def _find(self, index: int, accesses: Sequence[ItemAccess]) -> Need:
-        name = name_of(self.walker.info, index)
-        nothing = Need(name, element_size(self.walker.info, index), None)
+    def _find(self, space: Space, access: ItemAccess | None) -> Need:
+        own = [one for one in self.accesses if one.space == space and access in (None, one)]
+        accesses = [one for one in own if not self.is_by_contents(one)]
+        nothing = Need(name_of(self.walker.info, space[1]), element_size(self.walker.info, space[1]), None)
         if not accesses or len(accesses) > MAX_ACCESSES:
             return nothing
         ends, last = [], accesses[0]
         for sample in self.samples:
             reach = self._find_end(accesses, sample)
             if reach is None:
-                return nothing
+                return self._smaller.find(space, access) if self._smaller is not None else nothing
             ends.append(-(-reach[0] // nothing.bytes_each))
             last = accesses[reach[1]]
         return self._fit(nothing, ends, accesses, last)
@@ -225,7 +229,7 @@ class NeedFinder:
             for atom in atoms - given.keys() - self._starts:
                 made[atom] += local[axis] * (3 + 2 * at) if made[atom] <= 2 * local[axis] else 0
         totals = [local[axis] * (_GROUPS[at][axis] if axis in self.axes else 1) for axis in range(3)]
-        for axis, bounds in self._bounds_of_axes(made, local).items():
+        for axis, bounds in self._bounds_of_axes(made, local, totals).items():
             totals[axis] = max(-(-one // local[axis]) * local[axis] for one in bounds)
         for atom, axis in self.free_pitches_of(self.accesses).items():
             if atom in made and axis:
@@ -262,9 +266,15 @@ class NeedFinder:
                 found.setdefault(axis, set()).update(values)
         return found
 
-    def _bounds_of_axes(self, made: Mapping[Atom, int], local: Sequence[int]) -> dict[int, list[int]]:
-        """Return for each axis the numbers of work items that reach the bounds of its ids in a sample."""
+    def _bounds_of_axes(
+        self, made: Mapping[Atom, int], local: Sequence[int], totals: Sequence[int]
+    ) -> dict[int, list[int]]:
+        """Return for each axis the numbers of work items that reach the bounds of its ids in a sample.
+
+        Bounds that are numbers only add to the work items that a sample has without them.
+        """
         found: dict[int, list[int]] = {}
+        numbers: dict[int, list[int]] = {}
         for part in {part: None for one in self.accesses for part in _comparisons(one.path)}:
             terms = [
                 (atom, factor, axis)
@@ -277,15 +287,14 @@ class NeedFinder:
             rest = Sum(
                 tuple([pair for pair in part.term.factors if self._is_of_arguments(pair[0])]), part.term.constant
             )
-            if rest.factors:
-                # The size of a group is a factor where it is fixed. A transposed index has the groups of another axis.
-                axis = next((axis for atom, _, axis in terms if atom.level is Level.GROUP), terms[0][2])
-                has_local = any(atom.level is Level.ITEM for atom, _, _ in terms)
-                scale = min(factor for _, factor, _ in terms)
-                bound = (-self._evaluate(rest, made) // scale + 1) * (1 if has_local else local[axis])
-                if 0 < bound < 1 << 20:
-                    found.setdefault(axis, []).append(bound)
-        return found
+            # The size of a group is a factor where it is fixed. A transposed index has the groups of another axis.
+            axis = next((axis for atom, _, axis in terms if atom.level is Level.GROUP), terms[0][2])
+            has_local = any(atom.level is Level.ITEM for atom, _, _ in terms)
+            scale = min(factor for _, factor, _ in terms)
+            bound = (-self._evaluate(rest, made) // scale + 1) * (1 if has_local else local[axis])
+            if 0 < bound < 1 << 20:
+                (found if rest.factors else numbers).setdefault(axis, [] if rest.factors else [totals[axis]]).append(bound)
+        return numbers | found
 
     def _is_of_arguments(self, atom: Atom) -> bool:
         if atom in self._values:
@@ -378,7 +387,7 @@ class NeedFinder:
         for formula, values in self._formulas(ends, accesses, last):
             rests = [end - value for end, value in zip(ends, values, strict=True)]
             distance = max(Fraction(abs(rest), value) for rest, value in zip(rests, values, strict=True))
-            is_near = distance <= SLACK or max(map(abs, rests)) <= NEAR
+            is_near = distance <= SLACK or max(map(abs, rests)) <= NEAR or self._leaves_a_group(formula, rests)
             sizes = sum(name.startswith(("global_size", "local_size", "groups")) for name in formula.symbols)
             simplicity = len(formula.symbols), max(formula.factor.as_integer_ratio()), sizes, formula.words
             fits.append((not is_near, distance, simplicity, formula, rests))
@@ -396,6 +405,14 @@ class NeedFinder:
             return Need(nothing.name, nothing.bytes_each, formula)
         whole = Formula(formula.factor, formula.symbols, formula.value + rests[0], f" + {rests[0]}")
         return Need(nothing.name, nothing.bytes_each, whole, formula)
+
+    def _leaves_a_group(self, formula: Formula, rests: Sequence[int]) -> bool:
+        """Return whether accesses leave out less than the elements of a group: those of the first work item of each do."""
+        axis = next((axis for axis in self.axes if self.symbols.totals(axis) == formula.value), None)
+        if axis is None:
+            return False
+        sizes = [self._evaluate(self.symbols.local[axis], sample) for sample in self.samples]
+        return all(-size < rest <= 0 for size, rest in zip(sizes, rests, strict=True))
 
     def _constant(self, nothing: Need, end: int) -> Need:
         if end * nothing.bytes_each > MAX_CONSTANT_BYTES:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import to_builtins
 
 from visa_lsp.app.errors import printable
+from visa_lsp.app.prove import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove import ProofResult
     from visa_lsp.app.prove.document import ProvedFile
 
-_NEEDS: Final = " needs "  # in the reason of an access that a larger buffer would allow
 MAX_LINES: Final = 8  # of one answer, listed by their numbers
 MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
 _BUFFER: Final = re.compile(r"`[^`]*`")
@@ -165,7 +165,7 @@ def _needs_of(results: Sequence[ProofResult]) -> list[tuple[str, str]]:
     """
     answers: dict[str | None, set[str]] = {}
     for one in results:
-        if one.property == "bounds" and _NEEDS not in (one.reason or ""):
+        if one.property == "bounds" and one.cause is not Cause.SIZE:
             answers.setdefault(one.buffer, set()).add(one.answer)
     open_ = {buffer for buffer, own in answers.items() if own & {"unknown", "bounded"} and "refuted" not in own}
     needs = dict.fromkeys((need.buffer, need.elements) for one in results for need in one.needs)

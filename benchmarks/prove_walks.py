@@ -1,0 +1,171 @@
+"""The walk of a proof against launches: what a work item accesses is among what the walk records for it.
+
+Needs no solver: the symbols of a launch have numbers, and a value that the walk does not know may be any of its range. So a launch
+checks every address and every condition of a walk, whether or not a proof depends on it.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from visa_lsp.app.prove.loops import unroll_loop, walk_loop
+from visa_lsp.app.prove.small_launches import values_of
+from visa_lsp.app.prove.spaces import ARRAY, BUFFER, IMAGE, SHARED
+from visa_lsp.app.prove.terms import Claim, Sum, number
+from visa_lsp.app.prove.walk import TooLong, Walker
+from visa_lsp.sim.memory import Buffer, Space
+from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
+from visa_lsp.sim.observers.races import split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from visa_lsp.app.prove.spaces import ItemAccess
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.interp import Thread
+    from visa_lsp.sim.launch.config import LaunchConfig
+
+_MAX_ACCESSES = 3_000  # of a launch that are compared
+_MAX_FOUND = 5
+_MAX_SECONDS = 5.0  # of a walk
+
+
+class WalkedKernel:
+    """The walks of a kernel: one with any round of loops, one with the first rounds."""
+
+    def __init__(self, kernel: Kernel, info: KernelInfo, platform: Platform) -> None:
+        self.walkers = []
+        for loops in (walk_loop, unroll_loop):
+            walker = Walker(kernel, info, platform, loops)
+            walker.deadline = monotonic() + _MAX_SECONDS
+            try:
+                walker.walk()
+            except (TooLong, RecursionError):
+                continue
+            if not walker.is_cut:
+                self.walkers.append(walker)
+
+    def observers(self, config: LaunchConfig) -> list[WalkObserver]:
+        """Return the observers of a launch."""
+        return [WalkObserver(one, config) for one in self.walkers]
+
+
+class WalkObserver(Observer):
+    """Compares the accesses and barriers of a run with a walk; ``found`` has the differences in words."""
+
+    def __init__(self, walker: Walker, config: LaunchConfig) -> None:
+        self.walker, self.pool = walker, walker.pool
+        values = values_of(config, walker.symbols, walker.info)
+        assert values is not None
+        self.launch = values
+        self.found: list[str] = []
+        self.compared = 0
+        self.by_place: dict[int, list[ItemAccess]] = {}
+        for one in walker.accesses:
+            self.by_place.setdefault(one.instruction, []).append(one)
+        self._cases: dict[tuple[int, tuple[int, ...]], list[tuple[ItemAccess, int, int]]] = {}
+        self._threads: dict[tuple[tuple[int, int, int], int], tuple[Thread, set[int]]] = {}
+
+    def on_read(self, access: MemoryAccess) -> None:
+        """Compare the reads of a message."""
+        self._compare(access)
+
+    def on_write(self, access: MemoryAccess) -> None:
+        """Compare the writes of a message."""
+        self._compare(access)
+
+    def on_barrier(self, thread: Thread) -> None:
+        """Compare the conditions on the way to a barrier, and note that the thread has met it."""
+        line = thread.frame.code.kernel.instructions[thread.frame.pc].line + 1
+        self._threads.setdefault((thread.group.id, thread.number), (thread, set()))[1].add(line)
+        emask = thread.frame.emask & thread.dispatch_mask
+        for item in thread.work_items([lane for lane in range(32) if emask >> lane & 1])[:2]:
+            values = self._values(thread.group.id, item.local_id, item.lane)
+            paths = [self._decide(one.path, values) for one in self.walker.meetings if one.line == line]
+            if paths and not any(one is not False for one in paths):
+                self._tell(f"line {line}: a barrier that {item} meets though the walk excludes it")
+
+    def on_end(self) -> None:
+        """Compare the barriers that threads have not met."""
+        for (group, _), (thread, lines) in self._threads.items():
+            for item in thread.work_items(None)[:1]:
+                values = self._values(group, item.local_id, item.lane)
+                for one in self.walker.meetings:
+                    if one.line not in lines and all(self._decide(part, values) is True for part in one.path):
+                        self._tell(f"line {one.line}: a barrier that {item} misses though the walk says that it meets it")
+
+    def _tell(self, words: str) -> None:
+        if len(self.found) < _MAX_FOUND:
+            self.found.append(words)
+
+    def _values(self, group: tuple[int, int, int], local: tuple[int, int, int], lane: int) -> dict[str, int]:
+        ids = {f"group_id_{axis}": value for axis, value in zip("xyz", group, strict=True)}
+        ids |= {f"local_id_{axis}": value for axis, value in zip("xyz", local, strict=True)}
+        return {**self.launch, **ids, "lane": lane}
+
+    def _decide(self, claim: Claim | tuple[Claim, ...], values: Mapping[str, int]) -> bool | None:
+        claims = claim if isinstance(claim, tuple) else (claim,)
+        decided = [self._replace(one, values) for one in claims]
+        if any(one.word == "false" for one in decided):
+            return False
+        return True if all(one.word == "true" for one in decided) else None
+
+    def _replace(self, claim: Claim, values: Mapping[str, int]) -> Claim:
+        return self.pool.replace_in(claim, lambda atom: number(values[atom.name]) if atom.name in values else None, {})
+
+    def _limits(self, term: Sum, values: Mapping[str, int]) -> tuple[int, int]:
+        made = self.pool.replace_atoms(term, lambda atom: number(values[atom.name]) if atom.name in values else None, {})
+        return made.limits()
+
+    def _compare(self, access: MemoryAccess) -> None:
+        used, thread = access.used, access.thread
+        if used is None or used.space is None or self.compared > _MAX_ACCESSES or self.found:
+            return
+        pc = thread.frame.pc
+        recorded = self.by_place.get(pc, [])
+        if any(one.why for one in recorded):
+            return
+        for at, lane, buffer in _places(used, used.space):
+            own = thread.lane(lane)
+            items = thread.work_items([own] if own is not None else None)[:1]
+            if not items:
+                continue
+            self.compared += 1
+            key = (pc, (*thread.group.id, items[0].lane, *items[0].local_id))
+            cases = self._cases.get(key)
+            if cases is None:
+                values = self._values(thread.group.id, items[0].local_id, items[0].lane)
+                cases = self._cases[key] = [
+                    (one, *self._limits(one.offset, values))
+                    for one in recorded
+                    if self._decide(one.path, values) is not False
+                ]
+            if not any(self._covers(one, low, high, at, used.size, buffer) for one, low, high in cases):
+                line = self.walker.line(pc)
+                known = [(one.space, low, high, one.size) for one, low, high in cases]
+                self._tell(f"line {line}: {items[0]} accesses {used.size} bytes at {at} of {buffer.name}; walk: {known}")
+
+    def _covers(self, one: ItemAccess, low: int, high: int, at: int, size: int, buffer: Buffer) -> bool:
+        kind, index = one.space
+        if kind == BUFFER:
+            name = self.walker.info.argument_name(index)
+            return buffer.name.strip("`") in (name, f"arg{index}") and low <= at and at + size <= high + one.size
+        if kind == SHARED and index < 0:
+            return low <= at and at + size <= high + one.size
+        return kind in (SHARED, IMAGE, ARRAY)
+
+
+def _places(access: MemoryAccess, space: Space) -> Iterator[tuple[int, int, Buffer]]:
+    """Yield the offset, the lane and the buffer of each place of an access; those outside count where there is one buffer."""
+    lanes: Any = access.lanes if access.lanes.size == access.at.size else np.zeros(access.at.size, np.int64)
+    at = access.at.astype(np.int64)
+    if isinstance(space, Buffer):
+        yield from ((int(one), int(lane), space) for one, lane in zip(at, lanes, strict=True))
+        return
+    for buffer, offsets, rows in split(space, at, access.size):
+        yield from ((int(one), int(lanes[row]), buffer) for one, row in zip(offsets, rows, strict=True))
