@@ -25,7 +25,7 @@ kernel void invert(global const int *a, global int *o, int w, int h) {
   int v = -a[y * w + x];
   o[y * w + x] = v;
 }
-// fault: bounds: (2 * h + y) * w -> (3 * h + y) * w
+// fault: bounds: (2 * h + y) * w -> (2 * w + y) * h
 kernel void luma(global const uchar *rgb, global uchar *grey, int w, int h) {
   int x = get_global_id(0), y = get_global_id(1);
   if (x < w && y < h)
@@ -179,11 +179,11 @@ kernel void backwards(global const int *a, global int *o, int n) {
   if (i < n) o[i] = a[p];
 }
 // fault: race: (i ^ 1) -> (i | 1)
-kernel void swap_neighbours(global const int *a, global int *o) {
+kernel void swap_neighbours(global const int *a, global int *o, int n) {
   int i = get_global_id(0);
-  o[(i ^ 1)] = a[i];
+  if ((i ^ 1) < n) o[(i ^ 1)] = i < n ? a[i] : 0;
 }
-// fault: race: i < n; i += m -> i <= n; i += m - 1
+// fault: race: i < n; i += m -> i < n; i += m - 1
 kernel void strided(global int *a, int n) {
   int m = get_global_size(0);
   for (int i = get_global_id(0); i < n; i += m) a[i] = i;
@@ -196,7 +196,7 @@ kernel void row_sums(global const float *a, global float *o, int rows, int cols)
   for (int k = 0; k < cols; k++) s += a[r * cols + k];
   o[r] = s;
 }
-// fault: race: z * 2 + 1] = -> z * 2] =
+// fault: race: z * 2 + 1] = -> z * 2 + 2] =
 kernel void minimum_maximum(global const int *a, global int *o, int n) {
   int z = get_global_id(0);
   if (z >= n) return;
@@ -204,4 +204,35 @@ kernel void minimum_maximum(global const int *a, global int *o, int n) {
   if (z + 1 < n) { low = min(low, a[z + 1]); high = max(high, a[z + 1]); }
   if (z + 1 < n) o[z * 2 + 1] = high;
   o[z * 2] = low;
+}
+// fault: bounds: >> 26 -> >> 25
+kernel void hashed(global const uint *a, global uint *o) {
+  local uint t[64];
+  uint l = get_local_id(0);
+  t[l & 63] = l & 63;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  o[get_global_id(0)] = t[(a[get_global_id(0)] * 2654435769u) >> 26];
+}
+// fault: bounds: i > 0 && i < n -> i < n
+kernel void unsigned_before(global const uint *a, global uint *o, uint n) {
+  uint i = get_global_id(0);
+  if (i > 0 && i < n) o[i] = a[i - 1];
+}
+// fault: bounds: 0x7f -> 0xff
+kernel void ushort_to_char(global const ushort *a, global ushort *o, int n) {
+  int i = get_global_id(0);
+  char c = i & 0x7f;
+  if (i < n && n > 256) o[i] = a[c];
+}
+// fault: bounds: ids[r + 1] -> ids[r + 2]
+// open: bounds
+kernel void lengths_of_rows(global const int *ids, global int *o, int rows) {
+  int r = get_global_id(0);
+  if (r < rows) o[r] = ids[r + 1] - ids[r];
+}
+// fault: uninitialised: (get_sub_group_size() - 1) -> 15
+// open: uninitialised
+kernel void last_of_sub_group(global const int *a, global int *o) {
+  int v = a[get_global_id(0)];
+  o[get_global_id(0)] = sub_group_broadcast(v, (get_sub_group_size() - 1));
 }

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _CHECKS = "bounds,races,item-races,barriers,uninitialised"
 _STEPS = 60_000
+_WALKED_STEPS = 4_000  # of a launch that only the walk of a proof is compared with
 _MAX_ENDLESS = 2  # launches of an endless mutant, of some 5 seconds each
 _REPORTED_KERNELS = 50
 _PROPERTIES = {
@@ -302,8 +303,10 @@ class _Machine(Machine):
 class KernelRuns:
     """Launches of one text. The kernel is compiled once, which is most of the time of a small launch."""
 
-    def __init__(self, text: str, path: Path, random_kernel: RandomKernel, platform_name: str) -> None:
-        self._kernel = random_kernel
+    def __init__(
+        self, text: str, path: Path, random_kernel: RandomKernel, platform_name: str, *, only_walks: bool
+    ) -> None:  # fmt: skip
+        self._kernel, self._only_walks = random_kernel, only_walks
         module = program_of_text(text, platform_name).module
         assert module is not None
         self._module, kernel = module, choose_kernel(module, "k")
@@ -330,9 +333,10 @@ class KernelRuns:
             else:
                 args.append(BufferArg(np.arange(-(-lengths[one.name] // dtype.itemsize)).astype(dtype)))
         config = LaunchConfig("k", launch.groups, launch.local, args=tuple(args))
-        prepared = with_budget(prepare(self._module, self._info, config, self._platform), _STEPS)
+        prepared = prepare(self._module, self._info, config, self._platform)
+        prepared = with_budget(prepared, _WALKED_STEPS if self._only_walks else _STEPS)
         walks = self._walked.observers(config)
-        machine = _Machine(prepared.dispatch, (*checkers(_CHECKS), *walks))
+        machine = _Machine(prepared.dispatch, (*(() if self._only_walks else checkers(_CHECKS)), *walks))
         if self._code is not None:
             self._code.frames.clear()
             machine.kept = self._code
@@ -383,7 +387,7 @@ def compare(
     assumed = {words for one in proved.values() for words in one.assumptions}
     if not seconds:
         assumed = {f"{one.name} has at least 2048 bytes" for one in kernel.parameters if one.kind != "value"}
-    runs = KernelRuns(text, path, kernel, platform)
+    runs = KernelRuns(text, path, kernel, platform, only_walks=not seconds)
     for _ in range(4 * launches):
         launch = fitting_launch(random, kernel, assumed)
         if verdict.launches == launches or runs.endless == _MAX_ENDLESS:

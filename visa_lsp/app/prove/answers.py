@@ -376,7 +376,13 @@ class Prover:
     def _soft_wraps(self, things: Iterable[Claim | Sum]) -> _Contract:
         """Return the conditions that the index arithmetic in terms and conditions does not wrap around."""
         wraps = self.pool.wraps
-        lines = dict(wraps[atom] for atom in atoms_of(*things) if atom in wraps)
+        lines: dict[Claim, int] = {}
+        work = list(things)
+        while work:
+            found = dict(wraps[atom] for atom in atoms_of(*work) if atom in wraps)
+            # A sum of a shifted value says that it wraps no more than that value, which has a condition of its own.
+            work = [condition for condition in found if condition not in lines]
+            lines |= found
         return [
             (f"the index arithmetic of line {line} does not wrap around", condition)
             for condition, line in lines.items()

@@ -328,6 +328,7 @@ class _Head:
         """Return the bounds of the symbols that hold before the loop and that each round keeps."""
         before: list[Claim] = [*self.way.path, *self.way.known]
         candidates: list[tuple[Claim, Claim]] = []
+        inner = {atom for value in (*symbols.values(), self.trip) for atom, _ in value.factors}
         for (_, place), value in symbols.items():
             signed = value.limits()[0] < 0
             start, after = (way.registers.find(place, signed=signed) for way in (self.way, end))
@@ -335,9 +336,15 @@ class _Head:
                 continue
             for bound in (start, number(0), number(1)):
                 for test in (lambda a, b: at_most(b, a), at_most):
-                    if not self.walker.never([*before, negation(test(start, bound))]):
-                        continue
-                    candidates.append((test(value, bound), test(after, bound)))
+                    if self.walker.never([*before, negation(test(start, bound))]):
+                        candidates.append((test(value, bound), test(after, bound)))
+            # What a round demands of the next value, as ``s < n`` of ``s * 2``, may hold before the loop too.
+            for part in end.path[len(self.way.path) :]:
+                for sign in (1, -1) if part.word == "le" else ():
+                    rest = part.term - after * sign
+                    bounded = at_most(start * sign + rest, 0)
+                    if not inner & set(atoms_of(rest)) and self.walker.never([*before, negation(bounded)]):
+                        candidates.append((at_most(value * sign + rest, 0), part))
         if not end.is_dead:
             # The round before continued without wrapping, which means that no arithmetic of earlier rounds has wrapped around.
             plain = self.pool.replace_in(self._get_continuation(end), self._drop_wrap, {})

@@ -30,7 +30,9 @@ from visa_lsp.app.prove.terms import (
     Sum,
     at_most,
     atoms_of,
+    both,
     equal,
+    negation,
     number,
 )
 
@@ -54,6 +56,7 @@ SLACK: Final = Fraction(1, 8)  # of a size that accesses may leave unused or exc
 _STARTS: Final = 13, 7  # values of arguments at which accesses start, by sample
 MAX_CHOSEN: Final = 1024  # of values that assumptions restrict
 SMALLER_CAPS: Final = (64, 16)  # of the groups of further samples, if no work item gets to an access
+PART_DIVISORS: Final = (2, 3, 4, 8, 16)  # of an argument in the factor of a formula
 NEAR: Final = 2  # elements that a small size may be away from a need
 ROUND: Final = 16  # one element more than a multiple of it is off by one
 _ITEM: Final = SymbolicItem(1, 0)
@@ -299,12 +302,8 @@ class NeedFinder:
     def _is_of_arguments(self, atom: Atom) -> bool:
         if atom in self._values:
             return True
-        return (
-            bool(atom.parts)
-            and atom.test is None
-            and not atom.is_bits
-            and all(self._is_of_arguments(one) for part in atom.parts for one, _ in part.factors)
-        )
+        inner = [one for part in (*atom.parts, *([atom.test] if atom.test is not None else [])) for one in atoms_of(part)]
+        return bool(inner) and not atom.is_bits and all(one in self._values or one.parts for one in inner)
 
     def _evaluate(self, term: Sum, made: Mapping[Atom, int]) -> int:
         exchanged = self.pool.replace_atoms(term, lambda atom: number(made[atom]) if atom in made else None, {})
@@ -476,6 +475,35 @@ class NeedFinder:
                 [max(1, -(-value // divisor)) for value in values],
             )
 
+    def _find_parts(self, accesses: Sequence[ItemAccess]) -> Iterator[tuple[str, Sum]]:
+        """Yield parts of arguments that offsets multiply or conditions compare with ids, by their words: ``(w // 2)``.
+
+        The value is the kernel's own, in which compilers round towards zero.
+        """
+        terms = [part for atom in atoms_of(*(one.offset for one in accesses)) for part in atom.parts]
+        terms += [part.term for one in accesses for part in _comparisons(one.path)]
+        own = [
+            Sum(tuple([pair for pair in term.factors if self._is_of_arguments(pair[0])]), 0)
+            for term in terms
+            if any(atom.divisor and self._is_of_arguments(atom) for atom, _ in term.factors)
+        ]
+        for value in dict.fromkeys(sign for one in own for sign in (one, one * -1)):
+            ends = [self._evaluate(value, sample) for sample in self.samples]
+            for atom in sorted(self._values.keys() & set(atoms_of(value)), key=lambda one: one.number):
+                size = Sum(((atom, 1),), 0)
+                for divisor in PART_DIVISORS:
+                    part = self.pool.quotient(size, divisor)
+                    if ends == [self._evaluate(part, sample) for sample in self.samples] and self._are_equal(
+                        value, part, size
+                    ):
+                        yield f"({name_of(self.walker.info, self._values[atom])} // {divisor})", value
+
+    def _are_equal(self, one: Sum, other: Sum, size: Sum) -> bool:
+        """Return whether two terms are certainly equal for any size that is not negative."""
+        question = self.solver.question()
+        differ = both(at_most(size * -1, 0), negation(equal(one, other)))
+        return self.solver.ask(question, [question.condition(differ, _ITEM)], seconds=1.0).word == "no"
+
     def _relevant_symbols(self, accesses: Sequence[ItemAccess], guards: Mapping[int, set[Atom]]) -> dict[str, Sum]:
         """Return the arguments and sizes that the accesses of a buffer depend on, by their words."""
         atoms = set(atoms_of(*(one.offset for one in accesses), *(one.path for one in accesses)))
@@ -485,6 +513,7 @@ class NeedFinder:
             for index, value in self.symbols.values.items()
             if any(atom in atoms for atom, _ in value.factors)
         }
+        found |= dict(self._find_parts(accesses))
         for axis in self.axes:
             own = [
                 part.factors[0][0] in offsets

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
+from math import gcd
 from typing import Any, Final
 
 import z3
@@ -25,6 +26,8 @@ STEPS_PER_SECOND: Final = 3_000_000
 SLOWEST: Final = 10  # how many times slower a machine may be
 STENCIL_ROWS: Final = 3  # by which products of row numbers and widths are compared
 MAX_STENCIL_PAIRS: Final = 60
+MAX_RATIO: Final = 16
+MAX_RATIOS: Final = 3  # of the factors of two products
 MAX_ROWS: Final = 8  # of other numbers of rows
 GREATEST_SECONDS: Final = 0.2  # of each step towards a greatest value
 MAX_CHOICES: Final = 24  # as expressions, because Z3 spends minutes on simplifying 100 nested ones, whatever its limits
@@ -64,13 +67,16 @@ class Question:
     bits: list[tuple[Any, Any, Any]] = field(default_factory=list)  # those that two values have in common
     names: dict[str, Any] = field(default_factory=dict)
     choices: int = 0
+    scales: dict[int, set[int]] = field(default_factory=dict)  # id of a symbol -> its factors, without signs
     rows: set[int] = field(default_factory=set)  # by which products of row numbers and widths are compared too
 
     def term(self, term: Sum, item: SymbolicItem) -> Any:
         """Return a term of a work item."""
-        parts = [
-            self.atom(atom, item) * factor if factor != 1 else self.atom(atom, item) for atom, factor in term.factors
-        ]
+        parts = []
+        for atom, factor in term.factors:
+            value = self.atom(atom, item)
+            self.scales.setdefault(value.get_id(), set()).add(abs(factor))
+            parts.append(value * factor if factor != 1 else value)
         if term.constant or not parts:
             parts.append(z3.IntVal(term.constant))
         self._note_rows(term)
@@ -164,12 +170,19 @@ class Question:
                 for c, d in ((one_2, other_2), (other_2, one_2)):
                     if b.eq(d):
                         found.append(z3.Implies(a == c, whole == whole_2))
-                        for k in rows:
-                            found += [
-                                z3.Implies(z3.And(b >= 0, a + k <= c), whole + k * b <= whole_2),
-                                z3.Implies(z3.And(b >= 0, c + k <= a), whole_2 + k * b <= whole),
-                            ]
+                        for m, n in self._find_ratios(whole, whole_2):
+                            for k in rows if m == n else {1, m, n}:
+                                found += [
+                                    z3.Implies(z3.And(b >= 0, m * a + k <= n * c), m * whole + k * b <= n * whole_2),
+                                    z3.Implies(z3.And(b >= 0, n * c + k <= m * a), n * whole_2 + k * b <= m * whole),
+                                ]
         return found
+
+    def _find_ratios(self, one: Any, other: Any) -> set[tuple[int, int]]:
+        """Return the ratios of the factors of two products, as of ``2 * y * w`` and ``w * h``; the first is 1 to 1."""
+        pairs = product(*(sorted(self.scales.get(symbol.get_id(), {1})) for symbol in (one, other)))
+        ratios = {(m // gcd(m, n), n // gcd(m, n)) for m, n in pairs}
+        return {(1, 1), *[ratio for ratio in sorted(ratios) if max(ratio) <= MAX_RATIO][:MAX_RATIOS]}
 
     def _bit_lemmas(self) -> list[Any]:
         """Return what holds of the common bits ``c`` of ``a`` and ``m``: ``a ^ m``, which is a + m - 2 * c, is its own inverse."""

@@ -304,7 +304,9 @@ class SumPool:
         scale = 1
         parts = []
         for term in (one, other):
-            divisor = term.common_divisor if term.factors[0][1] > 0 else -term.common_divisor
+            # Of a value and its wraps, which are multiples of 2^31, the value is positive: lemmas are about widths of rows.
+            leading = min((factor for _, factor in term.factors), key=abs)
+            divisor = term.common_divisor if leading > 0 else -term.common_divisor
             scale *= divisor
             parts.append(term.divide(divisor, 0))
         parts.sort(key=lambda term: [(a.number, f) for a, f in term.factors])
