@@ -66,6 +66,7 @@ kernel void running_sum(global const int *a, global int *o, local int *t) {
   o[g] = v;
 }
 // fault: race: (r & 1) * 64 -> (r & 1) * 32
+// open: race
 kernel void two_buffers(global const int *a, global int *o, int rounds) {
   local int t[128];
   int l = get_local_id(0) & 63, v = a[get_global_id(0)];
@@ -153,6 +154,7 @@ kernel void count_low_bits(global const int *a, global int *count, int n) {
   }
 }
 // fault: race: atomic_add(total, t[0]) -> *total += t[0]
+// open: bounds uninitialised
 kernel void total(global const int *a, global int *total, local int *t) {
   int l = get_local_id(0);
   t[l] = a[get_global_id(0)];
@@ -206,6 +208,7 @@ kernel void minimum_maximum(global const int *a, global int *o, int n) {
   o[z * 2] = low;
 }
 // fault: bounds: >> 26 -> >> 25
+// open: race
 kernel void hashed(global const uint *a, global uint *o) {
   local uint t[64];
   uint l = get_local_id(0);

@@ -69,7 +69,7 @@ ASSUMPTION_SECONDS: Final = 0.2
 SMALL_SECONDS: Final = 1.0
 SMALL_LINE: Final = 1 << 17  # work items of a small launch along its only axis, and its arguments
 SMALL_SIDE: Final = 1 << 8  # the same if it has several axes
-SMALL_PRODUCT: Final = 1 << 20  # of its arguments and sizes
+SMALL_PRODUCT: Final = 1 << 20  # of its arguments, sizes and ids
 MAX_NAMES: Final = 2  # arguments in the assumptions that are offered
 MAX_MISSES: Final = 3  # unanswered questions about one counterexample
 MAX_OVERHANG: Final = 8  # work items by whose accesses a group may leave shared local memory that others fill
@@ -436,10 +436,11 @@ class Prover:
                 most = 1 if alone not in (None, axis) else largest
                 sizes = (self.symbols.totals(axis), most), (self.symbols.offsets[axis], 0)
                 hard += [question.term(one, items[0]) <= size for one, size in sizes if not one.is_constant]
-            for atom in sorted({*arguments, *(one for one, _ in question.made)}, key=lambda one: one.number):
-                if atom in arguments or (atom.parts and atom.level is Level.LAUNCH and not atom.divisor):
-                    value = question.atom(atom, items[0])
-                    hard += [value >= 0, value <= (largest if atom in arguments else SMALL_PRODUCT)]
+            for (atom, _), value in list(question.made.items()):
+                # Also of what the walk does not know: such values are seldom the largest of their type.
+                if atom in arguments or atom.line or (atom.parts and not atom.divisor and atom.test is None):
+                    most = largest if atom in arguments else SMALL_PRODUCT
+                    hard += [value >= (0 if atom in arguments else -most), value <= most]
             if self.solver.ask(question, hard, seconds=SMALL_SECONDS).word == "yes":
                 return True
         return False

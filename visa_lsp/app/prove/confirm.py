@@ -36,15 +36,18 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove.walk import Walker
     from visa_lsp.companions import Beside
     from visa_lsp.program.model import Module
+    from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import LaunchConfig
     from visa_lsp.sim.launch.prepare import PreparedLaunch
+    from visa_lsp.sim.observers.hooks import Observer
 
 ROOM_BYTES: Final = 1 << 16  # of a buffer whose size does not matter
 _HELD_BYTES: Final = 4096  # of a buffer whose elements are written out
 _SHARED_BYTES: Final = 4096
 _MAX_STEPS: Final = 200_000  # some 15 seconds of the interpreter
-_STEPS_PER_SECOND: Final = 13_000
+_STEPS_PER_SECOND: Final = 1_500  # until a run shows how fast the machine is; an idle one does 13,000
+_MEASURED_STEPS: Final = 200  # of a run whose time is more than that of its preparation
 _MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
 MAX_GROUP: Final = 1024  # work items of a group, as devices allow
 _MAX_SHARED: Final = 1 << 16  # bytes of shared local memory of a group, as devices have
@@ -90,6 +93,7 @@ class LaunchRuns:
     shown: dict[tuple[str, str], list[ShownFault]] = field(default_factory=dict)
     values: dict[str, Mapping[str, int]] = field(default_factory=dict)
     usual: frozenset[str] = frozenset()
+    _steps_per_second: float = _STEPS_PER_SECOND
     _program: tuple[Module, Mapping[str, BodySource]] | None = None
 
     @property
@@ -113,10 +117,18 @@ class LaunchRuns:
         Raises LaunchError or UserError if that is impossible.
         """
         run = self._ready(parse_launch(text, self.launch_path))
-        result = interpret(run.dispatch(steps), checkers(checks))
+        result = self.interpret(run.dispatch(steps), checkers(checks))
         report = run.report(result, "interp")
         faults = with_sources(with_declarations(result.faults, report.sources), run.module)
         return report, [one for one in faults if not one.is_note]
+
+    def interpret(self, dispatch: Dispatch, observers: Sequence[Observer]) -> RunResult:
+        """Run a launch, and measure how fast the machine is."""
+        begun = monotonic()
+        result = interpret(dispatch, observers)
+        if result.steps > _MEASURED_STEPS:
+            self._steps_per_second = result.steps / max(monotonic() - begun, 0.001)
+        return result
 
     def _ready(self, launch: LaunchFile) -> ReadyRun:
         options = RunOptions(self.path, self.platform, finder=self.finder)
@@ -136,8 +148,8 @@ class LaunchRuns:
         return prepared
 
     def steps_left(self, limit: int) -> int:
-        """Return the number of instructions for which the time suffices, at most ``limit``."""
-        return int(min(limit, max(0.0, self.deadline - monotonic()) * _STEPS_PER_SECOND))
+        """Return the number of instructions for which half of the time suffices, at most ``limit``."""
+        return int(min(limit, max(0.0, self.deadline - monotonic()) / 2 * self._steps_per_second))
 
     def checks_of(self, property_: str) -> str:
         """Return the checks that show a property."""
@@ -162,7 +174,8 @@ class LaunchRuns:
         if lines:
             options = f" --budget {steps}" if any(one.kind is FaultKind.BUDGET for one in all_) else ""
             if property_ == "race" and self.item_races:
-                default = self.faults_of("race", self.run(text, "races", steps)[1])
+                left = self.steps_left(steps)
+                default = self.faults_of("race", self.run(text, "races", left)[1]) if left else []
                 if _lines_of(default) == lines:
                     faults = default
                 else:

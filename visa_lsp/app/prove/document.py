@@ -267,7 +267,7 @@ def prove_kernel(
         if loops is walk_loop and monotonic() < first_end:
             quick = {"kernel": kernel.name, **fixed_keys(walker.symbols)}
             with suppress(LaunchError):  # no launch keeps the assumptions
-                proposal = propose(module, run, place, quick, steps=runs.steps_left(4 * TRIAL_STEPS) // 4)
+                proposal = propose(module, run, place, quick, steps=runs.steps_left(TRIAL_STEPS))
                 run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
             refuted = with_shown_lines([], runs.lines, kernel.name)
             journal.refute(_with_faults(one, runs, {}) for one in refuted)

@@ -21,7 +21,6 @@ from visa_lsp.app.prove.terms import FALSE, TRUE, number
 from visa_lsp.isa.model import Trait
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, LocalArg, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import with_budget
-from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import checkers
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def run_first_launches(
             if prod(config.local_size or ()) > MAX_GROUP:
                 return 0
             prepared = prepare_launch(config)
-            result = interpret(with_budget(prepared, steps).dispatch, watched)
+            result = runs.interpret(with_budget(prepared, steps).dispatch, watched)
             if is_outside := bool(runs.faults_of("bounds", result.faults)):
                 # Values that were loaded from beyond a buffer are those of no launch.
                 wanted = [one for one in wanted if one == "bounds"]
