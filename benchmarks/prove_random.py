@@ -10,7 +10,7 @@ import re
 import tempfile
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -44,7 +44,7 @@ _CHECKS = "bounds,races,item-races,barriers,uninitialised"
 _STEPS = 60_000
 _WALKED_STEPS = 4_000  # of a launch that only the walk of a proof is compared with
 _MAX_ENDLESS = 2  # launches of an endless mutant, of some 5 seconds each
-_REPORTED_KERNELS = 50
+_REPORTED_KERNELS = 10
 _PROPERTIES = {
     "data-race": "race", "out-of-bounds": "bounds", "barrier-divergence": "divergence",
     "uninitialised-read": "uninitialised",
@@ -88,7 +88,15 @@ _HEAD = (
 
 
 def random_kernel(random: Random) -> RandomKernel:
-    """Return a small OpenCL kernel; some have faults."""
+    """Return a small OpenCL kernel; some have faults, and some are followed by a second kernel in their text."""
+    kernel = _make_kernel(random)
+    if random.randrange(4):
+        return kernel
+    other = _make_kernel(random).source.removeprefix(_HEAD).replace("kernel void k(", "kernel void second(")
+    return replace(kernel, source=f"{kernel.source}{other}")
+
+
+def _make_kernel(random: Random) -> RandomKernel:
     choice = random.choice
     axes = choice([1, 1, 2, 2, 3])
     types = [choice([*(["int32"] * 4), "uint32", "int16", "uint16", "uint8", "float32"]) for _ in range(3)]
@@ -98,7 +106,9 @@ def random_kernel(random: Random) -> RandomKernel:
     values = [Parameter(name, "value", choice(["int32", "int32", "int32", "uint32"])) for name in "nwh"]
     parameters = (*buffers, *([Parameter("t", "local", "int32")] if has_local else []), *values)
     tile = "t" if has_local else "tile"
-    rows = ["y * w + x", "x * h + y", "(z * h + y) * w + x", "w * h + y * w + x", "y * gszx + x", "(y + 1) * w + x"]
+    rows = [
+        "y * w + x", "x * h + y", "(z * h + y) * w + x", "w * h + y * w + x", "y * gszx + x", "(y + 1) * w + x",
+            "(2 * h + y) * w + x", "y * (w / 2) + x", "(z * h + y) * (w / 2) + x / 2", "2 * y * w + 2 * x"]  # fmt: skip
 
     def index() -> str:
         base = choice(["x", "x", "gid", "lid", "grp", "i", *(["y"] if axes > 1 else []), *(["z"] if axes > 2 else [])])
@@ -107,7 +117,7 @@ def random_kernel(random: Random) -> RandomKernel:
             f"n - 1 - {base}", f"({base} & {choice([7, 15, 31])})", f"{base} % w", f"{base} / {choice(['2', '4', 'w'])}",
             f"grp * lsz + {choice(['lid', 'lsz - 1 - lid', '(lid ^ 1)'])}", f"{base} >> 1", f"{base} << 1",
             choice([f"min((int){base}, (int)n - 1)", f"max(0, (int){base} - 1)", f"clamp((int){base} + 1, 0, (int)n - 1)", f"({base} < 4 ? {base} : 0)"]),
-            choice(["(int)q[x] & 15", "v & 31", "(uint)v % 24", f"(short){base}", f"(uchar){base}", f"(ushort)({base} * 3)"]),
+            choice(["(int)q[x] & 15", "v & 31", f"(char){base}", f"(char)({base} & 127)", f"({base} * 40503u) >> 28", "(uint)v % 24", f"(short){base}", f"(uchar){base}", f"(ushort)({base} * 3)"]),
         ]  # fmt: skip
         return choice([*flat, *rows, *rows] if axes > 1 else flat)
 
@@ -141,6 +151,15 @@ def random_kernel(random: Random) -> RandomKernel:
             ])  # fmt: skip
             halving = [f"if (lid < s) {tile}[lid] += {tile}[lid + s];", "barrier(CLK_LOCAL_MEM_FENCE);"]
             return nest(depth, f"for ({step})", *(halving if "s >>=" in step else []))
+        if kind == 10 and depth == 1 and random.randrange(2):
+            half = choice(["(r & 1) * 32 + (lid & 31)", "lid & 63", "(r & 1) * 16 + (lid & 31)"])
+            head = f"  for (int r = {choice(['0', '0', 'lid & 1'])}; r < {choice(['h', 'h', '3', 'n & 3'])}; r++) {{"
+            body = [
+                f"{tile}[{half}] = v;",
+                "barrier(CLK_LOCAL_MEM_FENCE);",
+                f"v += {tile}[{half.replace('lid', '(lid ^ 1)')}];",
+            ]
+            return [head, *(f"    {one}" for one in [*body, *body[1:2] * random.randrange(2)]), "  }"]
         if kind == 9 and depth == 1:
             line = f"if ({choice(['x >= n', 'grp > 1', 'n < 3', 'x >= w || y >= h'])}) return;"
         else:
@@ -200,6 +219,7 @@ _CHANGES = [
         (r"(?<=type=)d(?= num.*alias)", "ud"), (r"(?<=type=)ud(?= num.*alias)", "d"), (r"alias=<(V\d+), 0>", r"alias=<\1, 2>"),
         (r"^    shr ", "    asr "), (r"^    asr ", "    shr "), (r"^    and ", "    or "), (r"^    (add|mul) ", r"    \1.sat "),
         (r"^    add ", "    min "), (r"^    shl (.*) 0x(\w+):", r"    shr \1 0x\2:"), (r" \(-\)V", " V"),
+        (r"atomic\.(\w+) \(", r"atomic.\1.16 ("), (r"(atomic\S+ .*:?)d32", r"\1d16c32"),
         (r"^    add (\S+ \S+ \S+ )V", r"    add \1(-)V"), (r"0x([0-9a-f]+):u?d( |$)", r"0x\1:w\2"),
     )
 ]  # fmt: skip
@@ -432,11 +452,12 @@ class Hunt:
         (place / "k.cl").write_text(source)
         tool, device = self.compilers[number % len(self.compilers)]
         made = build_source(read_source(str(place / "k.cl")), device, "-cl-std=CL2.0" if tool else "", tool)
-        text = next((one for one in made.texts if one.name == "k"), None)
-        if text is None or made.program is None:
+        texts = [one.text for one in made.texts if one.name in ("k", "second")]
+        if not texts or made.program is None:
             return None
         (place / "k.zebin").write_bytes(made.program)
-        return text.text, made.platform
+        first, *others = texts
+        return "\n".join([first, *(one.partition("\n")[2] for one in others)]), made.platform  # one line of the version
 
 
 def _one_kernel(number: int, hunt: Hunt) -> tuple[Verdict | None, list[Verdict]]:
@@ -489,7 +510,7 @@ def random_kernels(
     with ProcessPoolExecutor(jobs) as pool:
         for number, (whole, more) in enumerate(pool.map(work, range(count))):
             if number and number % _REPORTED_KERNELS == 0:
-                _print_verdicts("random kernels so far", kernels)
+                _print_verdicts("random kernels and mutants so far", [*kernels, *changed])
             kernels += [whole] if whole is not None else []
             changed += more
             for one in (whole, *more):

@@ -97,7 +97,9 @@ class WalkObserver(Observer):
                 values = self._values(group, item.local_id, item.lane)
                 for one in self.walker.meetings:
                     if one.line not in lines and all(self._decide(part, values) is True for part in one.path):
-                        self._tell(f"line {one.line}: a barrier that {item} misses though the walk says that it meets it")
+                        self._tell(
+                            f"line {one.line}: a barrier that {item} misses though the walk says that it meets it"
+                        )
 
     def _tell(self, words: str) -> None:
         if len(self.found) < _MAX_FOUND:
@@ -119,7 +121,9 @@ class WalkObserver(Observer):
         return self.pool.replace_in(claim, lambda atom: number(values[atom.name]) if atom.name in values else None, {})
 
     def _limits(self, term: Sum, values: Mapping[str, int]) -> tuple[int, int]:
-        made = self.pool.replace_atoms(term, lambda atom: number(values[atom.name]) if atom.name in values else None, {})
+        made = self.pool.replace_atoms(
+            term, lambda atom: number(values[atom.name]) if atom.name in values else None, {}
+        )
         return made.limits()
 
     def _compare(self, access: MemoryAccess) -> None:
@@ -148,7 +152,9 @@ class WalkObserver(Observer):
             if not any(self._covers(one, low, high, at, used.size, buffer) for one, low, high in cases):
                 line = self.walker.line(pc)
                 known = [(one.space, low, high, one.size) for one, low, high in cases]
-                self._tell(f"line {line}: {items[0]} accesses {used.size} bytes at {at} of {buffer.name}; walk: {known}")
+                self._tell(
+                    f"line {line}: {items[0]} accesses {used.size} bytes at {at} of {buffer.name}; walk: {known}"
+                )
 
     def _covers(self, one: ItemAccess, low: int, high: int, at: int, size: int, buffer: Buffer) -> bool:
         kind, index = one.space

@@ -335,9 +335,11 @@ class _Head:
             if start is None or after is None or end.is_dead:
                 continue
             for bound in (start, number(0), number(1)):
-                for test in (lambda a, b: at_most(b, a), at_most):
-                    if self.walker.never([*before, negation(test(start, bound))]):
-                        candidates.append((test(value, bound), test(after, bound)))
+                candidates += [
+                    (test(value, bound), test(after, bound))
+                    for test in (lambda a, b: at_most(b, a), at_most)
+                    if self.walker.never([*before, negation(test(start, bound))])
+                ]
             # What a round demands of the next value, as ``s < n`` of ``s * 2``, may hold before the loop too.
             for part in end.path[len(self.way.path) :]:
                 for sign in (1, -1) if part.word == "le" else ():

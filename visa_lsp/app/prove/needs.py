@@ -143,7 +143,8 @@ class NeedFinder:
         self.accesses = [one for one in accesses if not one.why and one.space[0] in (BUFFER, SHARED)]
         self.facts, self.fixed, self.axes, self.local_cap = facts, set(fixed), axes, local_cap
         self._smaller = next(
-            (NeedFinder(walker, solver, accesses, facts, fixed, axes, cap) for cap in SMALLER_CAPS if cap < local_cap), None
+            (NeedFinder(walker, solver, accesses, facts, fixed, axes, cap) for cap in SMALLER_CAPS if cap < local_cap),
+            None,
         )  # for kernels that return in large groups
         self._found: dict[tuple[Space, ItemAccess | None], Need] = {}
         self._by_contents: dict[ItemAccess, bool] = {}
@@ -296,13 +297,17 @@ class NeedFinder:
             scale = min(factor for _, factor, _ in terms)
             bound = (-self._evaluate(rest, made) // scale + 1) * (1 if has_local else local[axis])
             if 0 < bound < 1 << 20:
-                (found if rest.factors else numbers).setdefault(axis, [] if rest.factors else [totals[axis]]).append(bound)
+                (found if rest.factors else numbers).setdefault(axis, [] if rest.factors else [totals[axis]]).append(
+                    bound
+                )
         return numbers | found
 
     def _is_of_arguments(self, atom: Atom) -> bool:
         if atom in self._values:
             return True
-        inner = [one for part in (*atom.parts, *([atom.test] if atom.test is not None else [])) for one in atoms_of(part)]
+        inner = [
+            one for part in (*atom.parts, *([atom.test] if atom.test is not None else [])) for one in atoms_of(part)
+        ]
         return bool(inner) and not atom.is_bits and all(one in self._values or one.parts for one in inner)
 
     def _evaluate(self, term: Sum, made: Mapping[Atom, int]) -> int:
