@@ -92,7 +92,10 @@ class Buffer:
 
     def size_text(self) -> str:
         """Return words for the size of the buffer: ``64 bytes (16 elements)``."""
-        return f"{self.size} bytes" + (f" ({'x'.join(map(str, self._shape))} elements)" if self._has_elements else "")
+        if not self._has_elements:
+            return f"{self.size} bytes"
+        unit = "element" if set(self._shape) == {1} else "elements"
+        return f"{self.size} bytes ({'x'.join(map(str, self._shape))} {unit})"
 
     @property
     def _has_elements(self) -> bool:

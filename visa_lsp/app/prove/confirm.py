@@ -245,7 +245,8 @@ class Confirmer:
         shared = info.env.slm_size
         for index in range(info.argument_count):
             entry = next((one for one in info.payload if one.arg_index == index), None)
-            key = f"  {info.argument_name(index)}: " if self.named else "  - "
+            name = info.argument_name(index)
+            key, note = (f"  {name}: ", "") if self.named else ("  - ", f"  # {name}" if name else "")
             kind = entry.kind if entry is not None else ""
             size = value_of(symbols.sizes[index], ROOM_BYTES) if index in symbols.sizes else ROOM_BYTES
             if kind == "buffer":
@@ -259,23 +260,23 @@ class Confirmer:
                 count = size // element_bytes(element)
                 given = f"shape: [{count}], init: {contents}"
                 given = f"values: {_fill_elements(element, count, held, contents)}" if held else given
-                lines.append(f"{key}{{buffer: {{dtype: {element}, {given}}}}}")
+                lines.append(f"{key}{{buffer: {{dtype: {element}, {given}}}}}{note}")
             elif kind == "local":
                 size = max(1, size if size < ROOM_BYTES else _SHARED_BYTES)
                 shared += size
-                lines.append(f"{key}{{local: {size}}}")
+                lines.append(f"{key}{{local: {size}}}{note}")
             elif kind == "value":
                 element = info.element_of(index)
                 if index in symbols.values:
-                    lines.append(f"{key}{{value: {value_of(symbols.values[index], 1)}, dtype: {element}}}")
+                    lines.append(f"{key}{{value: {value_of(symbols.values[index], 1)}, dtype: {element}}}{note}")
                 else:
                     count = max(1, info.value_parts(entry)[1] // 4) if entry is not None else 1
                     number = "1.0" if element.startswith("float") else "1"
                     given = f"value: {number}" if element and count == 1 else f"values: [{', '.join([number] * count)}]"
-                    lines.append(f"{key}{{{given}, dtype: {element or 'uint32'}}}")
+                    lines.append(f"{key}{{{given}, dtype: {element or 'uint32'}}}{note}")
             elif kind == "image":
                 given = image_argument([one for one in info.payload if one.arg_index == index]).launch["image"]
-                lines.append(f"{key}{{image: {{{', '.join(f'{word}: {one}' for word, one in given.items())}}}}}")
+                lines.append(f"{key}{{image: {{{', '.join(f'{word}: {one}' for word, one in given.items())}}}}}{note}")
             else:
                 return None
         return "\n".join(lines) + "\n" if shared <= _MAX_SHARED else None

@@ -305,9 +305,8 @@ class NeedFinder:
     def _is_of_arguments(self, atom: Atom) -> bool:
         if atom in self._values:
             return True
-        inner = [
-            one for part in (*atom.parts, *([atom.test] if atom.test is not None else [])) for one in atoms_of(part)
-        ]
+        tests = () if atom.test is None else (atom.test,)
+        inner = list(atoms_of(*atom.parts, *tests))
         return bool(inner) and not atom.is_bits and all(one in self._values or one.parts for one in inner)
 
     def _evaluate(self, term: Sum, made: Mapping[Atom, int]) -> int:

@@ -78,7 +78,12 @@ def _kernel_lines(
     groups = group_refutations(results)
     for key, refuted in groups.items():
         lines += _refutation_lines(name, key, refuted, written or {})
-    for (property_, answer, buffer, reason), ones in _group_by_reason(results).items():
+    # Instructions for other lanes of a refuted statement have its mistake too.
+    statements = {_statement(one) for one in results if one.launch is not None and one.source}
+    open_ = [one for one in results if one.answer != "proved" and one.launch is None]
+    hidden = Counter(one.property for one in open_ if _statement(one) in statements)
+    shown = [one for one in open_ if _statement(one) not in statements]
+    for (property_, answer, buffer, reason), ones in _group_by_reason(shown).items():
         why = f"{': ' if reason.startswith('time') else ', because '}{printable(reason)}" if reason else ""
         many = f" for {len(ones)} accesses" if len(ones) > 1 and buffer else ""
         of = f"{many or ' for the access'} of `{buffer}`" if buffer else ""
@@ -90,6 +95,7 @@ def _kernel_lines(
     for property_ in dict.fromkeys(one.property for one in results):
         counts = Counter(one.answer for one in results if one.property == property_)
         words = [f"{counts[word]} {word}" for word in ("proved", "bounded", "refuted", "unknown") if word in counts]
+        words += [f"{hidden[property_]} of them at a refuted statement"] if hidden[property_] else []
         lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(words)}")
     if written is not None and any(key not in written for key in groups):
         lines.append(f"  {_ELSEWHERE}")
@@ -149,12 +155,15 @@ def _list_lines(results: Sequence[ProofResult]) -> str:
     return ", ".join(numbers[:MAX_LINES]) + (f" and {len(numbers) - MAX_LINES} more" if numbers[MAX_LINES:] else "")
 
 
+def _statement(one: ProofResult) -> tuple[str, str | None, str | None]:
+    return one.property, one.source, one.buffer
+
+
 def _group_by_reason(results: Iterable[ProofResult]) -> dict[tuple[str, str, str, str], list[ProofResult]]:
-    """Return the answers without a launch that are not proofs, by what they have in common."""
+    """Return answers by what they have in common."""
     groups: dict[tuple[str, str, str, str], list[ProofResult]] = {}
     for one in results:
-        if one.answer != "proved" and one.launch is None:
-            groups.setdefault((one.property, one.answer, one.buffer or "", one.reason or ""), []).append(one)
+        groups.setdefault((one.property, one.answer, one.buffer or "", one.reason or ""), []).append(one)
     return groups
 
 
