@@ -109,3 +109,17 @@ def test_a_full_thread_reads_elements_of_other_lanes():
     )
     assert {one.answer for one in found} == {"proved"}
     assert {one.assumptions[0] for one in found} == {"local_size == 32"}
+
+
+BRANCHES = (
+    "    mov (M1_NM, 16) at(0,0)<1> 0x100000:d\n    cmp.gt (M1_NM, 16) P2 n(0,0)<0;1,0> 0x4:d\n"
+    "    (!P2) goto (M1, 16) other\n    mov (M1_NM, 16) at(0,0)<1> 0x4:d\n    goto (M1, 16) both\n"
+    "other:\n    mov (M1, 16) at(0,0)<1> 0x8:d\nboth:\n"
+    "    mov (M1_NM, 1) step(0,0)<1> at(1,7)<0;1,0>\n    mov (M1, 16) at(0,0)<1> step(0,0)<0;1,0>\n"
+)
+
+
+def test_a_branch_may_leave_out_the_lanes_that_the_other_one_writes():
+    text = HEAD + BRANCHES + STORE.format("%slm", "at") + "    ret (M1, 1)\n"
+    (found,) = prove(Path("k.visaasm"), text, "bounds")
+    assert found.answer == "refuted"

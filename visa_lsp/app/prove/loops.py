@@ -176,6 +176,7 @@ class _Head:
         self.levels: dict[_Key, Level] = {}
         self.steps: dict[_Key, Sum] = {}
         self.constant: set[_Key] = set()
+        self.masked: set[_Key] = set()  # of values that lanes without a work item, or that have left, do not have
         self.kept = way.registers.copy()  # without what a round writes
         for place in places_in(loop.body, walker.reading):
             walker.forget_writes(walker.kernel.instructions[place], self.kept)
@@ -201,7 +202,7 @@ class _Head:
 
     def _converge(self) -> tuple[ItemRegisters, dict[_Key, Sum], Way]:
         """Walk rounds until the classes of the values hold; return the state at their beginning, its symbols, and their end."""
-        self.steps, self.constant, self.levels = {}, set(), {}
+        self.steps, self.constant, self.levels, self.masked = {}, set(), {}, set()
         presumed = self.walker.presumed
         found = self._attempt()
         for _ in range(MAX_ROUNDS):
@@ -214,6 +215,7 @@ class _Head:
         self.steps.clear()
         self.constant.clear()
         self.levels = dict.fromkeys(self.levels, Level.ITEM)
+        self.masked = {(root, cell.place) for root in self.changed for cell in found[0].cells[root]}
         self.walker.presumed = presumed
         return self._attempt()
 
@@ -239,7 +241,8 @@ class _Head:
                     low, high = limits(cell.place.size, signed=cell.signed)
                     value = self.pool.fresh("a value of a loop", level, low, high, self.line)
                     symbols[key] = value
-                cells.append(Cell(cell.place, value, cell.signed, cell.by_all, cell.bits))
+                by_all = cell.by_all and key not in self.masked
+                cells.append(Cell(cell.place, value, cell.signed, by_all, cell.bits))
             head.cells[root] = tuple(cells)
         start = Way(head.copy(), self.way.path, self.way.intervals, self.way.known)
         return head, symbols, _round(self.walker, self.loop, start, [])
@@ -248,11 +251,13 @@ class _Head:
         """Reclassify values by the changes of a round; return whether the class of any value changed."""
         if end.is_dead:
             return False
-        classes = set(self.constant), dict(self.steps), dict(self.levels)
+        classes = set(self.constant), dict(self.steps), dict(self.levels), set(self.masked)
         inner = {atom for value in symbols.values() for atom, _ in value.factors} | {self.trip.factors[0][0]}
         for root in self.changed:
             for cell in head.cells[root]:
                 key = (root, cell.place)
+                if cell.by_all and not end.registers.is_by_all(cell.place):
+                    self.masked.add(key)
                 after, before = (one.find(cell.place, signed=cell.signed) for one in (end.registers, head))
                 step = self._step(before, after, cell.place.size)
                 if key in self.constant or key in self.steps:
@@ -269,7 +274,7 @@ class _Head:
                 else:
                     passed = (one.level for one in end.path[len(self.way.path) :])
                     self.levels[key] = max(self.levels[key], after.level, *passed)
-        return classes != (self.constant, self.steps, self.levels)
+        return classes != (self.constant, self.steps, self.levels, self.masked)
 
     def _step(self, before: Sum | None, after: Sum | None, size: int) -> Sum | None:
         """Return the amount that a round adds, modulo the range of the register."""

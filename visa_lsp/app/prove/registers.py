@@ -260,7 +260,9 @@ class ItemRegisters:
                 one, two = (r.find(cell.place, signed=cell.signed) for r in (self, other))
                 if one is None or two is None:
                     continue
-                by_all = cell.by_all and test.level <= Level.THREAD
+                by_all = (
+                    cell.by_all and test.level <= Level.THREAD and all(r.is_by_all(cell.place) for r in (self, other))
+                )
                 cells.append(Cell(cell.place, self.pool.choice(test, one, two), cell.signed, by_all, cell.bits))
             found.cells[root] = tuple(cells)
         for var in self.flags.keys() | other.flags.keys():
@@ -279,11 +281,12 @@ class ItemRegisters:
         if mine == theirs:
             return mine
         out = []
-        for start, count, _, by_all in dict.fromkeys((a, b, TRUE, d) for a, b, _, d in (*mine, *theirs)):
+        by_all = test.level <= Level.THREAD and self.is_flag_by_all(var) and other.is_flag_by_all(var)
+        for start, count in dict.fromkeys((a, b) for a, b, _, _ in (*mine, *theirs)):
             one, two = (r.flag(var, start, count, whole=False) for r in (self, other))
             if one is not None and two is not None:
                 value = either(both(test, one), both(negation(test), two)) if one != two else one
-                out.append((start, count, value, by_all and test.level <= Level.THREAD))
+                out.append((start, count, value, by_all))
         return tuple(out)
 
 
