@@ -6,6 +6,7 @@ The bytes that an instruction touches follow from its operands here, once, for e
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.eu.model import (
@@ -72,6 +73,11 @@ def symbol_part(relocation: int) -> str:
     return _SYMBOL_PARTS.get(relocation, "")
 
 
+def with_ranges(inst: MachineInst, grf_bytes: int) -> MachineInst:
+    """Return an instruction with the bytes that it touches, after a change of its fields."""
+    return _Decoder(grf_bytes, {}).with_ranges(inst)
+
+
 class _Decoder:
     def __init__(self, grf_bytes: int, symbols: Mapping[int, Symbol]) -> None:
         self.grf, self.starts, self.symbols = grf_bytes, Layout(grf_bytes).starts, symbols
@@ -115,9 +121,7 @@ class _Decoder:
             self.symbols[place] if place is not None else None,
             _register(surface) if isinstance(surface, dict) else surface, str(told.get("stype") or ""),
         )  # fmt: skip
-        object.__setattr__(found, "reads", tuple(self.reads(found)))
-        object.__setattr__(found, "writes", tuple(self.writes(found)))
-        return found
+        return self.with_ranges(found)
 
     # ---- operands
 
@@ -177,6 +181,9 @@ class _Decoder:
         return first + register.number * per + register.element * (size if register.kind != "f" else max(2, size))
 
     # ---- bytes
+
+    def with_ranges(self, inst: MachineInst) -> MachineInst:
+        return replace(inst, reads=tuple(self.reads(inst)), writes=tuple(self.writes(inst)))
 
     def reads(self, inst: MachineInst) -> Iterator[tuple[int, int]]:
         for source in inst.sources:

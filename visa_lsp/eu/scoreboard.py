@@ -8,6 +8,7 @@ The rules are facts about hardware pipes, per platform, as data (``PIPES``); the
 * Messages, ``dpas``, and ``math`` of some platforms finish at any time. ``$n.dst`` waits for their results, ``$n.src`` for their
   reads, and a second instruction with ``$n`` waits for both. Messages of one shared function read their registers in order.
 * Assumed: the result of an in-order instruction is there after ``_SETTLED`` younger ones of its pipe; a taken branch drains pipes.
+* Instructions of two sides of a branch have no lane in common and touch different bytes of a register.
 
 Only general registers are watched. The ranges of an instruction are those of all lanes, as the finalizer sees them.
 """
@@ -78,10 +79,14 @@ class Hazard:
 
 @dataclass(slots=True)
 class _Flight:
-    """An executed instruction: its pipe, its number in the pipe, and the waits that ended it, by instruction."""
+    """An executed instruction: its pipe, its number in the pipe, and the waits that ended it, by instruction.
+
+    ``mask`` has the lanes of the thread that it serves; -1 for all.
+    """
 
     inst: MachineInst
     pipe: str
+    mask: int = -1
     number: int = 0
     read_by: int | None = None  # instruction whose wait ended its reads
     done_by: int | None = None  # instruction whose wait ended its writes
@@ -135,7 +140,7 @@ class Scoreboard:
             for pipe, count in state.counts.items():
                 state.ended[pipe].append((count, -1))
         state.last = inst.index
-        flight = _Flight(inst, self.pipe_of(inst))
+        flight = _Flight(inst, self.pipe_of(inst), -1 if inst.no_mask else thread.frame.emask)
         own = len(state.flights)
         state.flights.append(flight)
         self._wait(inst, flight, own, state)
@@ -275,7 +280,7 @@ class Scoreboard:
     def _report(self, state: _ThreadState, own: int, one: int, verb: str, first: int, *, done: bool) -> None:
         inst, flight = state.flights[own].inst, state.flights[one]
         key = verb, inst.index, flight.inst.index
-        if key in self._found:
+        if key in self._found or not state.flights[own].mask & flight.mask:
             return
         if flight.pipe == _OUT_OF_ORDER:
             token = flight.inst.wait.token

@@ -149,30 +149,56 @@ def _random_values(opened: OpenedLaunch) -> dict[str, Any] | None:
     return {"args": given, "groups": list(config.groups), **sizes}
 
 
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """A run of a text on one launch, for comparisons with machine code."""
+
+    opened: OpenedLaunch
+    ready: ReadyRun
+    log: StoreLog
+    result: RunResult
+
+
 def compare_on(opened: OpenedLaunch, code: MachineCode, text: str, watchers: Sequence[Watcher] = ()) -> Outcome:
     """Run text and machine code on one launch. Raises UserError if the launch cannot be prepared."""
+    return compare_with(run_text(opened), code, text, watchers)
+
+
+def run_text(opened: OpenedLaunch) -> TextRun:
+    """Run a text on one launch. Raises UserError if the launch cannot be prepared."""
     with _problems_of(opened):
-        left, right = opened.ready(), opened.ready()
-        starts = _starts_of(opened, right, code)
-    logs = [StoreLog([b for b in run.prepared.dispatch.buffers if b.private]) for run in (left, right)]
-    told = TextMachine(with_budget(left.prepared, TEXT_STEPS).dispatch, [logs[0]]).run()
-    unmodelled = _unmodelled_in_text(told)
+        ready = opened.ready()
+    log = _log_of(ready)
+    return TextRun(opened, ready, log, TextMachine(with_budget(ready.prepared, TEXT_STEPS).dispatch, [log]).run())
+
+
+def compare_with(told: TextRun, code: MachineCode, text: str, watchers: Sequence[Watcher] = ()) -> Outcome:
+    """Run machine code on the launch of a text's run, and compare."""
+    opened, threads = told.opened, told.result.threads
+    unmodelled = _unmodelled_in_text(told.result)
     if unmodelled:
-        return Outcome(told.threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in told.faults))
-    budget = told.steps * _FACTOR + _MORE_STEPS
-    dispatch = with_budget(right.prepared, budget).dispatch
-    done = MachineOfCode(dispatch, code, starts, [logs[1]], watchers).run()
-    shown = launch_text(opened.made.proposal) if opened.made is not None else ""
+        return Outcome(threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in told.result.faults))
+    with _problems_of(opened):
+        right = opened.ready()
+        starts = _starts_of(opened, right, code)
+    log = _log_of(right)
+    dispatch = with_budget(right.prepared, told.result.steps * _FACTOR + _MORE_STEPS).dispatch
+    done = MachineOfCode(dispatch, code, starts, [log], watchers).run()
     fault = next((fault for fault in done.faults if not fault.is_note), None)
     if fault is not None and fault.kind is FaultKind.UNMODELLED:
-        return Outcome(told.threads, None, ((fault.message, 1),))
-    found = _first_difference(left, right, logs, code, text)
+        return Outcome(threads, None, ((fault.message, 1),))
+    found = _first_difference(told.ready, right, [told.log, log], code, text)
     if fault is not None:
         if found is None:
             found = _difference_by_fault(fault, code)
         elif found.gen_value is None:
             found = replace(found, gen=f"{found.gen} ({fault.message})".strip())
-    return Outcome(told.threads, replace(found, launch=shown) if found is not None else None)
+    shown = launch_text(opened.made.proposal) if opened.made is not None else ""
+    return Outcome(threads, replace(found, launch=shown) if found is not None else None)
+
+
+def _log_of(run: ReadyRun) -> StoreLog:
+    return StoreLog([b for b in run.prepared.dispatch.buffers if b.private])
 
 
 def run_code_alone(opened: OpenedLaunch, code: MachineCode, watchers: Sequence[Watcher]) -> Outcome:
