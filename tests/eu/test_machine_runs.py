@@ -6,7 +6,8 @@ import pytest
 from machine_fixtures import EXAMPLES, TEXTS, read_case
 
 from visa_lsp.app.verify import both_runs
-from visa_lsp.app.verify.both_runs import compare_on, launches_of, verdict_of
+from visa_lsp.app.verify.both_runs import compare_on, verdict_of
+from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text_lines
 from visa_lsp.eu.machine_run import unmodelled_in
 from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Register

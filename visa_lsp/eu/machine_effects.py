@@ -42,7 +42,7 @@ _I8: Final = np.dtype("<i8")
 _RELATIONS: Final = ("eq", "ne", "gt", "ge", "lt", "le")
 _OLDER_GRF: Final = 32  # bytes of a register before Xe-HPC
 _MANTISSA_BITS: Final = {2: 11, 4: 24, 8: 53}  # by the bytes of a type
-_ESTIMATE_BITS: Final = 10
+_ESTIMATE_BITS: Final = 16  # so that the results are correctly rounded, as the finalizer relies on
 _EXTRA_BITS: Final = 13  # of the mantissa of a macro's intermediate results, beyond those of the type
 
 
@@ -434,7 +434,7 @@ def _start_macro(site: MachineSite, guess: Callable[..., Any], final: Callable[.
 
 
 def inverse_macro(site: MachineSite) -> Op:
-    """Begin a division: an estimate of one by the second source, rounded to 10 bits."""
+    """Begin a division: an estimate of one by the second source, rounded."""
 
     def guess(_a: Fraction, b: Fraction) -> Fraction:
         return _to_bits(1 / b, _ESTIMATE_BITS)
@@ -447,7 +447,7 @@ def inverse_macro(site: MachineSite) -> Op:
 
 
 def root_macro(site: MachineSite) -> Op:
-    """Begin a square root: an estimate of one by the root."""
+    """Begin a square root: an estimate of one by the root; of a special value the square root itself."""
 
     def guess(a: Fraction) -> Fraction:
         scale = 1 << 200
@@ -456,7 +456,7 @@ def root_macro(site: MachineSite) -> Op:
 
     def final(a: Any) -> float:
         with np.errstate(all="ignore"):
-            return float(1.0 / np.sqrt(np.float64(float(a))))
+            return float(np.sqrt(np.float64(float(a))))
 
     return _start_macro(site, guess, final)
 

@@ -1,14 +1,9 @@
-"""Runs a text and its machine code on the same launches and compares every store and the memory after the run.
-
-The launch file beside the text decides; without one, launches are generated as for `run`: the likeliest one, the one whose
-counts do not divide, and one whose last thread has inactive lanes.
-"""
+"""Runs a text and its machine code on the same launches and compares every store and the memory after the run."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,26 +11,22 @@ import numpy as np
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.init import launch_text
-from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program_info import kernel_info
-from visa_lsp.app.launch.proposal import propose_run
-from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
 from visa_lsp.app.verify.verify_report import Answer, FirstDifference, HazardReport, KernelVerdict
-from visa_lsp.companions import launches_beside
 from visa_lsp.eu.machine_run import MachineOfCode, unmodelled_in
 from visa_lsp.eu.store_log import SHARED_BASE, StoreDifference, StoreLog, StoreSide, find_difference
 from visa_lsp.eu.text_machine import TextMachine
 from visa_lsp.eu.thread_start import thread_starts
 from visa_lsp.sim.faults import Fault, FaultKind
-from visa_lsp.sim.launch.config import BufferArg, LaunchError
+from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.sim.launch.prepare import with_budget
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.unit import OpenedLaunch
     from visa_lsp.eu.machine_run import ThreadStart, Watcher
     from visa_lsp.eu.model import MachineCode
     from visa_lsp.sim.dispatch import RunResult
@@ -44,11 +35,6 @@ if TYPE_CHECKING:
 
 TEXT_STEPS: Final = 600_000  # some six seconds
 _FACTOR, _MORE_STEPS = 20, 20_000  # machine instructions for one of the text
-_RAGGED: Final = 3  # work items less than a full group
-_RANDOM_TYPES: Final = frozenset(
-    {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
-)
-_MAX_POINTS: Final = 8  # of a sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,91 +48,6 @@ class Outcome:
     first: FirstDifference | None = None
     unmodelled: tuple[tuple[str, int], ...] = ()
     is_endless: bool = False
-
-
-def launches_of(
-    path: Path, launch: str | None, platform: str, kernel: str, data: bytes | None, *, tries: bool = True
-) -> Iterator[OpenedLaunch]:
-    """Yield the launches of a kernel: those of a launch file, else generated ones; ``tries`` fits buffers by trial runs.
-
-    Raises UserError if there is none.
-    """
-    options = RunOptions(path, platform, checks="none")
-    beside = Path(launch) if launch else path.with_suffix(".launch.yaml")
-    job = LaunchJob(str(path), beside, options, data=data, named=bool(launch))
-    try:
-        opened = open_job(job, kernel=kernel) if tries else _open_untried(job, kernel)
-        if opened.made is None:
-            yield from _points(job, opened, kernel)
-            for file in () if launch else launches_beside(path)[1:]:
-                further = replace(job, launch=file)
-                yield from _points(further, open_job(further, kernel=kernel), kernel)
-            return
-    except (LaunchError, runner.TextProblems, UserError, FileNotFoundError) as error:
-        raise UserError(f"{path}: {str(error).splitlines()[0] if str(error) else error}") from None
-    yield opened
-    proposal = opened.made.proposal
-    for other in (proposal.even, proposal.uneven):
-        if other is not None and other.written.text != proposal.written.text:
-            yield _with_proposal(opened, other, beside)
-    for quick in (_ragged(opened), _random_values(opened)):
-        if quick is None:
-            continue
-        try:
-            made = propose_run(opened.data, opened.options, beside, {"kernel": kernel, **quick}, tries=False)
-            found = OpenedLaunch(made.proposal.read(beside), opened.options, opened.data, made)
-            found.ready()
-        except (LaunchError, UserError):
-            continue  # the kernel requires full groups
-        yield found
-
-
-def _open_untried(job: LaunchJob, kernel: str) -> OpenedLaunch:
-    """Open a job as ``open_job`` does, but without trial runs."""
-    if job.launch.is_file():
-        return open_job(job, kernel=kernel)
-    assert job.data is not None
-    made = propose_run(job.data, job.options, job.launch, {"kernel": kernel}, tries=False)
-    return OpenedLaunch(made.proposal.read(job.launch), job.options, job.data, made)
-
-
-def _points(job: LaunchJob, opened: OpenedLaunch, kernel: str) -> Iterator[OpenedLaunch]:
-    sweep = opened.launch.sweep
-    if sweep is None:
-        yield opened
-        return
-    for _, point in zip(range(_MAX_POINTS), sweep.points(), strict=False):
-        yield open_job(replace(job, point=point), kernel=kernel)
-
-
-def _with_proposal(opened: OpenedLaunch, proposal: Proposal, path: Path) -> OpenedLaunch:
-    assert opened.made is not None
-    return replace(opened, launch=proposal.read(path), made=replace(opened.made, proposal=proposal))
-
-
-def _ragged(opened: OpenedLaunch) -> dict[str, Any] | None:
-    """Return sizes that leave lanes of the last thread of a group without a work item."""
-    config = opened.launch.config
-    if config.local_size is None or config.threads is not None:
-        return None
-    x, y, z = config.local_size
-    if x <= _RAGGED:
-        return None
-    return {"local_size": [x - _RAGGED, y, z], "groups": [min(count, 2) for count in config.groups]}
-
-
-def _random_values(opened: OpenedLaunch) -> dict[str, Any] | None:
-    """Return the arguments of a launch with random values in its buffers, over the whole range of integers."""
-    config, args = opened.launch.config, dict[Any, Any]()
-    for number, (key, arg) in enumerate(config.by_key.items()):
-        if isinstance(arg, BufferArg) and arg.array.dtype.name in _RANDOM_TYPES:
-            shape = list(arg.array.shape)
-            args[key] = {"buffer": {"dtype": arg.array.dtype.name, "shape": shape, "init": {"random": number + 1}}}
-    if not args:
-        return None
-    given = [args.get(n) for n in range(len(config.args))] if isinstance(config.args, tuple) else args
-    sizes = {"local_size": list(config.local_size)} if config.local_size is not None else {}
-    return {"args": given, "groups": list(config.groups), **sizes}
 
 
 @dataclass(frozen=True, slots=True)
