@@ -24,6 +24,7 @@ from visa_lsp.app.gen.gen_document import read_input
 from visa_lsp.app.verify import both_runs
 from visa_lsp.app.verify.both_runs import TextRun, compare_with, run_text
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
+from visa_lsp.app.verify.verified_inputs import COMPILERS_OWN
 from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.companions import kernels_in
 from visa_lsp.eu.decode import with_ranges
@@ -302,13 +303,14 @@ def main() -> None:
     options = split_options(args.options, "--options")
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     pick, began, used = random.Random(args.seed), time.process_time(), 0
-    paths = [p for t in args.texts for p in (sorted(t.rglob("*.visaasm")) if t.is_dir() else [t])]
-    pick.shuffle(paths)
+    found = [p for t in args.texts if t.is_dir() for p in sorted(t.rglob("*.visaasm"))]
+    pick.shuffle(found)
+    paths = [*(t for t in args.texts if t.is_file()), *found]
     for path in paths:
         if used == args.kernels:
             break
         kernels = kernels_in(path.read_text(encoding="utf-8"))
-        if not kernels:
+        if not kernels or kernels[0] == COMPILERS_OWN:
             continue
         try:
             subject = subject_of(path, kernels[0], args.platform, options, args.iga)

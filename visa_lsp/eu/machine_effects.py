@@ -702,7 +702,9 @@ def matrix_product(site: MachineSite) -> Op:
         fields[f"prec{n}"] = _PRECISIONS[name]
     for name, operand in (("dst", inst.dst), ("src0", inst.sources[0]), ("src1", inst.sources[1])):
         assert isinstance(operand, Direct)
-        fields[name] = RawOperand(typed_variable(operand.type), operand.start) if operand.start >= 0 else RawOperand(0, 0)
+        fields[name] = (
+            RawOperand(typed_variable(operand.type), operand.start) if operand.start >= 0 else RawOperand(0, 0)
+        )
     last = inst.sources[2]
     assert isinstance(last, Direct)
     fields["sat"] = isinstance(inst.dst, Direct) and inst.dst.modifier is OperandModifier.SAT

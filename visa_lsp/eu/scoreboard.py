@@ -44,27 +44,19 @@ _NO_PIPE: Final = ""
 class PipeRules:
     """The pipes of a platform. ``single``: all in-order instructions have one pipe.
 
-    ``math_in_order``: ``math`` has pipe M, else a token. ``long_integers``: opcodes whose 64-bit integers go to the long pipe; None
-    for all. ``double_by_result``: instructions with doubles go to the pipe of their result, else to the long pipe.
+    ``math_in_order``: ``math`` has pipe M, else a token. ``long_by_result``: the long pipe has instructions whose result is a double,
+    else those with any 64-bit operand.
     """
 
     single: bool = False
     math_in_order: bool = True
-    long_integers: frozenset[str] | None = frozenset({"mul", "mad", "macl", "mach"})
-    double_by_result: bool = False
+    long_by_result: bool = True
 
 
-_XE_HP: Final = PipeRules(math_in_order=False, long_integers=None)
 PIPES: Final[dict[str, PipeRules]] = {
     "TGLLP": PipeRules(single=True, math_in_order=False),
-    "XeHP_SDV": _XE_HP,
-    "DG2": _XE_HP,
-    "MTL": _XE_HP,
-    "ARL": _XE_HP,
-    "PVC": PipeRules(double_by_result=True),
-    "PVCXT": PipeRules(double_by_result=True),
-    "BMG": PipeRules(double_by_result=True),
-    "PTL": PipeRules(double_by_result=True),
+    **dict.fromkeys(("XeHP_SDV", "DG2", "MTL", "ARL"), PipeRules(math_in_order=False, long_by_result=False)),
+    **dict.fromkeys(("PVC", "PVCXT", "BMG", "PTL"), PipeRules()),
 }
 
 
@@ -173,12 +165,7 @@ class Scoreboard:
             return "I"
         dst = inst.dst.type if isinstance(inst.dst, Direct | Indirect) else None
         types = [s.type for s in inst.sources if isinstance(s, Direct | Indirect | Immediate)]
-        every = [*types, dst]
-        if ty.DF in every:
-            if not rules.double_by_result or dst is ty.DF or dst is None:
-                return "L"
-            return "F" if dst.is_float else "I"
-        if (ty.Q in every or ty.UQ in every) and (rules.long_integers is None or op in rules.long_integers):
+        if dst is ty.DF or (not rules.long_by_result and not {ty.DF, ty.Q, ty.UQ}.isdisjoint([*types, dst])):
             return "L"
         if dst is None:
             return _NO_PIPE

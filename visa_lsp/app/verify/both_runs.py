@@ -17,9 +17,11 @@ from visa_lsp.eu.machine_run import MachineOfCode, unmodelled_in
 from visa_lsp.eu.store_log import SHARED_BASE, StoreDifference, StoreLog, StoreSide, find_difference
 from visa_lsp.eu.text_machine import TextMachine
 from visa_lsp.eu.thread_start import thread_starts
+from visa_lsp.program.model import RawOperand
 from visa_lsp.sim.faults import Fault, FaultKind
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.sim.launch.prepare import with_budget
+from visa_lsp.sim.values import DTYPE
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
@@ -156,7 +158,7 @@ def _first_difference(
 def _describe(left: ReadyRun, found: StoreDifference, code: MachineCode, text: str) -> FirstDifference:
     side = found.text or found.code
     assert side is not None
-    dtype = _dtype_at(left, found.byte, len(side.value) if side.value else 4)
+    dtype = _dtype_of(left, found.text, found.byte, len(side.value) if side.value else 4)
     return FirstDifference(
         _line(left, found.text), _text_at(left, found.text, text), _gen(code, found.code), _number(found.text, dtype),
         _number(found.code, dtype), side.lane, found.thread, found.group, _place(left, side.address, side.value),
@@ -168,12 +170,12 @@ def _describe_memory(
 ) -> FirstDifference:
     """Return the difference of memory after the runs, with the last messages that changed the byte."""
     address = buffer.address + at
-    dtype = _dtype_at(left, address, 4)
+    last = [log.last_at(address) for log in logs]
+    sides = [entry[1] if entry is not None else None for entry in last]
+    dtype = _dtype_of(left, sides[0], address, 4)
     first = at - at % dtype.itemsize
     values = [b.data[first : first + dtype.itemsize].view(dtype)[0] for b in (buffer, other)]
-    last = [log.last_at(address) for log in logs]
     key = next((key for key, _ in filter(None, last)), ((0, 0, 0), 0))
-    sides = [entry[1] if entry is not None else None for entry in last]
     lane = next((side.lane for side in sides if side is not None), None)
     return FirstDifference(
         _line(left, sides[0]), _text_at(left, sides[0], text), _gen(code, sides[1]), _plain(values[0]), _plain(values[1]),
@@ -209,6 +211,18 @@ def _text_at(left: ReadyRun, side: StoreSide | None, text: str) -> str:
 
 def _gen(code: MachineCode, side: StoreSide | None) -> str:
     return code.instructions[side.instruction].text if side is not None else ""
+
+
+def _dtype_of(left: ReadyRun, side: StoreSide | None, address: int, size: int) -> np.dtype[Any]:
+    """Return the type of the data that an instruction of the text stores, if it has ``size`` bytes, else that of the buffer."""
+    kernel = left.prepared.dispatch.kernel
+    if side is not None and side.instruction < len(kernel.instructions):
+        values = kernel.instructions[side.instruction].values
+        data = [value for value in values if isinstance(value, RawOperand) and value.var]
+        type_ = kernel.variable_type(data[-1].var) if data else None
+        if type_ in DTYPE and type_.size == size:
+            return np.dtype(DTYPE[type_])
+    return _dtype_at(left, address, size)
 
 
 def _dtype_at(left: ReadyRun, address: int, size: int) -> np.dtype[Any]:
