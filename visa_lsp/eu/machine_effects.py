@@ -248,7 +248,7 @@ def carry(site: MachineSite) -> Op:
         mask = enable(f)
         if not mask:
             return
-        x, y = a(f), b(f)
+        x, y = (source(f) & 0xFFFFFFFF for source in (a, b))  # signed types count the same carry
         bit = np.broadcast_to((x < y) if subtracts else (x + y) >> np.int64(32), (lanes,)).astype(np.uint32)
         chosen = lane_mask(mask, lanes)
         store(f, mask, np.asarray(x - y if subtracts else x + y).astype(np.uint32))
