@@ -217,9 +217,13 @@ class Text:
         if op == "mad" and not is_float:
             others = ["w", "uw", "d", "ud"]
         if op in ("bfn", "add3"):
-            others = ["w", "uw", "d", "ud"]
+            others = ["uw", "d", "ud"]  # a signed word of bfn is a known find
             if self.platform == "TGLLP":
                 return ""
+        if op == "shr":
+            others = [t for t in others if t not in _SIGNED]  # what a signed source of another size means is open
+        if out in ("b", "ub") and step == 1 and mask != "M1_NM":
+            return ""  # a known find: the mask of bytes side by side
         sources = [self._operand(pick.choice(others), lanes, plain=plain) for _ in range(count)]
         if count == 2 and pick.random() < 0.25:
             sources[1] = self._immediate(others[0] if is_float else pick.choice(others))

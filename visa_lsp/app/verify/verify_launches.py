@@ -150,12 +150,15 @@ def _special_arguments(opened: OpenedLaunch, turn: int) -> dict[Any, Any]:
 
 
 def _random_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of a launch with random values in its buffers, over the whole range of integers."""
+    """Yield the arguments of a launch with random values in its buffers, over the whole range of integers, and short counts."""
     args = {
         key: {"buffer": {**_shape_of(arg), "init": {"random": number + 1}}}
         for number, (key, arg) in enumerate(opened.launch.config.by_key.items())
         if isinstance(arg, BufferArg) and arg.array.dtype.name in _RANDOM_TYPES
     }
+    config = opened.launch.config
+    if config.local_size is not None:
+        args |= _short_counts(opened, config.groups[0] * config.local_size[0])
     if args:
         yield {"args": _listed(opened, args), **_sizes(opened)}
 
