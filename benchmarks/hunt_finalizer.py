@@ -92,7 +92,7 @@ class Text:
             f".input y offset={args + 4} size=4",
         ]
         lines += [
-            '.kernel_attr Target="cm"',
+            '.kernel_attr Target="3d"',
             ".kernel_attr SimdSize=16",
             "    mov (M1_NM, 8) lane(0,0)<1> 0x76543210:uv",
             # All lanes are loaded, because a text may read lanes of others.
@@ -222,8 +222,6 @@ class Text:
                 return ""
         if op == "shr":
             others = [t for t in others if t not in _SIGNED]  # what a signed source of another size means is open
-        if out in ("b", "ub") and step == 1 and mask != "M1_NM":
-            return ""  # a known find: the mask of bytes side by side
         sources = [self._operand(pick.choice(others), lanes, plain=plain) for _ in range(count)]
         if count == 2 and pick.random() < 0.25:
             sources[1] = self._immediate(others[0] if is_float else pick.choice(others))

@@ -117,8 +117,12 @@ def test_two_sides_of_a_branch_do_not_meet(lanes, hazards):
 
 
 def test_generated_launches_end_inside_a_thread_and_hold_special_values():
-    path = TEXTS["bfnw.DG2"]
-    launches = list(launches_of(path, None, "DG2", "bfnw", path.read_bytes(), tries=False))
+    path, text = TEXTS["bfnw.DG2"], TEXTS["bfnw.DG2"].read_bytes()
+    (in_cm, launches) = (
+        list(launches_of(path, None, "DG2", "bfnw", text.replace(b'"cm"', target), tries=False))
+        for target in (b'"cm"', b'"3d"')
+    )
+    assert {opened.launch.config.local_size[0] for opened in in_cm} == {16}
     assert {opened.launch.config.local_size[0] for opened in launches} == {13, 16}
     assert any("repeat: [" in opened.made.proposal.written.text for opened in launches)
 

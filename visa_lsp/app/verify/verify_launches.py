@@ -104,11 +104,17 @@ def _with_proposal(opened: OpenedLaunch, proposal: Proposal, path: Path) -> Open
 def _ragged(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
     """Yield sizes that leave lanes of the last thread of a group without a work item."""
     config = opened.launch.config
-    if config.local_size is None or config.threads is not None:
+    if config.local_size is None or not _may_end_inside(opened):
         return
     x, y, z = config.local_size
     if x > _RAGGED:
         yield {"local_size": [x - _RAGGED, y, z], "groups": [min(count, 2) for count in config.groups]}
+
+
+def _may_end_inside(opened: OpenedLaunch) -> bool:
+    """Return whether a group may end inside of a thread; threads of C for Metal have all lanes, and its finalizer relies on it."""
+    target = opened.ready().prepared.dispatch.kernel.attribute("Target")
+    return opened.launch.config.threads is None and (target is None or target.data.rstrip(b"\0") != b"cm")
 
 
 def _special_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
@@ -116,7 +122,7 @@ def _special_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
     config = opened.launch.config
     kernel = opened.ready().prepared.dispatch.kernel
     args = _special_arguments(opened, 0)
-    if config.local_size is not None and config.threads is None:
+    if config.local_size is not None and _may_end_inside(opened):
         (x, y, z), width = config.local_size, kernel.int_attribute("SimdSize") or 16
         rest = _LAST_LANES if width > _LAST_LANES else width - _RAGGED
         short = [width + rest if x > width else min(x, rest), y, z]
