@@ -34,6 +34,7 @@ _MISSING: Final = 14  # work items that a short count leaves out, at most a thir
 _RANDOM_TYPES: Final = frozenset(
     {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
 )
+_CM: Final = 0  # value of the attribute "Target"
 _MAX_POINTS: Final = 8  # of a sweep
 _MAX_CONSTANTS: Final = 12  # of a text, of each kind
 _LARGEST: Final = (3, 1)  # of integers among the arguments
@@ -63,7 +64,7 @@ def launches_of(
         raise UserError(f"{path}: {str(error).splitlines()[0] if str(error) else error}") from None
     yield opened
     proposal = opened.made.proposal
-    for other in (proposal.even, proposal.uneven):
+    for other in (proposal.even, proposal.uneven) if _may_end_inside(opened) else ():
         if other is not None and other.written.text != proposal.written.text:
             yield _with_proposal(opened, other, beside)
     for makes in (_ragged(opened), _special_values(opened), _special_scalars(opened), _random_values(opened)):
@@ -113,8 +114,8 @@ def _ragged(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
 
 def _may_end_inside(opened: OpenedLaunch) -> bool:
     """Return whether a group may end inside of a thread; threads of C for Metal have all lanes, and its finalizer relies on it."""
-    target = opened.ready().prepared.dispatch.kernel.attribute("Target")
-    return opened.launch.config.threads is None and (target is None or target.data.rstrip(b"\0") != b"cm")
+    is_cm = opened.ready().prepared.dispatch.kernel.int_attribute("Target") == _CM
+    return opened.launch.config.threads is None and not is_cm
 
 
 def _special_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
