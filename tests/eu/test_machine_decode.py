@@ -63,6 +63,22 @@ def test_n_is_a_complement_in_logic_and_a_negation_elsewhere():
     assert [first.sources[0].modifier, second.sources[0].modifier] == [OperandModifier.NEG, OperandModifier.NOT]
 
 
+def test_dpas_touches_the_rows_of_its_matrices():
+    operands = [
+        {"kind": "RD", "reg": {"rn": "r", "r": r}, "type": t} for r, t in ((35, "f"), (35, "f"), (25, "bf"), (16, "s4"))
+    ]
+    (inst,) = decode(
+        "k",
+        [{"kind": "I", "op": "dpas", "subop": "8x4", "es": 16, "dst": operands[0], "srcs": operands[1:]}],
+        (),
+        "",
+        64,
+    ).instructions
+    assert inst.subop == "8x4.bf.s4"
+    assert inst.writes == ((35 * 64, 39 * 64),)
+    assert inst.reads == ((35 * 64, 39 * 64), (25 * 64, 33 * 64), (16 * 64, 18 * 64))
+
+
 @pytest.mark.parametrize("broken", [{"op": None}, {"dst": {"kind": "RD"}}, {"srcs": [{"kind": "LB", "target": "L9"}]}])
 def test_elements_of_another_form_are_refused(broken):
     elements = json.loads((CASES / "saxpy.TGLLP.json").read_text(encoding="utf-8"))["elements"]

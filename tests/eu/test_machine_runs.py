@@ -1,12 +1,14 @@
 """Machine code run beside its text: equal where it is right, the first difference where it is not, hazards."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from machine_fixtures import EXAMPLES, TEXTS, read_case
 
 from visa_lsp.app.verify import both_runs
-from visa_lsp.app.verify.both_runs import compare_on, launches_of, verdict_of
+from visa_lsp.app.verify.both_runs import compare_on, verdict_of
+from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text_lines
 from visa_lsp.eu.machine_run import unmodelled_in
 from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Register
@@ -96,6 +98,33 @@ def test_a_lost_wait_is_a_hazard_that_names_both_instructions():
     assert hazard.behind.is_message
     assert ".dst before it reads" in hazard.needs
     assert Answer.EQUAL is verdict.answer
+
+
+@pytest.mark.parametrize(("lanes", "hazards"), [(0xF0, 0), (0xFF, 1)])
+def test_two_sides_of_a_branch_do_not_meet(lanes, hazards):
+    code = saxpy()
+    load = next(i for i in code.instructions if i.is_message and i.dst.start >= 0)
+    reader = next(i for i in code.instructions if i.wait.use == "dst" and i.wait.token == load.wait.token)
+    board = Scoreboard(code, platform_named("TGLLP"))
+    frame = SimpleNamespace(
+        emask=0x0F, word=lambda _at: 2 << 25 | 2 << 20, code=SimpleNamespace(layout=SimpleNamespace(grf_bytes=32))
+    )
+    thread = SimpleNamespace(frame=frame)
+    board.before(thread, load)
+    frame.emask = lanes
+    board.before(thread, replace(reader, wait=NO_WAIT))
+    assert hazards == len(board.hazards())
+
+
+def test_generated_launches_end_inside_a_thread_and_hold_special_values():
+    path, text = TEXTS["bfnw.DG2"], TEXTS["bfnw.DG2"].read_bytes()
+    (in_cm, launches) = (
+        list(launches_of(path, None, "DG2", "bfnw", text.replace(b'"cm"', target), tries=False))
+        for target in (b'"cm"', b'"3d"')
+    )
+    assert {opened.launch.config.local_size[0] for opened in in_cm} == {16}
+    assert {opened.launch.config.local_size[0] for opened in launches} == {13, 16}
+    assert any("repeat: [" in opened.made.proposal.written.text for opened in launches)
 
 
 def test_waits_that_nothing_needs_are_listed():

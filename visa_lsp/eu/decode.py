@@ -6,6 +6,7 @@ The bytes that an instruction touches follow from its operands here, once, for e
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.eu.model import (
@@ -41,6 +42,7 @@ _ACC_READERS: Final = frozenset({"mach", "macl", "sada2"})
 _ACC_WRITERS: Final = frozenset({"addc", "subb", "mach"})
 _IMPLICIT_ACC_BYTES: Final = 64
 _SYMBOL_PARTS: Final = {1: "whole", 2: "low", 3: "high", 4: "payload"}
+_PACKED: Final = frozenset({"u1", "s1", "u2", "s2", "u4", "s4"})  # elements of matrices below a byte
 _DISTANCE: Final = re.compile(r"([A-Z]?)@(\d+)")
 
 
@@ -70,6 +72,11 @@ def decode(
 def symbol_part(relocation: int) -> str:
     """Return the part of a symbol's address that a type of relocation writes; empty for other types."""
     return _SYMBOL_PARTS.get(relocation, "")
+
+
+def with_ranges(inst: MachineInst, grf_bytes: int) -> MachineInst:
+    """Return an instruction with the bytes that it touches, after a change of its fields."""
+    return _Decoder(grf_bytes, {}).with_ranges(inst)
 
 
 class _Decoder:
@@ -102,12 +109,15 @@ class _Decoder:
         is_message = op.startswith("send")
         sources = tuple(self.source(s, op, is_message=is_message) for s in e.get("srcs") or ())
         dst = self.destination(e["dst"], is_message=is_message) if e.get("dst") else None
+        subop = str(e.get("subop") or "")
+        if op == "dpas":
+            subop = ".".join((subop, *(str(s["type"]) for s in e["srcs"][1:3])))
         flag = e.get("freg")
         place = next((a for a in (pc + 8, pc + 12) if a in self.symbols), None)
         told: Mapping[str, Any] = next((s for s in e.get("srcs") or () if s.get("kind") == "AD"), {})
         surface = told.get("soff")
         found = MachineInst(
-            index, pc, op, str(e.get("subop") or ""), lanes, int(e.get("eo") or 0), bool(e.get("wren")), dst, sources,
+            index, pc, op, subop, lanes, int(e.get("eo") or 0), bool(e.get("wren")), dst, sources,
             Guard(bool(e["pred"].get("inv")), str(e["pred"].get("func") or "").lstrip(".")) if e.get("pred") else None,
             str((e.get("fm") or {}).get("cond", "")),
             int(flag.get("r", 0)) * 2 + int(flag.get("sr", 0)) if flag else 0,
@@ -115,9 +125,7 @@ class _Decoder:
             self.symbols[place] if place is not None else None,
             _register(surface) if isinstance(surface, dict) else surface, str(told.get("stype") or ""),
         )  # fmt: skip
-        object.__setattr__(found, "reads", tuple(self.reads(found)))
-        object.__setattr__(found, "writes", tuple(self.writes(found)))
-        return found
+        return self.with_ranges(found)
 
     # ---- operands
 
@@ -138,7 +146,7 @@ class _Decoder:
         register = _register(s["reg"])
         if is_message and register.kind == "r" and "type" not in s:
             return Payload(register, self.start(register, 1), None)
-        type_ = ty.type_named(s["type"]) if "type" in s else ty.UD
+        type_ = ty.UB if op == "dpas" and s["type"] in _PACKED else ty.type_named(s["type"]) if "type" in s else ty.UD
         if type_ is None:
             raise DecodeError(f"unknown type {s['type']}")
         macro = _macro(s)
@@ -178,11 +186,16 @@ class _Decoder:
 
     # ---- bytes
 
+    def with_ranges(self, inst: MachineInst) -> MachineInst:
+        return replace(inst, reads=tuple(self.reads(inst)), writes=tuple(self.writes(inst)))
+
     def reads(self, inst: MachineInst) -> Iterator[tuple[int, int]]:
         for source in inst.sources:
             if isinstance(source, Payload):
                 if source.start >= 0 and source.registers:
                     yield source.start, source.start + source.registers * self.grf
+            elif isinstance(source, Direct) and inst.op == "dpas":
+                yield from self.matrix(inst, source)
             elif isinstance(source, Direct) and source.start >= 0:
                 lanes = 1 if inst.is_message else inst.lanes
                 yield from self.touched(source, regions.source_elements(source.region, lanes))
@@ -205,12 +218,23 @@ class _Decoder:
         if isinstance(dst, Payload):
             if dst.start >= 0 and dst.registers:
                 yield dst.start, dst.start + dst.registers * self.grf
+        elif isinstance(dst, Direct) and inst.op == "dpas":
+            yield from self.matrix(inst, dst)
         elif isinstance(dst, Direct) and dst.start >= 0:
             yield from self.touched(dst, regions.destination_elements(dst.region.horz_stride or 1, inst.lanes))
         if inst.condition and inst.op not in ("sel", "csel"):
             yield self.flag_bytes(inst)
         if inst.op in _ACC_WRITERS or "AccWrEn" in inst.options:
             yield self.starts["acc"], self.starts["acc"] + _IMPLICIT_ACC_BYTES
+
+    def matrix(self, inst: MachineInst, operand: Direct) -> Iterator[tuple[int, int]]:
+        """Yield the registers of a matrix: a row for each repetition, for each step the matrix B, and for both the matrix A."""
+        depth, count = (int(n) for n in inst.subop.partition(".")[0].split("x"))
+        size = count * inst.lanes * operand.type.size
+        if operand in inst.sources[1:]:
+            size = depth * self.grf if operand is inst.sources[1] else depth * count * 4
+        if operand.start >= 0:
+            yield operand.start, operand.start + size
 
     def flag_bytes(self, inst: MachineInst) -> tuple[int, int]:
         """Return the bytes of the flag register that an instruction's lanes use."""

@@ -268,6 +268,8 @@ def _elements(
     type_ = ty.UQ if cell == 8 else ty.UD
     count = _SOURCES.get(update, 1) if use is ATOMIC else 0
     step = sent.row(cell)
+    if count > 1 and isinstance(sent.data, Payload) and sent.data.registers:
+        step = sent.data.registers * site.grf // count  # messages of 8 lanes may leave room for 16
     if use is READ:
         data = payload(inst.dst, type_=type_)
     elif use is WRITE:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.eu.model import Direct, Target
-from visa_lsp.eu.site import MachineFrame, Unmodelled
+from visa_lsp.eu.site import MachineFrame, Unmodelled, typed_variable
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, S1, Expr, word
-from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import Immediate
+from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
+from visa_lsp.program.model import General, Immediate, RawOperand
 from visa_lsp.sim import exact, values
 from visa_lsp.sim.effects import matrix, moves, sync
 from visa_lsp.sim.faults import FaultKind, KernelFault
@@ -42,7 +42,11 @@ _I8: Final = np.dtype("<i8")
 _RELATIONS: Final = ("eq", "ne", "gt", "ge", "lt", "le")
 _OLDER_GRF: Final = 32  # bytes of a register before Xe-HPC
 _MANTISSA_BITS: Final = {2: 11, 4: 24, 8: 53}  # by the bytes of a type
-_ESTIMATE_BITS: Final = 10
+_ESTIMATE_BITS: Final = 16  # so that the results are correctly rounded, as the finalizer relies on
+# Codes of the elements of matrices.
+_PRECISIONS: Final = {
+    "u1": 1, "s1": 2, "u2": 3, "s2": 4, "u4": 5, "s4": 6, "ub": 7, "b": 8, "bf": 9, "hf": 10, "bf8": 11, "tf32": 12, "hf8": 14, "e2m1": 15,
+}  # fmt: skip
 _EXTRA_BITS: Final = 13  # of the mantissa of a macro's intermediate results, beyond those of the type
 
 
@@ -244,7 +248,7 @@ def carry(site: MachineSite) -> Op:
         mask = enable(f)
         if not mask:
             return
-        x, y = a(f), b(f)
+        x, y = (source(f) & 0xFFFFFFFF for source in (a, b))  # signed types count the same carry
         bit = np.broadcast_to((x < y) if subtracts else (x + y) >> np.int64(32), (lanes,)).astype(np.uint32)
         chosen = lane_mask(mask, lanes)
         store(f, mask, np.asarray(x - y if subtracts else x + y).astype(np.uint32))
@@ -329,7 +333,7 @@ def field_insert(site: MachineSite) -> Op:
 
 
 def _precise(site: MachineSite, operand: Any) -> Callable[[MachineFrame, Array], list[Any]]:
-    """Return a function for the lanes of a macro's source: fractions, or floats that are not finite."""
+    """Return a function for the lanes of a macro's source: fractions, or floats that are zero or not finite."""
     size = operand.type.size
     plain = site.read(_without_macro(operand))
     sign = -1 if operand.modifier is OperandModifier.NEG else 1
@@ -346,7 +350,7 @@ def _precise(site: MachineSite, operand: Any) -> Callable[[MachineFrame, Array],
                 else None
             )
             value = exact if exact is not None else float(stored[lane])
-            if not isinstance(value, Fraction) and isfinite(value):
+            if not isinstance(value, Fraction) and isfinite(value) and value:
                 value = Fraction(value)
             found.append(value * sign)
         return found
@@ -401,8 +405,8 @@ def multiply_add_macro(site: MachineSite) -> Op:
         numbers = np.flatnonzero(lane_mask(enable(f), site.lanes))
         results = []
         for z, x, y in zip(addend(f, numbers), a(f, numbers), b(f, numbers), strict=True):
-            is_exact = all(isinstance(v, Fraction) for v in (x, y, z))
-            result = x * y + z if is_exact else float(x) * float(y) + float(z)
+            is_exact = all(isinstance(v, Fraction) or v == 0 for v in (x, y, z)) and (x or y or z)
+            result = Fraction(x) * Fraction(y) + Fraction(z) if is_exact else float(x) * float(y) + float(z)
             results.append(_cut(result, dst.type.size) if dst.macro is not None and dst.macro >= 0 else result)
         _store_precise(site, f, numbers, results)
 
@@ -434,7 +438,7 @@ def _start_macro(site: MachineSite, guess: Callable[..., Any], final: Callable[.
 
 
 def inverse_macro(site: MachineSite) -> Op:
-    """Begin a division: an estimate of one by the second source, rounded to 10 bits."""
+    """Begin a division: an estimate of one by the second source, rounded."""
 
     def guess(_a: Fraction, b: Fraction) -> Fraction:
         return _to_bits(1 / b, _ESTIMATE_BITS)
@@ -447,7 +451,7 @@ def inverse_macro(site: MachineSite) -> Op:
 
 
 def root_macro(site: MachineSite) -> Op:
-    """Begin a square root: an estimate of one by the root."""
+    """Begin a square root: an estimate of one by the root; of a special value the square root itself."""
 
     def guess(a: Fraction) -> Fraction:
         scale = 1 << 200
@@ -456,7 +460,7 @@ def root_macro(site: MachineSite) -> Op:
 
     def final(a: Any) -> float:
         with np.errstate(all="ignore"):
-            return float(1.0 / np.sqrt(np.float64(float(a))))
+            return float(np.sqrt(np.float64(float(a))))
 
     return _start_macro(site, guess, final)
 
@@ -686,6 +690,27 @@ def ret(site: MachineSite) -> Op:
     return op
 
 
+def matrix_product(site: MachineSite) -> Op:
+    """Multiply matrices and add, as ``dpas`` of texts; the function has depth, repetitions and the precisions: ``8x8.bf.bf``."""
+    inst = site.machine
+    sizes, *precisions = inst.subop.split(".")
+    depth, count = (int(n) for n in sizes.split("x"))
+    fields: dict[str, Any] = {"depth": depth, "count": count}
+    for n, name in enumerate(precisions, 1):
+        if name not in _PRECISIONS:
+            raise Unmodelled(inst.name)
+        fields[f"prec{n}"] = _PRECISIONS[name]
+    for name, operand in (("dst", inst.dst), ("src0", inst.sources[0]), ("src1", inst.sources[1])):
+        assert isinstance(operand, Direct)
+        fields[name] = (
+            RawOperand(typed_variable(operand.type), operand.start) if operand.start >= 0 else RawOperand(0, 0)
+        )
+    last = inst.sources[2]
+    assert isinstance(last, Direct)
+    fields["sat"] = isinstance(inst.dst, Direct) and inst.dst.modifier is OperandModifier.SAT
+    return matrix.dpas(site.give(**fields, src2=General(last.start, 0, 0, SCALAR_REGION)))
+
+
 def nothing(site: MachineSite) -> Op:
     """Return an op without effect."""
     del site
@@ -705,7 +730,7 @@ def illegal(site: MachineSite) -> Op:
 EFFECTS: Final[dict[str, Callable[[MachineSite], Op]]] = {
     "mov": mov, "sel": select, "csel": conditional_select, "cmp": compare, "mul": multiply, "mach": high_multiply,
     "carry": carry, "bfn": boolean_function, "bfi1": field_mask, "bfi2": field_insert, "madm": multiply_add_macro,
-    "invm": inverse_macro, "rsqtm": root_macro, "dpas": matrix.dpas, "nothing": nothing, "illegal": illegal,
+    "invm": inverse_macro, "rsqtm": root_macro, "dpas": matrix_product, "nothing": nothing, "illegal": illegal,
     "barrier_wait": barrier_wait, "if": if_, "else": else_, "while": while_, "break": break_, "cont": cont, "goto": goto,
     "join": join, "jmpi": jmpi, "call": call, "ret": ret,
 }  # fmt: skip

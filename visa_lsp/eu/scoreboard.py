@@ -8,6 +8,7 @@ The rules are facts about hardware pipes, per platform, as data (``PIPES``); the
 * Messages, ``dpas``, and ``math`` of some platforms finish at any time. ``$n.dst`` waits for their results, ``$n.src`` for their
   reads, and a second instruction with ``$n`` waits for both. Messages of one shared function read their registers in order.
 * Assumed: the result of an in-order instruction is there after ``_SETTLED`` younger ones of its pipe; a taken branch drains pipes.
+* Instructions of two sides of a branch have no lane in common and touch different bytes of a register.
 
 Only general registers are watched. The ranges of an instruction are those of all lanes, as the finalizer sees them.
 """
@@ -43,27 +44,19 @@ _NO_PIPE: Final = ""
 class PipeRules:
     """The pipes of a platform. ``single``: all in-order instructions have one pipe.
 
-    ``math_in_order``: ``math`` has pipe M, else a token. ``long_integers``: opcodes whose 64-bit integers go to the long pipe; None
-    for all. ``double_by_result``: instructions with doubles go to the pipe of their result, else to the long pipe.
+    ``math_in_order``: ``math`` has pipe M, else a token. ``long_by_result``: the long pipe has instructions whose result is a double,
+    else those with any 64-bit operand.
     """
 
     single: bool = False
     math_in_order: bool = True
-    long_integers: frozenset[str] | None = frozenset({"mul", "mad", "macl", "mach"})
-    double_by_result: bool = False
+    long_by_result: bool = True
 
 
-_XE_HP: Final = PipeRules(math_in_order=False, long_integers=None)
 PIPES: Final[dict[str, PipeRules]] = {
     "TGLLP": PipeRules(single=True, math_in_order=False),
-    "XeHP_SDV": _XE_HP,
-    "DG2": _XE_HP,
-    "MTL": _XE_HP,
-    "ARL": _XE_HP,
-    "PVC": PipeRules(double_by_result=True),
-    "PVCXT": PipeRules(double_by_result=True),
-    "BMG": PipeRules(double_by_result=True),
-    "PTL": PipeRules(double_by_result=True),
+    **dict.fromkeys(("XeHP_SDV", "DG2", "MTL", "ARL"), PipeRules(math_in_order=False, long_by_result=False)),
+    **dict.fromkeys(("PVC", "PVCXT", "BMG", "PTL"), PipeRules()),
 }
 
 
@@ -78,10 +71,14 @@ class Hazard:
 
 @dataclass(slots=True)
 class _Flight:
-    """An executed instruction: its pipe, its number in the pipe, and the waits that ended it, by instruction."""
+    """An executed instruction: its pipe, its number in the pipe, and the waits that ended it, by instruction.
+
+    ``mask`` has the lanes of the thread that it serves; -1 for all.
+    """
 
     inst: MachineInst
     pipe: str
+    mask: int = -1
     number: int = 0
     read_by: int | None = None  # instruction whose wait ended its reads
     done_by: int | None = None  # instruction whose wait ended its writes
@@ -135,7 +132,7 @@ class Scoreboard:
             for pipe, count in state.counts.items():
                 state.ended[pipe].append((count, -1))
         state.last = inst.index
-        flight = _Flight(inst, self.pipe_of(inst))
+        flight = _Flight(inst, self.pipe_of(inst), -1 if inst.no_mask else thread.frame.emask)
         own = len(state.flights)
         state.flights.append(flight)
         self._wait(inst, flight, own, state)
@@ -168,12 +165,7 @@ class Scoreboard:
             return "I"
         dst = inst.dst.type if isinstance(inst.dst, Direct | Indirect) else None
         types = [s.type for s in inst.sources if isinstance(s, Direct | Indirect | Immediate)]
-        every = [*types, dst]
-        if ty.DF in every:
-            if not rules.double_by_result or dst is ty.DF or dst is None:
-                return "L"
-            return "F" if dst.is_float else "I"
-        if (ty.Q in every or ty.UQ in every) and (rules.long_integers is None or op in rules.long_integers):
+        if dst is ty.DF or (not rules.long_by_result and not {ty.DF, ty.Q, ty.UQ}.isdisjoint([*types, dst])):
             return "L"
         if dst is None:
             return _NO_PIPE
@@ -275,7 +267,7 @@ class Scoreboard:
     def _report(self, state: _ThreadState, own: int, one: int, verb: str, first: int, *, done: bool) -> None:
         inst, flight = state.flights[own].inst, state.flights[one]
         key = verb, inst.index, flight.inst.index
-        if key in self._found:
+        if key in self._found or not state.flights[own].mask & flight.mask:
             return
         if flight.pipe == _OUT_OF_ORDER:
             token = flight.inst.wait.token

@@ -33,6 +33,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 SURFACE_CELLS: Final = 6
 _SAMPLERS: Final = 16
+_PLACEHOLDER: Final = 0x6E10CA2E  # that the finalizer writes where the loader is to write an address
 _TYPED: Final = 1  # a raw operand's variable is 1 + the code of its type; 0 is the null register
 
 
@@ -309,6 +310,8 @@ class MachineSite(Site):
                 return np.array([value & (1 << 8 * size) - 1], f"<u{size}").view(kind)[:1]
 
             return address
+        if operand.bits == _PLACEHOLDER:
+            raise Unmodelled("the address of a symbol, which only a zebin tells")
         constant = immediate(operand, lanes)
         if dtype is not None and dtype != constant.dtype:
             constant = constant.view(dtype) if dtype.itemsize == constant.itemsize else constant.astype(dtype)

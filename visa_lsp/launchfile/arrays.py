@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _DTYPE_CODE: Final = re.compile(r"([fiu])(8|16|32|64)")
 _KINDS: Final = {"f": "float", "i": "int", "u": "uint"}
-_SOURCES: Final = ("init", "values", "npy", "random")
+_SOURCES: Final = ("init", "values", "repeat", "npy", "random")
 _INITS: Final = words_of("Buffer", "init")
 _VALUED: Final = tuple(key for key in TABLES["Init"].names if key not in _INITS)
 _ACCESSES: Final = words_of("Buffer", "access")
@@ -138,7 +138,7 @@ class ArrayChecks(Checks):
     # Contents.
 
     def symbol(self, item: YamlItem) -> GivenArray | None:
-        """Return the contents of ``{dtype, shape, init | values | npy | random}``."""
+        """Return the contents of ``{dtype, shape, init | values | repeat | npy | random}``."""
         read = self.entries(item, TABLES["Symbol"])
         if read is None:
             return None
@@ -200,6 +200,12 @@ class ArrayChecks(Checks):
             return None
         if not self._size_is_good(keys["shape"], shape, dtype):
             return None
+        if source == "repeat" and value is not None:
+            array = self.literal(value, keys["dtype"])
+            if array is not None and not array.numbers:
+                self.add(rules.SHAPE, value, "there are no elements to repeat")
+                return None
+            return None if array is None else replace(array, shape=shape, source=source)
         return GivenArray(dtype, shape, source, (item.line, item.column), seed=seed)
 
     def _report_missing(self, item: YamlItem, sure: bool, words: str) -> None:
@@ -218,7 +224,9 @@ class ArrayChecks(Checks):
             if read is not None and len(read[0]) == 1:
                 return next(iter(read[0].items()))
             if read is not None and read[1]:
-                self.add(rules.CONFLICT, init, "init takes one of random: SEED, values: [...], npy: FILE")
+                self.add(
+                    rules.CONFLICT, init, "init takes one of random: SEED, values: [...], repeat: [...], npy: FILE"
+                )
             return "", None
         if init.value in _VALUED:
             name = str(init.value)

@@ -23,7 +23,7 @@ VALUES: Final = {
     "bytes": "a number of bytes >= 1",
     "axes": "a number of elements, or a list with one for each axis",
     "seed": "a whole number >= 0",
-    "contents": "a word, or one of {random: SEED}, {values: [...]}, {npy: FILE}",
+    "contents": "a word, or one of {random: SEED}, {values: [...]}, {repeat: [...]}, {npy: FILE}",
     "flag": "true or false",
     "channels": "1, 2 or 4",
     "dimensions": "1, 2 or 3",

@@ -92,6 +92,9 @@ _CONTENTS: Final = (
     LaunchKey(
         "values", "numbers", "The elements themselves, instead of `init`.", "values: [1, 2, 3]"
     ),
+    LaunchKey(
+        "repeat", "numbers", "Elements that are repeated until the shape is full, instead of `init`.", "repeat: [0, 1, 7]"
+    ),
     LaunchKey("npy", "file", "A NumPy file with the elements, instead of `init`.", "npy: in.npy"),
     LaunchKey(
         "random", "seed",
@@ -200,7 +203,7 @@ _ARGUMENT: Final = LaunchTable(
     ),
 )  # fmt: skip
 _BUFFER: Final = LaunchTable(
-    "Buffer", "a buffer", "Memory with its initial contents, from one of `init`, `values`, `npy` and `random`.",
+    "Buffer", "a buffer", "Memory with its initial contents, from one of `init`, `values`, `repeat`, `npy` and `random`.",
     (_DTYPE, _SHAPE, *_CONTENTS, _ACCESS),
 )  # fmt: skip
 _IMAGE: Final = LaunchTable(
@@ -230,7 +233,7 @@ _SAMPLER: Final = LaunchTable(
     ),
 )  # fmt: skip
 _SYMBOL: Final = LaunchTable(
-    "Symbol", "a buffer", "The data of a symbol, from one of `init`, `values`, `npy` and `random`.",
+    "Symbol", "a buffer", "The data of a symbol, from one of `init`, `values`, `repeat`, `npy` and `random`.",
     (_DTYPE, _SHAPE, _DEFINED, *_CONTENTS[1:]),
 )  # fmt: skip
 _INIT: Final = LaunchTable(

@@ -28,7 +28,7 @@ SweepPoint = tuple[tuple[str, AxisValue], ...]  # a value for each axis, in the 
 class GivenArray(Struct, frozen=True):
     """An array: its element type, its shape, and the source of its elements.
 
-    ``source`` is zeros, ones, arange, cycle, random (of ``seed``), values (``numbers``, flat) or npy (the file ``path``).
+    ``source`` is zeros, ones, arange, cycle, random (of ``seed``), values (``numbers``, flat), repeat (``numbers`` again and again) or npy (the file ``path``).
     ``place`` is line and column from 1 of the contents. ``typed``: the launch file has the type.
     """
 

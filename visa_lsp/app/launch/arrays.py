@@ -1,7 +1,7 @@
 """Creates the arrays of a launch: from values, by a rule, or from a ``.npy`` file.
 
 ``zeros``, ``ones``, ``arange``, ``cycle``, ``random`` (floats uniform in [0, 1), integers over the whole range of the type),
-``values`` and ``npy``. Invariant: the launch file was validated when it was read; sizes are known before anything is allocated.
+``values``, ``repeat`` and ``npy``. Invariant: the launch file was validated when it was read; sizes are known before anything is allocated.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ def create_array(given: GivenArray) -> Array:
     match given.source:
         case "values":
             return _literal(given, dtype).reshape(given.shape)
+        case "repeat":
+            return np.resize(_literal(given, dtype), count).reshape(given.shape)
         case "npy":
             return _load_array(given, dtype).reshape(given.shape)
         case "ones":

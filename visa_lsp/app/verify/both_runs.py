@@ -1,14 +1,9 @@
-"""Runs a text and its machine code on the same launches and compares every store and the memory after the run.
-
-The launch file beside the text decides; without one, launches are generated as for `run`: the likeliest one, the one whose
-counts do not divide, and one whose last thread has inactive lanes.
-"""
+"""Runs a text and its machine code on the same launches and compares every store and the memory after the run."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,26 +11,24 @@ import numpy as np
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.init import launch_text
-from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program_info import kernel_info
-from visa_lsp.app.launch.proposal import propose_run
-from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
 from visa_lsp.app.verify.verify_report import Answer, FirstDifference, HazardReport, KernelVerdict
-from visa_lsp.companions import launches_beside
 from visa_lsp.eu.machine_run import MachineOfCode, unmodelled_in
 from visa_lsp.eu.store_log import SHARED_BASE, StoreDifference, StoreLog, StoreSide, find_difference
 from visa_lsp.eu.text_machine import TextMachine
 from visa_lsp.eu.thread_start import thread_starts
+from visa_lsp.program.model import RawOperand
 from visa_lsp.sim.faults import Fault, FaultKind
-from visa_lsp.sim.launch.config import BufferArg, LaunchError
+from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.sim.launch.prepare import with_budget
+from visa_lsp.sim.values import DTYPE
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.unit import OpenedLaunch
     from visa_lsp.eu.machine_run import ThreadStart, Watcher
     from visa_lsp.eu.model import MachineCode
     from visa_lsp.sim.dispatch import RunResult
@@ -44,11 +37,6 @@ if TYPE_CHECKING:
 
 TEXT_STEPS: Final = 600_000  # some six seconds
 _FACTOR, _MORE_STEPS = 20, 20_000  # machine instructions for one of the text
-_RAGGED: Final = 3  # work items less than a full group
-_RANDOM_TYPES: Final = frozenset(
-    {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
-)
-_MAX_POINTS: Final = 8  # of a sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,115 +52,56 @@ class Outcome:
     is_endless: bool = False
 
 
-def launches_of(
-    path: Path, launch: str | None, platform: str, kernel: str, data: bytes | None, *, tries: bool = True
-) -> Iterator[OpenedLaunch]:
-    """Yield the launches of a kernel: those of a launch file, else generated ones; ``tries`` fits buffers by trial runs.
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """A run of a text on one launch, for comparisons with machine code."""
 
-    Raises UserError if there is none.
-    """
-    options = RunOptions(path, platform, checks="none")
-    beside = Path(launch) if launch else path.with_suffix(".launch.yaml")
-    job = LaunchJob(str(path), beside, options, data=data, named=bool(launch))
-    try:
-        opened = open_job(job, kernel=kernel) if tries else _open_untried(job, kernel)
-        if opened.made is None:
-            yield from _points(job, opened, kernel)
-            for file in () if launch else launches_beside(path)[1:]:
-                further = replace(job, launch=file)
-                yield from _points(further, open_job(further, kernel=kernel), kernel)
-            return
-    except (LaunchError, runner.TextProblems, UserError, FileNotFoundError) as error:
-        raise UserError(f"{path}: {str(error).splitlines()[0] if str(error) else error}") from None
-    yield opened
-    proposal = opened.made.proposal
-    for other in (proposal.even, proposal.uneven):
-        if other is not None and other.written.text != proposal.written.text:
-            yield _with_proposal(opened, other, beside)
-    for quick in (_ragged(opened), _random_values(opened)):
-        if quick is None:
-            continue
-        try:
-            made = propose_run(opened.data, opened.options, beside, {"kernel": kernel, **quick}, tries=False)
-            found = OpenedLaunch(made.proposal.read(beside), opened.options, opened.data, made)
-            found.ready()
-        except (LaunchError, UserError):
-            continue  # the kernel requires full groups
-        yield found
-
-
-def _open_untried(job: LaunchJob, kernel: str) -> OpenedLaunch:
-    """Open a job as ``open_job`` does, but without trial runs."""
-    if job.launch.is_file():
-        return open_job(job, kernel=kernel)
-    assert job.data is not None
-    made = propose_run(job.data, job.options, job.launch, {"kernel": kernel}, tries=False)
-    return OpenedLaunch(made.proposal.read(job.launch), job.options, job.data, made)
-
-
-def _points(job: LaunchJob, opened: OpenedLaunch, kernel: str) -> Iterator[OpenedLaunch]:
-    sweep = opened.launch.sweep
-    if sweep is None:
-        yield opened
-        return
-    for _, point in zip(range(_MAX_POINTS), sweep.points(), strict=False):
-        yield open_job(replace(job, point=point), kernel=kernel)
-
-
-def _with_proposal(opened: OpenedLaunch, proposal: Proposal, path: Path) -> OpenedLaunch:
-    assert opened.made is not None
-    return replace(opened, launch=proposal.read(path), made=replace(opened.made, proposal=proposal))
-
-
-def _ragged(opened: OpenedLaunch) -> dict[str, Any] | None:
-    """Return sizes that leave lanes of the last thread of a group without a work item."""
-    config = opened.launch.config
-    if config.local_size is None or config.threads is not None:
-        return None
-    x, y, z = config.local_size
-    if x <= _RAGGED:
-        return None
-    return {"local_size": [x - _RAGGED, y, z], "groups": [min(count, 2) for count in config.groups]}
-
-
-def _random_values(opened: OpenedLaunch) -> dict[str, Any] | None:
-    """Return the arguments of a launch with random values in its buffers, over the whole range of integers."""
-    config, args = opened.launch.config, dict[Any, Any]()
-    for number, (key, arg) in enumerate(config.by_key.items()):
-        if isinstance(arg, BufferArg) and arg.array.dtype.name in _RANDOM_TYPES:
-            shape = list(arg.array.shape)
-            args[key] = {"buffer": {"dtype": arg.array.dtype.name, "shape": shape, "init": {"random": number + 1}}}
-    if not args:
-        return None
-    given = [args.get(n) for n in range(len(config.args))] if isinstance(config.args, tuple) else args
-    sizes = {"local_size": list(config.local_size)} if config.local_size is not None else {}
-    return {"args": given, "groups": list(config.groups), **sizes}
+    opened: OpenedLaunch
+    ready: ReadyRun
+    log: StoreLog
+    result: RunResult
 
 
 def compare_on(opened: OpenedLaunch, code: MachineCode, text: str, watchers: Sequence[Watcher] = ()) -> Outcome:
     """Run text and machine code on one launch. Raises UserError if the launch cannot be prepared."""
+    return compare_with(run_text(opened), code, text, watchers)
+
+
+def run_text(opened: OpenedLaunch) -> TextRun:
+    """Run a text on one launch. Raises UserError if the launch cannot be prepared."""
     with _problems_of(opened):
-        left, right = opened.ready(), opened.ready()
-        starts = _starts_of(opened, right, code)
-    logs = [StoreLog([b for b in run.prepared.dispatch.buffers if b.private]) for run in (left, right)]
-    told = TextMachine(with_budget(left.prepared, TEXT_STEPS).dispatch, [logs[0]]).run()
-    unmodelled = _unmodelled_in_text(told)
+        ready = opened.ready()
+    log = _log_of(ready)
+    return TextRun(opened, ready, log, TextMachine(with_budget(ready.prepared, TEXT_STEPS).dispatch, [log]).run())
+
+
+def compare_with(told: TextRun, code: MachineCode, text: str, watchers: Sequence[Watcher] = ()) -> Outcome:
+    """Run machine code on the launch of a text's run, and compare."""
+    opened, threads = told.opened, told.result.threads
+    unmodelled = _unmodelled_in_text(told.result)
     if unmodelled:
-        return Outcome(told.threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in told.faults))
-    budget = told.steps * _FACTOR + _MORE_STEPS
-    dispatch = with_budget(right.prepared, budget).dispatch
-    done = MachineOfCode(dispatch, code, starts, [logs[1]], watchers).run()
-    shown = launch_text(opened.made.proposal) if opened.made is not None else ""
+        return Outcome(threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in told.result.faults))
+    with _problems_of(opened):
+        right = opened.ready()
+        starts = _starts_of(opened, right, code)
+    log = _log_of(right)
+    dispatch = with_budget(right.prepared, told.result.steps * _FACTOR + _MORE_STEPS).dispatch
+    done = MachineOfCode(dispatch, code, starts, [log], watchers).run()
     fault = next((fault for fault in done.faults if not fault.is_note), None)
     if fault is not None and fault.kind is FaultKind.UNMODELLED:
-        return Outcome(told.threads, None, ((fault.message, 1),))
-    found = _first_difference(left, right, logs, code, text)
+        return Outcome(threads, None, ((fault.message, 1),))
+    found = _first_difference(told.ready, right, [told.log, log], code, text)
     if fault is not None:
         if found is None:
             found = _difference_by_fault(fault, code)
         elif found.gen_value is None:
             found = replace(found, gen=f"{found.gen} ({fault.message})".strip())
-    return Outcome(told.threads, replace(found, launch=shown) if found is not None else None)
+    shown = launch_text(opened.made.proposal) if opened.made is not None else ""
+    return Outcome(threads, replace(found, launch=shown) if found is not None else None)
+
+
+def _log_of(run: ReadyRun) -> StoreLog:
+    return StoreLog([b for b in run.prepared.dispatch.buffers if b.private])
 
 
 def run_code_alone(opened: OpenedLaunch, code: MachineCode, watchers: Sequence[Watcher]) -> Outcome:
@@ -229,7 +158,7 @@ def _first_difference(
 def _describe(left: ReadyRun, found: StoreDifference, code: MachineCode, text: str) -> FirstDifference:
     side = found.text or found.code
     assert side is not None
-    dtype = _dtype_at(left, found.byte, len(side.value) if side.value else 4)
+    dtype = _dtype_of(left, found.text, found.byte, len(side.value) if side.value else 4)
     return FirstDifference(
         _line(left, found.text), _text_at(left, found.text, text), _gen(code, found.code), _number(found.text, dtype),
         _number(found.code, dtype), side.lane, found.thread, found.group, _place(left, side.address, side.value),
@@ -241,12 +170,12 @@ def _describe_memory(
 ) -> FirstDifference:
     """Return the difference of memory after the runs, with the last messages that changed the byte."""
     address = buffer.address + at
-    dtype = _dtype_at(left, address, 4)
+    last = [log.last_at(address) for log in logs]
+    sides = [entry[1] if entry is not None else None for entry in last]
+    dtype = _dtype_of(left, sides[0], address, 4)
     first = at - at % dtype.itemsize
     values = [b.data[first : first + dtype.itemsize].view(dtype)[0] for b in (buffer, other)]
-    last = [log.last_at(address) for log in logs]
     key = next((key for key, _ in filter(None, last)), ((0, 0, 0), 0))
-    sides = [entry[1] if entry is not None else None for entry in last]
     lane = next((side.lane for side in sides if side is not None), None)
     return FirstDifference(
         _line(left, sides[0]), _text_at(left, sides[0], text), _gen(code, sides[1]), _plain(values[0]), _plain(values[1]),
@@ -282,6 +211,18 @@ def _text_at(left: ReadyRun, side: StoreSide | None, text: str) -> str:
 
 def _gen(code: MachineCode, side: StoreSide | None) -> str:
     return code.instructions[side.instruction].text if side is not None else ""
+
+
+def _dtype_of(left: ReadyRun, side: StoreSide | None, address: int, size: int) -> np.dtype[Any]:
+    """Return the type of the data that an instruction of the text stores, if it has ``size`` bytes, else that of the buffer."""
+    kernel = left.prepared.dispatch.kernel
+    if side is not None and side.instruction < len(kernel.instructions):
+        values = kernel.instructions[side.instruction].values
+        data = [value for value in values if isinstance(value, RawOperand) and value.var]
+        type_ = kernel.variable_type(data[-1].var) if data else None
+        if type_ in DTYPE and type_.size == size:
+            return np.dtype(DTYPE[type_])
+    return _dtype_at(left, address, size)
 
 
 def _dtype_at(left: ReadyRun, address: int, size: int) -> np.dtype[Any]:

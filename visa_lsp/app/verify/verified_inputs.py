@@ -11,8 +11,9 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.gen.gen_document import Source, read_input
 from visa_lsp.app.inputs import STDIN, read_bytes
 from visa_lsp.app.launch.runner import LaunchError, TextProblems
-from visa_lsp.app.verify.both_runs import Outcome, compare_on, launches_of, run_code_alone, verdict_of
+from visa_lsp.app.verify.both_runs import Outcome, compare_on, run_code_alone, verdict_of
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
+from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import HazardReport, InputProblem, KernelVerdict, Row
 from visa_lsp.companions import Beside, kernels_in
 from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits

@@ -1,0 +1,270 @@
+"""Proofs over all paths that a change of one instruction has no consequence.
+
+A backward slice of bytes of registers finds results that nothing depends on: messages that store or signal, branches, and writes of control
+registers are what others depend on. A write kills bytes only where all lanes execute it. A forward analysis finds whether lanes that are off may see what a surplus NoMask writes for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from visa_lsp.eu.model import Direct, Indirect, Layout, MachineInst, Payload, Register, Target
+from visa_lsp.program import regions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.eu.model import MachineCode
+
+_BARRIER_BYTES = (8, 12)  # of the payload of a signal
+_LEAVING = ("jmpi", "call", "calla", "ret")
+
+
+def idle_instructions(code: MachineCode) -> frozenset[int]:
+    """Return the indexes of instructions without a consequence."""
+    slice_ = _Slice(code)
+    live = slice_.live_after()
+    return frozenset(i.index for i in code.instructions if not slice_.needs(i, live[i.index]))
+
+
+def without_consequence(code: MachineCode, changed: MachineInst, also: MachineCode) -> bool:
+    """Return whether the changed instruction has the same consequence as that of ``code``; ``also`` is the code with the change."""
+    old = code.instructions[changed.index]
+    if changed.no_mask > old.no_mask and replace(changed, no_mask=False, reads=old.reads, writes=old.writes) == old:
+        return _Surplus(code, old).is_harmless()
+    if not changed.offset and replace(changed, offset=old.offset, reads=old.reads, writes=old.writes) == old:
+        return _Surplus(code, old).is_harmless(
+            in_whole=True
+        )  # the first lanes of a thread are on where the last ones are
+    if old.condition != changed.condition or old.is_message or old.op != changed.op:
+        return False
+    differ = _bits(old.writes) | _bits(changed.writes)
+    if old.lanes != changed.lanes and (old.dst, old.sources) == (changed.dst, changed.sources):
+        differ = _bits(old.writes) & ~_bits(changed.writes)
+    elif old.offset == changed.offset and isinstance(old.dst, Direct) and _same_but_regions(old, changed):
+        differ &= ~_bits([(old.dst.start, old.dst.start + old.dst.type.size)])  # the first lane reads the same element
+    for one in (code, also):
+        slice_ = _Slice(one)
+        inst = one.instructions[changed.index]
+        if slice_.is_sink(inst) or slice_.live_after()[inst.index] & differ:
+            return False
+    return True
+
+
+def _same_but_regions(old: MachineInst, new: MachineInst) -> bool:
+    pairs = list(zip(old.sources, new.sources, strict=True))
+    return (
+        old.dst == new.dst
+        and not old.condition
+        and all(
+            a == b or (isinstance(a, Direct) and isinstance(b, Direct) and replace(a, region=b.region) == b)
+            for a, b in pairs
+        )
+    )
+
+
+class _Surplus:
+    """What an instruction writes for lanes that are off, if it loses its mask: ``seen`` where a lane may read it.
+
+    Lanes of no work item are never on. Others that were off may come back at a join: there a read sees the surplus value, unless an
+    instruction with the lanes of the reader has overwritten it since.
+    """
+
+    def __init__(self, code: MachineCode, inst: MachineInst) -> None:
+        self.code, self.inst, self.slice = code, inst, _Slice(code)
+        self.whole = {i.index for i in code.instructions} - {n for i in code.instructions for n in _between(i)}
+        self.joins = {
+            t for i in code.instructions for s in i.sources if isinstance(s, Target) for t in (s.index, s.index + 1)
+        }
+        self.joins |= {
+            i.index + 1
+            for i in code.instructions
+            if any(isinstance(s, Target) and s.index <= i.index for s in i.sources)
+        }
+
+    def is_harmless(self, *, in_whole: bool = False) -> bool:
+        """Return whether no lane may see a surplus value; ``in_whole``: and all lanes with a work item are on."""
+        inst = self.inst
+        if in_whole and inst.index not in self.whole:
+            return False
+        stores = inst.is_message and (not isinstance(inst.dst, Payload) or inst.dst.start < 0)
+        if stores or inst.op.startswith(("call", "ret")) or any(i.op in _LEAVING for i in self.code.instructions):
+            return False
+        if inst.is_message and ("flat" in inst.text or "a64" in inst.text or "A64" in inst.text):
+            return False  # a surplus load of any address may fail
+        if (
+            not isinstance(inst.dst, Direct | Payload)
+            or "AccWrEn" in inst.options
+            or inst.op in ("mul", "mach", "macl", "addc", "subb")
+        ):
+            return False
+        return self._spread(_bits(inst.writes))
+
+    def _spread(self, written: int) -> bool:
+        """Follow the bytes: those that a reader with the same lanes may read, and those that come back at a join."""
+        off = self.inst.index not in self.whole
+        work = [(n, written, 0) for n in self._nexts(self.inst)]
+        known: dict[int, tuple[int, int]] = {}
+        while work:
+            at, safe, seen = work.pop()
+            if at in self.joins and off:
+                safe, seen = 0, safe | seen
+            old = known.get(at, (0, 0))
+            safe, seen = safe | old[0], seen | old[1]
+            if (safe, seen) == old or at >= len(self.code.instructions):
+                continue
+            known[at] = safe, seen
+            inst = self.code.instructions[at]
+            reads = self.slice.reads(inst)
+            if reads & seen or (reads & safe and not self._has_own_lanes(inst)):
+                return False
+            writes = _bits(inst.writes) if inst.guard is None and not inst.is_message else 0
+            if inst.no_mask:
+                safe, seen = safe & ~writes, seen & ~writes
+            else:
+                safe, seen = safe | (seen & writes), seen & ~writes
+            work += [(n, safe, seen) for n in self._nexts(inst)]
+        return True
+
+    def _nexts(self, inst: MachineInst) -> set[int]:
+        if "EOT" in inst.options:
+            return set()
+        targets = [s.index for s in inst.sources if isinstance(s, Target)]
+        return {inst.index + 1, *targets, *(n + 1 for n in targets)}
+
+    def _has_own_lanes(self, inst: MachineInst) -> bool:
+        """Return whether each lane of a reader reads only the bytes that the instruction has written for it."""
+        if inst.no_mask or (inst.guard is not None and inst.guard.combine):
+            return False
+        own = dict(_lanes_of_result(self.inst, self.code.grf_bytes))
+        flags = set(range(self.slice.starts["f"], self.slice.starts["a"]))
+        for source in inst.sources:
+            if isinstance(source, Direct) and source.start >= 0:
+                region = source.region
+                if source.register.kind == "f":
+                    return False
+                elements = regions.source_elements(region, inst.lanes)
+                for lane, element in enumerate(elements):
+                    for byte in range(
+                        source.start + element * source.type.size, source.start + (element + 1) * source.type.size
+                    ):
+                        if own.get(byte, inst.offset + lane) != inst.offset + lane:
+                            return False
+            elif isinstance(source, Payload) and source.start >= 0 and inst.is_message:
+                if not source.registers:
+                    return False
+                cell = max(1, source.registers * self.code.grf_bytes // inst.lanes)
+                cell = 8 if cell % 8 == 0 and ("a64" in inst.text or "A64" in inst.text or "d64" in inst.text) else 4
+                for byte in range(source.registers * self.code.grf_bytes):
+                    lane = inst.offset + byte % (inst.lanes * cell) // cell
+                    if own.get(source.start + byte, lane) != lane:
+                        return False
+            elif isinstance(source, Indirect):
+                return False
+        return not (flags & own.keys())
+
+
+def _lanes_of_result(inst: MachineInst, grf: int) -> Iterator[tuple[int, int]]:
+    """Yield each byte that an instruction writes, with its lane."""
+    dst = inst.dst
+    if isinstance(dst, Payload) and dst.start >= 0:
+        cell = 8 if "d64" in inst.text else 4
+        for byte in range((dst.registers or 0) * grf):
+            yield dst.start + byte, inst.offset + byte % (inst.lanes * cell) // cell
+    elif isinstance(dst, Direct) and dst.start >= 0:
+        for lane, element in enumerate(regions.destination_elements(dst.region.horz_stride or 1, inst.lanes)):
+            for byte in range(dst.type.size):
+                yield dst.start + element * dst.type.size + byte, inst.offset + lane
+
+
+def _between(inst: MachineInst) -> Iterator[int]:
+    """Yield the places between a branch and its targets, where lanes may be off."""
+    for source in inst.sources:
+        if isinstance(source, Target):
+            first, end = sorted((inst.index, source.index))
+            yield from range(first, end + (source.index <= inst.index))
+
+
+class _Slice:
+    def __init__(self, code: MachineCode) -> None:
+        self.code, self.starts = code, Layout(code.grf_bytes).starts
+        self.all_general = (1 << self.starts["acc"]) - 1
+        self.joins = {
+            t for i in code.instructions for s in i.sources if isinstance(s, Target) for t in (s.index, s.index + 1)
+        }
+        self.joins |= {i.index + 1 for i in code.instructions if i.op in _LEAVING}
+
+    def live_after(self) -> list[int]:
+        """Return the bytes that matter after each instruction, as bits."""
+        instructions = self.code.instructions
+        before = [0] * (len(instructions) + 2)
+        after = [0] * len(instructions)
+        changed = True
+        while changed:
+            changed = False
+            for inst in reversed(instructions):
+                nexts = set() if "EOT" in inst.options else {inst.index + 1}
+                nexts |= {n for s in inst.sources if isinstance(s, Target) for n in (s.index, s.index + 1)}
+                if inst.op in _LEAVING:
+                    nexts |= self.joins
+                out = 0
+                for n in nexts:
+                    out |= before[n] if n < len(before) else 0
+                after[inst.index] = out
+                found = out & ~self.kills(inst)
+                if self.needs(inst, out):
+                    found |= self.reads(inst)
+                if found != before[inst.index]:
+                    before[inst.index], changed = found, True
+        return after
+
+    def needs(self, inst: MachineInst, live: int) -> bool:
+        """Return whether something depends on an instruction, if ``live`` bytes matter after it."""
+        return self.is_sink(inst) or bool(_bits(inst.writes) & live)
+
+    def is_sink(self, inst: MachineInst) -> bool:
+        """Return whether an instruction does more than write registers."""
+        if inst.is_message:
+            return (
+                not isinstance(inst.dst, Payload)
+                or inst.dst.start < 0
+                or "atomic" in inst.text
+                or inst.dst.registers is None
+            )
+        if any(isinstance(s, Target) for s in inst.sources) or inst.op in _LEAVING or isinstance(inst.dst, Indirect):
+            return True
+        return isinstance(inst.dst, Direct) and inst.dst.register.kind not in ("r", "acc", "f", "a", "null")
+
+    def reads(self, inst: MachineInst) -> int:
+        """Return the bytes on which an instruction depends."""
+        if "EOT" in inst.options or "fence" in inst.text:
+            return 0
+        if inst.is_message and inst.subop == "gtwy":
+            payload = inst.sources[0]
+            assert isinstance(payload, Payload)
+            return _bits([(payload.start + _BARRIER_BYTES[0], payload.start + _BARRIER_BYTES[1])])
+        if any(isinstance(s, Indirect) for s in inst.sources):
+            return self.all_general | _bits(inst.reads)
+        if any(
+            isinstance(s, Payload) and (s.registers is None or s.register.kind == "s") and s.start >= 0
+            for s in inst.sources
+        ):
+            return self.all_general | _bits(inst.reads)  # the descriptor in a register tells the length
+        found = _bits(inst.reads)
+        if any((isinstance(s, Direct) and s.register.kind == "acc") or isinstance(s, Register) for s in inst.sources):
+            found |= _bits([(self.starts["acc"], self.starts["f"])])
+        return found
+
+    def kills(self, inst: MachineInst) -> int:
+        """Return the bytes that an instruction overwrites in any case."""
+        if not inst.no_mask or inst.guard is not None or isinstance(inst.dst, Indirect) or inst.is_message:
+            return 0
+        return _bits(inst.writes)
+
+
+def _bits(ranges: Iterable[tuple[int, int]]) -> int:
+    found = 0
+    for first, end in ranges:
+        found |= ((1 << end - first) - 1) << first
+    return found

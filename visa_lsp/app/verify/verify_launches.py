@@ -1,0 +1,229 @@
+"""The launches of `verify`: those of launch files, else generated ones that let mistakes of machine code show.
+
+Generated are the likeliest launch, those of other sizes, one with random values, two whose groups end inside of a thread, in either half
+of its lanes, and two with the values with which the text compares and with small counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.proposal import propose_run
+from visa_lsp.app.launch.runner import TextProblems
+from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
+from visa_lsp.companions import launches_beside
+from visa_lsp.program.model import Immediate
+from visa_lsp.sim.launch.config import BufferArg, LaunchError, ValueArg
+from visa_lsp.sim.values import immediate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.app.launch.proposal import Proposal
+
+_RAGGED: Final = 3  # work items less than a full group
+_LAST_LANES: Final = 13  # of the last thread of a short group
+_MISSING: Final = 14  # work items that a short count leaves out, at most a third
+_RANDOM_TYPES: Final = frozenset(
+    {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
+)
+_CM: Final = 0  # value of the attribute "Target"
+_MAX_POINTS: Final = 8  # of a sweep
+_MAX_CONSTANTS: Final = 12  # of a text, of each kind
+_LARGEST: Final = (3, 1)  # of integers among the arguments
+_SMALL: Final = (0, 1, 2, 3, 5, 11, 29)
+_FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.75, -3.25, 17.0, 1e-3, 1e10, -1e30, 1e-40)
+
+
+def launches_of(
+    path: Path, launch: str | None, platform: str, kernel: str, data: bytes | None, *, tries: bool = True
+) -> Iterator[OpenedLaunch]:
+    """Yield the launches of a kernel: those of a launch file, else generated ones; ``tries`` fits buffers by trial runs.
+
+    Raises UserError if there is none.
+    """
+    options = RunOptions(path, platform, checks="none")
+    beside = Path(launch) if launch else path.with_suffix(".launch.yaml")
+    job = LaunchJob(str(path), beside, options, data=data, named=bool(launch))
+    try:
+        opened = open_job(job, kernel=kernel) if tries else _open_untried(job, kernel)
+        if opened.made is None:
+            yield from _points(job, opened, kernel)
+            for file in () if launch else launches_beside(path)[1:]:
+                further = replace(job, launch=file)
+                yield from _points(further, open_job(further, kernel=kernel), kernel)
+            return
+    except (LaunchError, TextProblems, UserError, FileNotFoundError) as error:
+        raise UserError(f"{path}: {str(error).splitlines()[0] if str(error) else error}") from None
+    yield opened
+    proposal = opened.made.proposal
+    for other in (proposal.even, proposal.uneven) if _may_end_inside(opened) else ():
+        if other is not None and other.written.text != proposal.written.text:
+            yield _with_proposal(opened, other, beside)
+    for makes in (_ragged(opened), _special_values(opened), _special_scalars(opened), _random_values(opened)):
+        for given in makes:
+            try:
+                made = propose_run(opened.data, opened.options, beside, {"kernel": kernel, **given}, tries=False)
+                found = OpenedLaunch(made.proposal.read(beside), opened.options, opened.data, made)
+                found.ready()
+            except (LaunchError, UserError):
+                continue  # the kernel requires full groups
+            yield found
+            break
+
+
+def _open_untried(job: LaunchJob, kernel: str) -> OpenedLaunch:
+    """Open a job as ``open_job`` does, but without trial runs."""
+    if job.launch.is_file():
+        return open_job(job, kernel=kernel)
+    assert job.data is not None
+    made = propose_run(job.data, job.options, job.launch, {"kernel": kernel}, tries=False)
+    return OpenedLaunch(made.proposal.read(job.launch), job.options, job.data, made)
+
+
+def _points(job: LaunchJob, opened: OpenedLaunch, kernel: str) -> Iterator[OpenedLaunch]:
+    sweep = opened.launch.sweep
+    if sweep is None:
+        yield opened
+        return
+    for _, point in zip(range(_MAX_POINTS), sweep.points(), strict=False):
+        yield open_job(replace(job, point=point), kernel=kernel)
+
+
+def _with_proposal(opened: OpenedLaunch, proposal: Proposal, path: Path) -> OpenedLaunch:
+    assert opened.made is not None
+    return replace(opened, launch=proposal.read(path), made=replace(opened.made, proposal=proposal))
+
+
+def _ragged(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+    """Yield sizes that leave lanes of the last thread of a group without a work item."""
+    config = opened.launch.config
+    if config.local_size is None or not _may_end_inside(opened):
+        return
+    x, y, z = config.local_size
+    if x > _RAGGED:
+        yield {"local_size": [x - _RAGGED, y, z], "groups": [min(count, 2) for count in config.groups]}
+
+
+def _may_end_inside(opened: OpenedLaunch) -> bool:
+    """Return whether a group may end inside of a thread; threads of C for Metal have all lanes, and its finalizer relies on it."""
+    is_cm = opened.ready().prepared.dispatch.kernel.int_attribute("Target") == _CM
+    return opened.launch.config.threads is None and not is_cm
+
+
+def _special_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+    """Yield arguments near the values with which the text compares: first in a short group, then in the sizes as they are."""
+    config = opened.launch.config
+    kernel = opened.ready().prepared.dispatch.kernel
+    args = _special_arguments(opened, 0)
+    if config.local_size is not None and _may_end_inside(opened):
+        (x, y, z), width = config.local_size, kernel.int_attribute("SimdSize") or 16
+        rest = _LAST_LANES if width > _LAST_LANES else width - _RAGGED
+        short = [width + rest if x > width else min(x, rest), y, z]
+        args |= _short_counts(opened, short[0] * config.groups[0])
+        yield {"local_size": short, "groups": list(config.groups), "args": _listed(opened, args)}
+    if args:
+        yield {"args": _listed(opened, args), **_sizes(opened)}
+
+
+def _special_scalars(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+    """Yield arguments with other special values and with the smallest sizes."""
+    args = _special_arguments(opened, 1)
+    if args:
+        yield {"args": _listed(opened, args), **_sizes(opened)}
+
+
+def _special_arguments(opened: OpenedLaunch, turn: int) -> dict[Any, Any]:
+    """Return arguments near the values with which the text compares; integers are at most those of the launch, as they may be sizes."""
+    config, args = opened.launch.config, dict[Any, Any]()
+    constants = _constants(opened.ready().prepared.dispatch.kernel.instructions)
+    for number, (key, arg) in enumerate(config.by_key.items()):
+        if not isinstance(arg, BufferArg | ValueArg) or arg.array.dtype.name not in _RANDOM_TYPES:
+            continue
+        pool = _pool(constants, arg.array.dtype, number + turn * len(config.by_key))
+        if isinstance(arg, BufferArg):
+            args[key] = {"buffer": {**_shape_of(arg), "init": {"repeat": pool}}}
+        elif arg.array.size == 1:
+            value = pool[0] if arg.array.dtype.kind == "f" else max(0, min(arg.array.item(), _LARGEST[turn]))
+            args[key] = {"value": value, "dtype": arg.array.dtype.name}
+    return args
+
+
+def _random_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of a launch with random values in its buffers, over the whole range of integers, and short counts."""
+    args = {
+        key: {"buffer": {**_shape_of(arg), "init": {"random": number + 1}}}
+        for number, (key, arg) in enumerate(opened.launch.config.by_key.items())
+        if isinstance(arg, BufferArg) and arg.array.dtype.name in _RANDOM_TYPES
+    }
+    config = opened.launch.config
+    if config.local_size is not None:
+        args |= _short_counts(opened, config.groups[0] * config.local_size[0])
+    if args:
+        yield {"args": _listed(opened, args), **_sizes(opened)}
+
+
+def _sizes(opened: OpenedLaunch) -> dict[str, Any]:
+    config = opened.launch.config
+    local = {"local_size": list(config.local_size)} if config.local_size is not None else {}
+    return {"groups": list(config.groups), **local}
+
+
+def _shape_of(arg: BufferArg) -> dict[str, Any]:
+    return {"dtype": arg.array.dtype.name, "shape": list(arg.array.shape)}
+
+
+def _listed(opened: OpenedLaunch, args: dict[Any, Any]) -> Any:
+    """Return arguments as a launch file has them: a list by index, or a map by name."""
+    config = opened.launch.config
+    return [args.get(n) for n in range(len(config.args))] if isinstance(config.args, tuple) else args
+
+
+def _short_counts(opened: OpenedLaunch, items: int) -> dict[Any, Any]:
+    """Return the integers that count the work items, less some."""
+    config = opened.launch.config
+    assert config.local_size is not None
+    sizes = {config.groups[0] * config.local_size[0], np.prod(config.groups) * np.prod(config.local_size)}
+    return {
+        key: {"value": max(1, items - min(_MISSING, items // 3)), "dtype": arg.array.dtype.name}
+        for key, arg in config.by_key.items()
+        if isinstance(arg, ValueArg)
+        and arg.array.size == 1
+        and arg.array.dtype.kind in "iu"
+        and arg.array.item() in sizes
+    }
+
+
+def _constants(instructions: Iterable[Any]) -> list[int | float]:
+    """Return the immediates of a text, those of comparisons first."""
+    found: list[tuple[bool, int | float]] = []
+    for inst in instructions:
+        for value in inst.values:
+            number = immediate(value, 1)[0].item() if isinstance(value, Immediate) else None
+            if number is not None and np.isfinite(float(number)):
+                found.append((inst.row.mnemonic != "cmp", number))
+    return list(dict.fromkeys(number for _, number in sorted(found, key=itemgetter(0))))
+
+
+def _pool(constants: list[int | float], dtype: np.dtype[Any], seed: int) -> list[int | float]:
+    """Return values of a type, in a random order: constants of the text with their neighbours, edges of the type, small ones."""
+    pick = np.random.default_rng(seed)
+    found: list[int | float]
+    if dtype.kind == "f":
+        own = [float(n) for n in constants if abs(n) < float(np.finfo(dtype).max) / 2][:_MAX_CONSTANTS]
+        found = [*_FLOATS, *own, *(1.25 * n for n in own), *pick.uniform(-40, 40, 12).round(2).tolist()]
+    else:
+        limits = np.iinfo(dtype)
+        near = [n + step for n in constants[:_MAX_CONSTANTS] if isinstance(n, int) for step in (-1, 0, 1)]
+        wanted = [*_SMALL, -1, limits.min, limits.max, *near, *pick.integers(0, 120, 12).tolist()]
+        found = [n for n in wanted if limits.min <= n <= limits.max]
+    found = list({repr(n): n for n in found}.values())  # -0.0 is not 0.0
+    found = [found[n] for n in pick.permutation(len(found)).tolist()]
+    return found if len(found) % 2 else [*found, found[0]]  # so that strides meet every value
