@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.alignment import Alignment
-from visa_lsp.app.read.cells import Cells, Spot, flat
+from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot, flat
 from visa_lsp.app.read.expressions import (
     ATOM,
     GLOBAL_ID,
@@ -174,6 +174,8 @@ class CodePrinter:
         for name in dict.fromkeys(re.findall(r"struct \w+", " ".join(one.text for one in self.names.parameters))):
             fields = self._fields(name)
             yield Line(f"{name} {{ {fields} }};" if fields else f"{name};")
+        called = dict.fromkeys(name for inst in self.kernel.instructions if (name := self._called_by(inst)))
+        yield from (Line(f"function void {name}(void);") for name in called if name != self.kernel.name)
         if main and main[-1].text == "return;":
             main.pop()
         parameters = ", ".join(one.text for one in self.names.parameters) or "void"
@@ -183,6 +185,11 @@ class CodePrinter:
         )
         yield from _print(main)
         yield Line("}")
+
+    def _called_by(self, inst: Inst) -> str:
+        """Return the name of the function that an instruction calls; empty for other instructions."""
+        name = inst.get("name") if inst.row.flow is FlowClass.FUNCTION_CALL else None
+        return _identifier(string_name(self.names.text, name)) if isinstance(name, int) else ""
 
     def _fields(self, name: str) -> str:
         """Return the elements of a structure that is passed by value, as far as the kernel uses them."""
@@ -219,6 +226,7 @@ class CodePrinter:
         known = {name: one.text for name, one in self.cells.declarations.items()}
         known |= {name: f"bool {name}" for name in self._predicates()}
         _note_names(main, known.keys())
+        filled = self._list_filled()
         if not _has_goto(self.reading) and not self.calls:
             kinds = {
                 name: type_named(one.type)
@@ -229,7 +237,7 @@ class CodePrinter:
             arrays = {
                 name
                 for name, one in self.cells.declarations.items()
-                if one.count and not one.is_shared and one.count <= _MAX_SPLIT
+                if one.count and not one.is_shared and one.count <= _MAX_SPLIT and name not in filled
             }
             vectors = {
                 name: one.type
@@ -248,7 +256,6 @@ class CodePrinter:
             tidier.run()
             known |= tidier.types
             _note_names(main, known.keys())
-        filled = self._list_filled()
         top: list[Node] = []
         used = frozenset[str]().union(*(node.names for node in main)) if main else frozenset()
         for name in known:
@@ -282,6 +289,9 @@ class CodePrinter:
         for name, root, start, lanes in self.cells.list_places():
             first = self.names.inputs.get(root)
             declared = self.cells.declarations.get(name)
+            if root in CALL_REGISTERS and declared is not None:
+                found[name] = f"{declared.type} *{name} = ({declared.type} *){CALL_REGISTERS[root]};"
+                continue
             if first is None or declared is None:
                 continue
             step = f" + {lanes} * lane" if lanes else ""
@@ -1041,8 +1051,8 @@ class CodePrinter:
                 spot = self.cells.spot(span, writes=True)
                 symbol = f"symbol({_quote(string_name(self.names.text, inst.get('name')))})"
                 return [Node(f"{prefix}{spot.text} = {f'as_{spot.word}({symbol})' if spot.word else symbol};", places)]
-        if inst.row.flow is FlowClass.FUNCTION_CALL and isinstance(inst.get("name"), int):
-            return [Node(f"{prefix}{string_name(self.names.text, inst.get('name'))}();", places)]
+        if name := self._called_by(inst):
+            return [Node(f"{prefix}{name}();", places)]
         source = inst.get("src0")
         if inst.row.has(Trait.MOVES_STATE) and isinstance(state := inst.get("dst"), State) and not state.offset:
             held = self._state(source, sampler=state.sampler)

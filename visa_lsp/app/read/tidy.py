@@ -42,7 +42,7 @@ _MEMORY: Final = re.compile(
     r"\*\(|\*slm|\w\[|\w\)\[|from_lane|ballot|any\(|all\(|one_for_all|atomic_|thread_value|_(?:float|int|uint|half)\("
 )
 _STOPS: Final = re.compile(
-    r"atomic_|barrier\(|sync_lanes|each_lane|^once|memcpy|goto|\bcall_|asm_visa|set_cr0|one_for_all|:;$|^return|break;|continue;"
+    r"atomic_|barrier\(|sync_lanes|each_lane|^once|memcpy|goto|\bcall_|asm_visa|set_cr0|one_for_all|:;$|^return|break;|continue;|^(?!fence)\w+\(\);$"
 )
 _STORE: Final = re.compile(
     r"^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().* [-+*/&|^]?=+ |^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().*(?:\+\+|--);$"
