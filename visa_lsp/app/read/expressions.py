@@ -54,6 +54,7 @@ _FUNCTIONS: Final = {
     "rol": "rotate_left", "ror": "rotate_right", "bfrev": "bit_reverse", "fbl": "find_low", "fbh": "find_high", "div": "quotient", "mod": "remainder",
     "bfe": "bit_field", "bfi": "insert_bits",
 }  # fmt: skip
+_RESULTS: Final = {"lzd": ty.D, "cbit": ty.D, "fbh": ty.UD, "fbl": ty.UD, "bfrev": ty.UD, "bfi": ty.UD}
 _GROWING: Final = RING | {"shl"}
 _INVERSE: Final = (1, 0, 5, 4, 3, 2)  # the operator of each relation, by code
 _UNEQUAL: Final = 1  # the code of a relation
@@ -518,9 +519,9 @@ class Printer:
             else ""
         )
         limit = {"lzd": (0, 32), "cbit": (0, 64)}.get(word)
-        result = {"lzd": ty.D, "cbit": ty.D, "fbh": ty.UD, "fbl": ty.UD, "bfrev": ty.UD}.get(
-            word, type_ if type_.size >= 4 else ty.D
-        )
+        result = _RESULTS.get(word, type_ if type_.size >= 4 else ty.D)
+        if word in ("rol", "ror"):
+            result = UNSIGNED[type_.size]
         found = text_of(f"{name}{size}({', '.join(p.text for p in parts)})", ATOM, result)
         return replace(found, low=limit[0], high=limit[1]) if limit is not None else found
 
