@@ -24,6 +24,7 @@ from visa_lsp.app.read.expressions import (
     reinterpret,
     text_of,
 )
+from visa_lsp.app.read.fold import SHARED_TAG
 from visa_lsp.app.read.lower import CARRIES
 from visa_lsp.app.read.model import (
     Both,
@@ -52,7 +53,8 @@ from visa_lsp.app.read.tidy import Line, Node, Tidier, walk
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.lane import S0, S1, Effect, Lane, effect_of
+from visa_lsp.isa.lane import S0, Effect, Lane, effect_of
+from visa_lsp.isa.lane import Expr as LaneExpr
 from visa_lsp.isa.message_forms import MemoryUse, TexelForm
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
@@ -87,7 +89,6 @@ _ORDERING: Final = ("barrier", "fence")  # effects, by the first word of their n
 _MAX_CALLS: Final = 40
 _GENERIC: Final = 0x40000000  # in the upper half of generic pointers to shared local memory
 _SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == "%scratch")
-_TAG: Final = 0x10000000  # in addresses of shared local memory
 _NOTHING: Final = ("%null", "null")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _ASSIGNING: Final = ("+", "-", "*", "/", "<<", ">>", "&", "|", "^")
@@ -583,6 +584,13 @@ class CodePrinter:
                     return Node(f"{prefix}{spot.text} {operator}= {rest};", places)
         return Node(f"{prefix}{spot.text} = {text.text};", places, _assigned(prefix, spot), value=text)
 
+    def _is_set_again(self, target: Address, place: int) -> bool:
+        """Return whether the next instruction that names an address variable sets all of it to an address."""
+        for inst in self.kernel.instructions[place + 1 :]:
+            if any(isinstance(value, Address | Indirect) and value.var == target.var for value in inst.values):
+                return effect_of(inst.row.meaning) == "addr_add" and isinstance(inst.get("src0"), AddressOf)
+        return False
+
     def _store_text(self, value: Expr, type_: DataType, spot: Spot, control: ExecControl) -> Text:
         """Return a value for a place; C converts between integers."""
         if spot.type.is_int and self.printer.type_of(value).is_int:
@@ -1045,6 +1053,9 @@ class CodePrinter:
                     self.printer.exact(offset, UNIFORM if control.exec_size == 1 else control),
                 )
                 return []
+        target = inst.get("dst")
+        if isinstance(target, Address) and inst.row.has(Trait.COPIES) and self._is_set_again(target, places[-1]):
+            return []
         if effect_of(inst.row.meaning) == "faddr" and isinstance(value := inst.get("dst"), General):
             span = self.cells.span(value, UNIFORM)
             if span is not None:
@@ -1278,8 +1289,8 @@ def _address_of(place: str) -> str:
 
 def _without_tag(number: int) -> int:
     """Return an offset in shared local memory, which may be negative, without the bits that mark it as one."""
-    number = (number & 0xFFFFFFFF) % _TAG
-    return number - _TAG if number > _TAG >> 1 else number
+    number = (number & 0xFFFFFFFF) % SHARED_TAG
+    return number - SHARED_TAG if number > SHARED_TAG >> 1 else number
 
 
 def _is_slm(memory: MemoryPlace) -> bool:
@@ -1288,12 +1299,16 @@ def _is_slm(memory: MemoryPlace) -> bool:
 
 def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[Expr, int]]:
     """Yield the terms of a sum with their factors; conversions between integers are skipped."""
-    if tagged and isinstance(value, Calc) and value.meaning == S0 | S1 and not value.saturate:
-        kept = [arg for arg in value.args if not (isinstance(arg, Immediate) and not arg.bits % _TAG)]
-        if len(kept) == 1:
-            yield from _terms(kept[0], factor, tagged=True)
+    if tagged and isinstance(value, Calc) and value.meaning.word == "or" and not value.saturate:
+        kept = [arm for arm in value.meaning.args if not _is_tag(arm, value.args)]
+        if len(kept) == 1 and not isinstance(kept[0], int):
+            number = kept[0].args[0] if kept[0].word == "src" else None
+            rest = value.args[number] if isinstance(number, int) else replace(value, meaning=kept[0])
+            yield from _terms(rest, factor, tagged=True)
             return
-        args = tuple(replace(arg, bits=arg.bits % _TAG) if isinstance(arg, Immediate) else arg for arg in value.args)
+        args = tuple(
+            replace(arg, bits=arg.bits % SHARED_TAG) if isinstance(arg, Immediate) else arg for arg in value.args
+        )
         yield replace(value, args=args), factor
         return
     match value:
@@ -1313,6 +1328,12 @@ def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[
                 yield from _terms(args[0], factor * _to_number(args[1]), tagged=tagged)
                 return
     yield value, factor
+
+
+def _is_tag(arm: LaneExpr | int, args: Sequence[Expr]) -> bool:
+    number = arm.args[0] if not isinstance(arm, int) and arm.word == "src" else None
+    value = args[number] if isinstance(number, int) else None
+    return isinstance(value, Immediate) and not value.bits % SHARED_TAG
 
 
 def _words(inst: Inst) -> str:
