@@ -272,7 +272,9 @@ class CodePrinter:
         top += [Node(f"void *{name};") for name in sorted(self._state_variables)]
         local = self._local_array
         if local is not None and any(local.name in one.own_names() for one in walk(main)):
-            top.append(Node(f"local {local.element} *{local.name} = (local {local.element} *)slm;"))
+            count = self.names.slm_bytes // type_named(local.element).size
+            size = f"  // {count} elements" if count else ""
+            top.append(Node(f"local {local.element} *{local.name} = (local {local.element} *)slm;{size}"))
         main[:0] = top
 
     def _predicates(self) -> list[str]:

@@ -39,6 +39,8 @@ from visa_lsp.isa import types as ty
 
 _MAX_VALUE: Final = 70  # characters of a value that moves
 _MAX_LINE: Final = 110
+_MAX_VECTOR: Final = 130  # characters of a line that fills a vector
+_FIRST_PART: Final = re.compile(r"(\w+)\.x = .*;")
 _MEMORY: Final = re.compile(
     r"\*\(|\*slm|\w\[|\w\)\[|from_lane|ballot|any\(|all\(|one_for_all|atomic_|thread_value|_(?:float|int|uint|half)\("
 )
@@ -84,6 +86,7 @@ _MIN_HALVING: Final = 3  # lines of a loop: the half, the test, the assignment
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
 _COMPOUND: Final = re.compile(r"^(\w+\[.+\]) = \1 ([-+*&|^]) ([\w.]+(?:\[[^\[\]]*\])?);")
+_ADDED: Final = re.compile(r"^(\w+) = ([\w.]+(?:\[[^\[\]]*\])?(?: \* [\w.]+(?:\[[^\[\]]*\])?)*) \+ \1;")
 _EXPONENT: Final = re.compile(r"(\w+) = as_u?int\(([\w.]+)\) & 0x7f800000;")
 _SCALE: Final = re.compile(
     r"(\w+) = \((\w+) >= 0x64000000\) \? 2\.3283064e-10f : \(\((?:\2) == 0\) \? 4\.2949673e\+09f : 1\.0f\);"
@@ -247,12 +250,15 @@ class Tidier:
         self._count_words()
         self._inline(self.code)
         self._loops(self.code)
+        self._count_words()
         self._vectors()
+        self._fill_vectors()
         self._signs()
         self._hex_numbers()
         self._change(lambda text: with_quotients(text, self._type_name))
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
         self._change(partial(_COMPOUND.sub, r"\1 \2= \3;"))
+        self._change(partial(_ADDED.sub, r"\1 += \2;"))
         self._change(simple_halves)
         self._change(self._select)
         self._change(simple_handles)
@@ -1091,6 +1097,32 @@ class Tidier:
             moved.append(node)
         places = tuple(sorted({*loop.places, *loops[-1].tail.places}))
         return [*loops[:-1], *moved, replace_node(loop, f"while ({condition}) {{", places)]
+
+    def _fill_vectors(self) -> None:
+        """Make one value of the components that are assigned one after another."""
+        for code in list(_lists(self.code)):
+            for at in range(len(code) - 1, -1, -1):
+                hit = _FIRST_PART.fullmatch(code[at].text)
+                form = re.fullmatch(r"(\w+?([234])) \w+", self.types.get(hit[1], "")) if hit is not None else None
+                if hit is None or form is None:
+                    continue
+                name, count = hit[1], int(form[2])
+                lines = code[at : at + count]
+                parts = [one.text.removeprefix(f"{name}.{part} = ") for one, part in zip(lines, "xyzw", strict=False)]
+                changed = [one.text != text and one.inner is None for one, text in zip(lines, parts, strict=True)]
+                value = f"({form[1]}){{{', '.join(text.removesuffix(';') for text in parts)}}}"
+                if len(lines) < count or not all(changed) or name in WORD.findall(value) or _STOPS.search(value):
+                    continue
+                use = code[at + count] if at + count < len(code) else None
+                alone = use is not None and use.inner is None and self.counts[name] == count + 1
+                text = f"{name} = {value};"
+                if use is not None and alone and re.search(rf"(?:= |, ){name}[;)]", use.text):
+                    lines, text = [*lines, use], re.sub(rf"\b{name}\b(?=[;)])", lambda _, v=value: v, use.text)
+                if len(text) > _MAX_VECTOR:
+                    continue
+                names = frozenset[str]().union(*(one.names for one in lines))
+                sets = name if text.startswith(f"{name} = ") else ""
+                code[at : at + len(lines)] = [Node(text, _places(lines), sets, names=names)]
 
     def _vectors(self) -> None:
         """Load and store whole elements of buffers of vectors in the type that the buffers have."""
