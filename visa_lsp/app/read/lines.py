@@ -91,6 +91,7 @@ _GENERIC: Final = 0x40000000  # in the upper half of generic pointers to shared 
 _SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == "%scratch")
 _NOTHING: Final = ("%null", "null")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_EXTREME: Final = re.compile(r"(\w+) (\w+) = (min|max)\(([\w.]+, [\w.]+)\);")
 _ASSIGNING: Final = ("+", "-", "*", "/", "<<", ">>", "&", "|", "^")
 _ATOMICS: Final = {
     "minsint": "min",
@@ -171,6 +172,7 @@ class CodePrinter:
         if arrays:
             Meetings(arrays).insert(main)
         self._declare(main)
+        _join_exchanges(main)
         kind = "kernel" if self.kernel.is_kernel else "function"
         for name in dict.fromkeys(re.findall(r"struct \w+", " ".join(one.text for one in self.names.parameters))):
             fields = self._fields(name)
@@ -1174,6 +1176,20 @@ def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:
             yield from _print(node.inner, indent + _INDENT)
         if node.tail is not None:
             yield Line(indent + node.tail.text, node.tail.places)
+
+
+def _join_exchanges(code: list[Node]) -> None:
+    """Declare the smaller and the larger one of two values, as a sort needs them, in one line."""
+    for at in range(len(code) - 1, -1, -1):
+        if (inner := code[at].inner) is not None:
+            _join_exchanges(inner)
+        one, two = (_EXTREME.fullmatch(node.text) for node in code[at : at + 2]) if at + 1 < len(code) else (None, None)
+        if one is None or two is None or one[1] != two[1] or {one[3], two[3]} != {"min", "max"}:
+            continue
+        if sorted(one[4].split(", ")) == sorted(two[4].split(", ")) and one[2] not in _WORD.findall(two[4]):
+            code[at].text = f"{one[0][:-1]}, {two[2]} = {two[3]}({one[4]});"
+            code[at].places = tuple(sorted({*code[at].places, *code[at + 1].places}))
+            del code[at + 1]
 
 
 def _note_names(code: Sequence[Node], known: Container[str]) -> None:
