@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from visa_lsp.app.read.comparisons import closes
 from visa_lsp.app.read.indices import index_text
 from visa_lsp.app.read.lower import CARRIES, RELATIONS
 from visa_lsp.app.read.model import Both, BranchTest, Calc, Choose, Compare, Expr, Lanes, Set
@@ -781,21 +782,11 @@ def negate(text: Text) -> Text:
     if text.rank == UNARY and text.text.startswith("!"):
         inner = text.text[1:]
         return text_of(
-            inner[1:-1] if inner.startswith("(") and inner.endswith(")") and _closes(inner) else inner,
+            inner[1:-1] if inner.startswith("(") and inner.endswith(")") and closes(inner) else inner,
             ATOM if not inner.startswith("(") else _LOGIC_OR,
             ty.BOOL,
         )
     return text_of(f"!{text.within(UNARY)}", UNARY, ty.BOOL)
-
-
-def _closes(text: str) -> bool:
-    """Return whether the first bracket closes at the end."""
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if not depth:
-            return at == len(text) - 1
-    return False
 
 
 def _common(parts: list[Text]) -> DataType:

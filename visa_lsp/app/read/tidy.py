@@ -16,14 +16,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.app.read.addresses import simple_pointer, whole_address
-from visa_lsp.app.read.comparisons import COMPARISON, NEGATED, WORD, holds_first, normalize, with_values
+from visa_lsp.app.read.comparisons import (
+    COMPARISON,
+    NEGATED,
+    WORD,
+    closes,
+    find_close,
+    holds_first,
+    normalize,
+    with_values,
+)
 from visa_lsp.app.read.element_indexes import (
     SUM_INDEX,
     as_index,
-    closes,
     divide_index,
     divided,
-    find_close,
     of_lane,
     short_index,
     split_shift,
@@ -1116,8 +1123,9 @@ class Tidier:
                 use = code[at + count] if at + count < len(code) else None
                 alone = use is not None and use.inner is None and self.counts[name] == count + 1
                 text = f"{name} = {value};"
-                if use is not None and alone and re.search(rf"(?:= |, ){name}[;)]", use.text):
-                    lines, text = [*lines, use], re.sub(rf"\b{name}\b(?=[;)])", lambda _, v=value: v, use.text)
+                place = re.search(rf"(?:= |, )({name})[;)]", use.text) if use is not None and alone else None
+                if use is not None and place is not None:
+                    lines, text = [*lines, use], use.text[: place.start(1)] + value + use.text[place.end(1) :]
                 if len(text) > _MAX_VECTOR:
                     continue
                 names = frozenset[str]().union(*(one.names for one in lines))
