@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.alignment import Alignment
 from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot, flat
+from visa_lsp.app.read.code_lines import Line, Node, walk
 from visa_lsp.app.read.expressions import (
     ATOM,
     GLOBAL_ID,
@@ -49,7 +50,7 @@ from visa_lsp.app.read.model import (
 )
 from visa_lsp.app.read.names import PointerArgument, ReadingNames, c_type, type_named
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control
-from visa_lsp.app.read.tidy import Line, Node, Tidier, walk
+from visa_lsp.app.read.tidy import Tidier
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.read.tidy import Node
+    from visa_lsp.app.read.code_lines import Node
 
 MIN_CASES: Final = 3
 _TEST: Final = re.compile(r"(?:\} else )?if \((\(uint\))?(\w+) (<|<=|>|>=|==|!=) (?:\(uint\))?(-?\d+)\) \{")

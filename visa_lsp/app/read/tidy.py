@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.app.read.addresses import simple_pointer, whole_address
+from visa_lsp.app.read.code_lines import Line, Node, walk
 from visa_lsp.app.read.comparisons import (
     COMPARISON,
     NEGATED,
@@ -104,44 +103,6 @@ _PLAIN: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)|"
     rf"\(?(?:\(\w+\)\(?)*(?:{_HANDLES})(?: >> 32)?\)?(?: \| 1)?\)?|-?[\d.]+(?:e[-+]\d+)?f"
 )
-
-
-class Line(Struct, frozen=True):
-    """A line of C: its text, and the numbers of its instructions."""
-
-    text: str
-    places: tuple[int, ...] = ()
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """A line with the lines inside of its braces, and the line that closes them; ``assigns`` is the variable that it sets."""
-
-    text: str
-    places: tuple[int, ...] = ()
-    assigns: str = ""
-    inner: list[Node] | None = None
-    tail: Line | None = None
-    is_loop: bool = False
-    continues: bool = False  # `} else {`
-    names: frozenset[str] = frozenset()
-    value: Text | None = None
-
-    def texts(self) -> tuple[str, ...]:
-        """Return its own lines."""
-        return (self.text,) if self.tail is None else (self.text, self.tail.text)
-
-    def own_names(self) -> set[str]:
-        """Return the words of its own lines."""
-        return {word for text in self.texts() for word in WORD.findall(text)}
-
-
-def walk(code: list[Node]) -> Iterator[Node]:
-    """Yield all lines, those inside of others too."""
-    for node in code:
-        yield node
-        if node.inner is not None:
-            yield from walk(node.inner)
 
 
 _OPERAND: Final = r"[-~]?(?:\(\w+\))?(?:\w[\w.]*(?:\[[^\[\]]*\])?|\([^()]*\))"
