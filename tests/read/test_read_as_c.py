@@ -28,6 +28,7 @@ KINDS = (
     "pixels",
     "scratch",
     "spaces",
+    "deep",
 )
 LAUNCHES = list({(case.source, case.kernel): case for case in CASES if case.source in KINDS}.values())
 

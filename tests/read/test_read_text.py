@@ -57,6 +57,28 @@ def test_a_value_moves_to_its_only_use():
     assert body(code + STORE.format("x")) == ["*(int *)(surface(out) + (uint)(id << 2)) = id + n;"]
 
 
+def test_a_rotated_number_keeps_its_sign():
+    code = "    rol (M1, 16) x(0,0)<1> id(0,0)<1;1,0> 0x3:d\n    asr (M1, 16) y(0,0)<1> x(0,0)<1;1,0> 0x2:d\n"
+    assert body(code + STORE.format("y"))[-1].endswith("= (int)rotate_left(id, 3) >> 2;")
+
+
+def test_comparisons_with_constants_are_a_switch():
+    code = "".join(
+        f"    cmp.ne (M1, 16) P1 id(0,0)<1;1,0> {number}:d\n    (P1) goto (M1, 16) next{number}\n"
+        f"    mul (M1, 16) x(0,0)<1> n(0,0)<0;1,0> {number + 5}:d\n    goto (M1, 16) done\nnext{number}:\n"
+        for number in (1, 2, 4)
+    )
+    lines = body(code + "    mov (M1, 16) x(0,0)<1> 0x0:d\ndone:\n" + STORE.format("x"))
+    assert lines[1:7] == [
+        "switch (id) {",
+        "    case 1: x = n * 6; break;",
+        "    case 2: x = n * 7; break;",
+        "    case 4: x = n * 9; break;",
+        "    default: x = 0; break;",
+        "}",
+    ]
+
+
 def test_a_narrow_value_is_compared_by_the_sign_that_the_instruction_reads():
     head = "".join(
         f".decl {line}\n"

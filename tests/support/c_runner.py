@@ -28,6 +28,8 @@ from visa_lsp.sim.memory import Image
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.read.names import ReadingNames
+    from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
 
 COMPILER = shutil.which("gcc")
@@ -82,14 +84,28 @@ def info_of(ready: ReadyRun) -> KernelInfo | None:
     return kernel_info(ready.prepared.dispatch.kernel, ready.launch, ready.options, [])[0]
 
 
+def _c_text(kernel: Kernel, names: ReadingNames) -> str:
+    reading = fold_reading(reading_of(kernel), kernel, names)
+    return "\n".join(line.text for line in lines_of(kernel, reading, names)) + "\n"
+
+
 def c_kernel(ready: ReadyRun, number: int) -> CKernel:
     """Return the kernel of a launch as C under a name of its own."""
     kernel, info = ready.prepared.dispatch.kernel, info_of(ready)
     names = names_for(kernel, ready.platform, info)
-    reading = fold_reading(reading_of(kernel), kernel, names)
-    text = "\n".join(line.text for line in lines_of(kernel, reading, names)) + "\n"
+    functions = {re.sub(r"\W", "_", one.name): one for one in ready.prepared.dispatch.functions.values()}
+    text = _c_text(kernel, names)
     name = f"kernel_{number}"
+    text += "".join(_c_text(one, names_for(one, ready.platform, None)) for one in functions.values())
     text = re.sub(rf"^(kernel void ){re.escape(kernel.name)}\(", rf"\g<1>{name}(", text, flags=re.MULTILINE)
+    for one in functions:
+        text = re.sub(
+            rf"^( +(?:if .*\) )?){one}\(\);",
+            rf"\g<1>{{ function_begins(); {one}(); function_ends(); }}",
+            text,
+            flags=re.MULTILINE,
+        )
+        text = re.sub(rf"\b{one}\(", f"{one}_{number}(", text)
     text = re.sub(r"\bstruct (\w+)", rf"struct \g<1>_{number}", text)
     surfaces = {one.arg_index: one.bti_value for one in info.bindings} if info is not None else {}
     samplers = [one for one in info.payload if one.kind == "sampler"] if info is not None else []
@@ -167,7 +183,7 @@ def launch_bytes(ready: ReadyRun, entry: int) -> tuple[bytes, list[object]]:
 def compile_kernels(kernels: Sequence[CKernel], folder: Path) -> tuple[Path | None, str]:
     """Return the program of some kernels; None and the compiler's words if it refuses one."""
     source = folder / "all.c"
-    parts = [read_prelude()]
+    parts = [read_prelude(), "void function_begins(void);", "void function_ends(void);"]
     for number, one in enumerate(kernels):
         parts += [f'#line 1 "kernel_{number}"', one.text, f'#line 1 "caller_{number}"', one.caller]
     parts += [

@@ -38,6 +38,7 @@ from visa_lsp.app.read.model import (
 from visa_lsp.app.read.names import ReadingNames, c_type, component, type_named
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, Spans, access_control
 from visa_lsp.flow.bit_accesses import exec_control_of
+from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.model import Role
@@ -50,6 +51,13 @@ _ALL: Final = -1  # the owner of a byte that all lanes read and write alike
 _EXACT: Final = frozenset({"div", "mod", "min", "max", "shr", "asr", "mulh", "avg", "bfe", "dp4a"})
 _COUNTS: Final = (2, 3, 4, 8, 16)
 _MAX_UNROLLED: Final = 8  # elements; each becomes a line
+_PLACES_OF_CALLS: Final = {"%arg": "arg_registers", "%retval": "retval_registers"}
+_POINTERS_OF_CALLS: Final = {"%sp": "&sp_registers[lane]", "%fp": "&fp_registers[lane]"}
+CALL_REGISTERS: Final = {
+    number: place
+    for number, one in enumerate(predefined.VARIABLES)
+    if (place := (_PLACES_OF_CALLS | _POINTERS_OF_CALLS).get(one.name, ""))
+}
 
 
 if TYPE_CHECKING:
@@ -119,7 +127,7 @@ class Cells:
         self._owner: dict[int, dict[int, int]] = defaultdict(dict)
         self._cells: dict[tuple[int, int], Cell] = {}  # root, byte
         self._arrays: dict[int, Declaration] = {}
-        self.shared: set[int] = set()
+        self.shared: set[int] = {at for at, place in CALL_REGISTERS.items() if place in _PLACES_OF_CALLS.values()}
         self.unrolled: set[int] = set()  # places of statements that are one statement for each element
         self._statements = [s for routine in reading.routines for s in flat(routine.body)]
         self._private: dict[int, tuple[str, DataType]] = {}
@@ -593,6 +601,9 @@ class Cells:
         plain = len(sizes) == 1 and not any(cell.unit or cell.type is ty.BOOL for cell in cells)
         if len(cells) == 1 and not (cells[0].is_uniform and min(cells[0].starts.values())):
             self._declare(cells[0], base)
+            if root in CALL_REGISTERS:
+                self.declarations[base] = replace(self.declarations[base], count=1)
+                cells[0].name += "[0]"
             return
         size = cells[0].size
         if plain and len(cells) > 1 and cells[0].is_uniform and not any(min(c.starts.values()) % size for c in cells):

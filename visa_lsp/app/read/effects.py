@@ -103,11 +103,6 @@ class Effects:
         strict, loose = self._behind[place]
         return (strict if key in self._shared else loose).get(key, 0)
 
-    def live_at_start(self) -> Bits:
-        """Return the bits of each variable that may be read before they are written."""
-        strict, loose = (found.at_entry(0) for found in (self._strict, self._loose))
-        return {key: found for key in strict if (found := (strict if key in self._shared else loose).get(key, 0))}
-
     def may_fold(self, key: int) -> bool:
         """Return whether the body declares a general variable and never takes its address."""
         return key & 7 == Space.GENERAL and key >> 3 >= FIRST_VARIABLE and key not in self.taken

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.comparisons import WORD
+from visa_lsp.app.read.comparisons import WORD, closes, find_close
 from visa_lsp.app.read.expressions import ATOM, Text
 
 if TYPE_CHECKING:
@@ -113,18 +113,3 @@ def terms_of(text: str) -> list[tuple[str, str]]:
             found.append((sign, text[start : at - 1]))
             start, sign = at + 2, letter
     return [*found, (sign, text[start:])]
-
-
-def find_close(text: str) -> int:
-    """Return the place of the bracket that closes the first one."""
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if not depth:
-            return at
-    return len(text)
-
-
-def closes(text: str) -> bool:
-    """Return whether the first bracket of a text encloses all of it."""
-    return find_close(text) == len(text) - 1

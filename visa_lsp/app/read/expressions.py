@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from visa_lsp.app.read.comparisons import closes
 from visa_lsp.app.read.indices import index_text
 from visa_lsp.app.read.lower import CARRIES, RELATIONS
 from visa_lsp.app.read.model import Both, BranchTest, Calc, Choose, Compare, Expr, Lanes, Set
@@ -54,6 +55,7 @@ _FUNCTIONS: Final = {
     "rol": "rotate_left", "ror": "rotate_right", "bfrev": "bit_reverse", "fbl": "find_low", "fbh": "find_high", "div": "quotient", "mod": "remainder",
     "bfe": "bit_field", "bfi": "insert_bits",
 }  # fmt: skip
+_RESULTS: Final = {"lzd": ty.D, "cbit": ty.D, "fbh": ty.UD, "fbl": ty.UD, "bfrev": ty.UD, "bfi": ty.UD}
 _GROWING: Final = RING | {"shl"}
 _INVERSE: Final = (1, 0, 5, 4, 3, 2)  # the operator of each relation, by code
 _UNEQUAL: Final = 1  # the code of a relation
@@ -518,9 +520,9 @@ class Printer:
             else ""
         )
         limit = {"lzd": (0, 32), "cbit": (0, 64)}.get(word)
-        result = {"lzd": ty.D, "cbit": ty.D, "fbh": ty.UD, "fbl": ty.UD, "bfrev": ty.UD}.get(
-            word, type_ if type_.size >= 4 else ty.D
-        )
+        result = _RESULTS.get(word, type_ if type_.size >= 4 else ty.D)
+        if word in ("rol", "ror"):
+            result = UNSIGNED[type_.size]
         found = text_of(f"{name}{size}({', '.join(p.text for p in parts)})", ATOM, result)
         return replace(found, low=limit[0], high=limit[1]) if limit is not None else found
 
@@ -780,21 +782,11 @@ def negate(text: Text) -> Text:
     if text.rank == UNARY and text.text.startswith("!"):
         inner = text.text[1:]
         return text_of(
-            inner[1:-1] if inner.startswith("(") and inner.endswith(")") and _closes(inner) else inner,
+            inner[1:-1] if inner.startswith("(") and inner.endswith(")") and closes(inner) else inner,
             ATOM if not inner.startswith("(") else _LOGIC_OR,
             ty.BOOL,
         )
     return text_of(f"!{text.within(UNARY)}", UNARY, ty.BOOL)
-
-
-def _closes(text: str) -> bool:
-    """Return whether the first bracket closes at the end."""
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if not depth:
-            return at == len(text) - 1
-    return False
 
 
 def _common(parts: list[Text]) -> DataType:

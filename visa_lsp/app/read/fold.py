@@ -8,6 +8,7 @@ overwrites an earlier one completely.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -37,6 +38,7 @@ from visa_lsp.app.read.structure import shape_loop
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lane import S0, effect_of
+from visa_lsp.isa.model import Trait
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
 from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.model import Combine, General, Immediate, Inst, Kernel, PredicateOperand, State
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
     Plain = Set | Transfer | NamedCall
 
+SHARED_TAG: Final = 0x10000000  # in addresses of shared local memory
 MAX_DISTANCE: Final = 48  # statements between two halves; compilers emit them side by side, or a dozen apart
 _SUMS: Final = frozenset({"src", "add", "add3", "sub", "mul", "mad", "shl"})
 MAX_SUM: Final = 4  # operations of an address that may be repeated
@@ -138,6 +141,23 @@ class _Folder:
         self.written = {key for place in range(len(kernel.instructions)) for key in self.effects.writes(place)}
         self.halves = _Halves(kernel, names)
         self.last_tests: tuple[Set | Both, ...] = ()
+        self.tags = self._find_tags()
+
+    def _find_tags(self) -> dict[int, Immediate]:
+        """Return the variables that only ever hold the bits which mark an address of shared local memory."""
+        writers: Counter[int] = Counter()
+        found: dict[int, Immediate] = {}
+        for place, inst in enumerate(self.kernel.instructions):
+            writers.update(self.effects.writes(place).keys())
+            value, target = inst.get("src0"), inst.get("dst")
+            if not (inst.row.has(Trait.COPIES) and isinstance(value, Immediate) and isinstance(target, General)):
+                continue
+            if value.bits and not value.bits % SHARED_TAG and value.type.is_int:
+                found[target.var] = value
+        return {var: value for var, value in found.items() if writers[variable_key(Space.GENERAL, var)] == 1}
+
+    def _tag_of(self, leaf: Expr) -> Expr | None:
+        return self.tags.get(leaf.var) if isinstance(leaf, General) else None
 
     def code(self, code: Sequence[Statement], last_test: tuple[BranchTest, int] | None = None) -> tuple[Statement, ...]:
         """Fold a list and the lists inside it; ``last_test`` is the condition after it, and its place."""
@@ -150,6 +170,10 @@ class _Folder:
             tests: tuple[Set | Both, ...] = ()
             if run:
                 self._fold(run, last)
+                for item in run if self.tags else ():
+                    if isinstance(item.statement, Transfer):
+                        address = _map_leaves(item.statement.address, self._tag_of)
+                        item.statement = replace(item.statement, address=address)
                 self._merge(run)
                 tests = self._tests(run, behind, place) if behind is not None else ()
                 out.extend(item.statement for item in run)

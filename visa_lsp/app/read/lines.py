@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.alignment import Alignment
-from visa_lsp.app.read.cells import Cells, Spot, flat
+from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot, flat
+from visa_lsp.app.read.code_lines import Line, Node, walk
 from visa_lsp.app.read.expressions import (
     ATOM,
     GLOBAL_ID,
@@ -24,6 +25,7 @@ from visa_lsp.app.read.expressions import (
     reinterpret,
     text_of,
 )
+from visa_lsp.app.read.fold import SHARED_TAG
 from visa_lsp.app.read.lower import CARRIES
 from visa_lsp.app.read.model import (
     Both,
@@ -48,11 +50,12 @@ from visa_lsp.app.read.model import (
 )
 from visa_lsp.app.read.names import PointerArgument, ReadingNames, c_type, type_named
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control
-from visa_lsp.app.read.tidy import Line, Node, Tidier, walk
+from visa_lsp.app.read.tidy import Tidier
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.lane import S0, S1, Effect, Lane, effect_of
+from visa_lsp.isa.lane import S0, Effect, Lane, effect_of
+from visa_lsp.isa.lane import Expr as LaneExpr
 from visa_lsp.isa.message_forms import MemoryUse, TexelForm
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
@@ -87,9 +90,9 @@ _ORDERING: Final = ("barrier", "fence")  # effects, by the first word of their n
 _MAX_CALLS: Final = 40
 _GENERIC: Final = 0x40000000  # in the upper half of generic pointers to shared local memory
 _SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == "%scratch")
-_TAG: Final = 0x10000000  # in addresses of shared local memory
 _NOTHING: Final = ("%null", "null")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_EXTREME: Final = re.compile(r"(\w+) (\w+) = (min|max)\(([\w.]+, [\w.]+)\);")
 _ASSIGNING: Final = ("+", "-", "*", "/", "<<", ">>", "&", "|", "^")
 _ATOMICS: Final = {
     "minsint": "min",
@@ -170,10 +173,13 @@ class CodePrinter:
         if arrays:
             Meetings(arrays).insert(main)
         self._declare(main)
+        _join_exchanges(main)
         kind = "kernel" if self.kernel.is_kernel else "function"
         for name in dict.fromkeys(re.findall(r"struct \w+", " ".join(one.text for one in self.names.parameters))):
             fields = self._fields(name)
             yield Line(f"{name} {{ {fields} }};" if fields else f"{name};")
+        called = dict.fromkeys(name for inst in self.kernel.instructions if (name := self._called_by(inst)))
+        yield from (Line(f"function void {name}(void);") for name in called if name != self.kernel.name)
         if main and main[-1].text == "return;":
             main.pop()
         parameters = ", ".join(one.text for one in self.names.parameters) or "void"
@@ -183,6 +189,11 @@ class CodePrinter:
         )
         yield from _print(main)
         yield Line("}")
+
+    def _called_by(self, inst: Inst) -> str:
+        """Return the name of the function that an instruction calls; empty for other instructions."""
+        name = inst.get("name") if inst.row.flow is FlowClass.FUNCTION_CALL else None
+        return _identifier(string_name(self.names.text, name)) if isinstance(name, int) else ""
 
     def _fields(self, name: str) -> str:
         """Return the elements of a structure that is passed by value, as far as the kernel uses them."""
@@ -219,6 +230,7 @@ class CodePrinter:
         known = {name: one.text for name, one in self.cells.declarations.items()}
         known |= {name: f"bool {name}" for name in self._predicates()}
         _note_names(main, known.keys())
+        filled = self._list_filled()
         if not _has_goto(self.reading) and not self.calls:
             kinds = {
                 name: type_named(one.type)
@@ -229,7 +241,7 @@ class CodePrinter:
             arrays = {
                 name
                 for name, one in self.cells.declarations.items()
-                if one.count and not one.is_shared and one.count <= _MAX_SPLIT
+                if one.count and not one.is_shared and one.count <= _MAX_SPLIT and name not in filled
             }
             vectors = {
                 name: one.type
@@ -248,7 +260,6 @@ class CodePrinter:
             tidier.run()
             known |= tidier.types
             _note_names(main, known.keys())
-        filled = self._list_filled()
         top: list[Node] = []
         used = frozenset[str]().union(*(node.names for node in main)) if main else frozenset()
         for name in known:
@@ -264,7 +275,9 @@ class CodePrinter:
         top += [Node(f"void *{name};") for name in sorted(self._state_variables)]
         local = self._local_array
         if local is not None and any(local.name in one.own_names() for one in walk(main)):
-            top.append(Node(f"local {local.element} *{local.name} = (local {local.element} *)slm;"))
+            count = self.names.slm_bytes // type_named(local.element).size
+            size = f"  // {count} elements" if count else ""
+            top.append(Node(f"local {local.element} *{local.name} = (local {local.element} *)slm;{size}"))
         main[:0] = top
 
     def _predicates(self) -> list[str]:
@@ -282,6 +295,9 @@ class CodePrinter:
         for name, root, start, lanes in self.cells.list_places():
             first = self.names.inputs.get(root)
             declared = self.cells.declarations.get(name)
+            if root in CALL_REGISTERS and declared is not None:
+                found[name] = f"{declared.type} *{name} = ({declared.type} *){CALL_REGISTERS[root]};"
+                continue
             if first is None or declared is None:
                 continue
             step = f" + {lanes} * lane" if lanes else ""
@@ -572,6 +588,13 @@ class CodePrinter:
                         return Node(f"{prefix}{spot.text}{operator * 2};", places)
                     return Node(f"{prefix}{spot.text} {operator}= {rest};", places)
         return Node(f"{prefix}{spot.text} = {text.text};", places, _assigned(prefix, spot), value=text)
+
+    def _is_set_again(self, target: Address, place: int) -> bool:
+        """Return whether the next instruction that names an address variable sets all of it to an address."""
+        for inst in self.kernel.instructions[place + 1 :]:
+            if any(isinstance(value, Address | Indirect) and value.var == target.var for value in inst.values):
+                return effect_of(inst.row.meaning) == "addr_add" and isinstance(inst.get("src0"), AddressOf)
+        return False
 
     def _store_text(self, value: Expr, type_: DataType, spot: Spot, control: ExecControl) -> Text:
         """Return a value for a place; C converts between integers."""
@@ -1035,14 +1058,17 @@ class CodePrinter:
                     self.printer.exact(offset, UNIFORM if control.exec_size == 1 else control),
                 )
                 return []
+        target = inst.get("dst")
+        if isinstance(target, Address) and inst.row.has(Trait.COPIES) and self._is_set_again(target, places[-1]):
+            return []
         if effect_of(inst.row.meaning) == "faddr" and isinstance(value := inst.get("dst"), General):
             span = self.cells.span(value, UNIFORM)
             if span is not None:
                 spot = self.cells.spot(span, writes=True)
                 symbol = f"symbol({_quote(string_name(self.names.text, inst.get('name')))})"
                 return [Node(f"{prefix}{spot.text} = {f'as_{spot.word}({symbol})' if spot.word else symbol};", places)]
-        if inst.row.flow is FlowClass.FUNCTION_CALL and isinstance(inst.get("name"), int):
-            return [Node(f"{prefix}{string_name(self.names.text, inst.get('name'))}();", places)]
+        if name := self._called_by(inst):
+            return [Node(f"{prefix}{name}();", places)]
         source = inst.get("src0")
         if inst.row.has(Trait.MOVES_STATE) and isinstance(state := inst.get("dst"), State) and not state.offset:
             held = self._state(source, sampler=state.sampler)
@@ -1151,6 +1177,20 @@ def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:
             yield from _print(node.inner, indent + _INDENT)
         if node.tail is not None:
             yield Line(indent + node.tail.text, node.tail.places)
+
+
+def _join_exchanges(code: list[Node]) -> None:
+    """Declare the smaller and the larger one of two values, as a sort needs them, in one line."""
+    for at in range(len(code) - 1, -1, -1):
+        if (inner := code[at].inner) is not None:
+            _join_exchanges(inner)
+        one, two = (_EXTREME.fullmatch(node.text) for node in code[at : at + 2]) if at + 1 < len(code) else (None, None)
+        if one is None or two is None or one[1] != two[1] or {one[3], two[3]} != {"min", "max"}:
+            continue
+        if sorted(one[4].split(", ")) == sorted(two[4].split(", ")) and one[2] not in _WORD.findall(two[4]):
+            code[at].text = f"{one[0][:-1]}, {two[2]} = {two[3]}({one[4]});"
+            code[at].places = tuple(sorted({*code[at].places, *code[at + 1].places}))
+            del code[at + 1]
 
 
 def _note_names(code: Sequence[Node], known: Container[str]) -> None:
@@ -1268,8 +1308,8 @@ def _address_of(place: str) -> str:
 
 def _without_tag(number: int) -> int:
     """Return an offset in shared local memory, which may be negative, without the bits that mark it as one."""
-    number = (number & 0xFFFFFFFF) % _TAG
-    return number - _TAG if number > _TAG >> 1 else number
+    number = (number & 0xFFFFFFFF) % SHARED_TAG
+    return number - SHARED_TAG if number > SHARED_TAG >> 1 else number
 
 
 def _is_slm(memory: MemoryPlace) -> bool:
@@ -1278,12 +1318,16 @@ def _is_slm(memory: MemoryPlace) -> bool:
 
 def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[Expr, int]]:
     """Yield the terms of a sum with their factors; conversions between integers are skipped."""
-    if tagged and isinstance(value, Calc) and value.meaning == S0 | S1 and not value.saturate:
-        kept = [arg for arg in value.args if not (isinstance(arg, Immediate) and not arg.bits % _TAG)]
-        if len(kept) == 1:
-            yield from _terms(kept[0], factor, tagged=True)
+    if tagged and isinstance(value, Calc) and value.meaning.word == "or" and not value.saturate:
+        kept = [arm for arm in value.meaning.args if not _is_tag(arm, value.args)]
+        if len(kept) == 1 and not isinstance(kept[0], int):
+            number = kept[0].args[0] if kept[0].word == "src" else None
+            rest = value.args[number] if isinstance(number, int) else replace(value, meaning=kept[0])
+            yield from _terms(rest, factor, tagged=True)
             return
-        args = tuple(replace(arg, bits=arg.bits % _TAG) if isinstance(arg, Immediate) else arg for arg in value.args)
+        args = tuple(
+            replace(arg, bits=arg.bits % SHARED_TAG) if isinstance(arg, Immediate) else arg for arg in value.args
+        )
         yield replace(value, args=args), factor
         return
     match value:
@@ -1303,6 +1347,12 @@ def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[
                 yield from _terms(args[0], factor * _to_number(args[1]), tagged=tagged)
                 return
     yield value, factor
+
+
+def _is_tag(arm: LaneExpr | int, args: Sequence[Expr]) -> bool:
+    number = arm.args[0] if not isinstance(arm, int) and arm.word == "src" else None
+    value = args[number] if isinstance(number, int) else None
+    return isinstance(value, Immediate) and not value.bits % SHARED_TAG
 
 
 def _words(inst: Inst) -> str:

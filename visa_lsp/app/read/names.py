@@ -93,6 +93,7 @@ class ReadingNames(Struct, frozen=True):
     parts: Mapping[int, Sequence[tuple[int, int, int, str, str]]]
     offsets: frozenset[int]  # root variables with offsets of buffers
     structures: Mapping[str, int]  # structures passed by value -> bytes
+    slm_bytes: int  # of shared local memory, without that of arguments
     ids: tuple[int, int, int]  # the first byte of local ids in these registers, the step between axes, number of axes
 
     def variable(self, number: int) -> str:
@@ -155,7 +156,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
     surfaces = {one.bti_value: launch.pointer(one.arg_index) for one in info.bindings} if info is not None else {}
     return ReadingNames(
         kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(), tuple(parameters),
-        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, launch.ids,
+        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, info.env.slm_size if info is not None else 0, launch.ids,
     )  # fmt: skip
 
 

@@ -43,6 +43,7 @@ extern _Thread_local int lane;                     /* the number of the lane in 
 extern _Thread_local const uchar *payload;         /* the registers that the launch has filled */
 extern _Thread_local uchar *slm;                   /* shared local memory */
 extern _Thread_local uchar *scratch;               /* memory of the thread */
+shared ulong arg_registers[512], retval_registers[192], sp_registers[32], fp_registers[32]; /* of calls of functions */
 uint group_id(int axis);
 uint local_id(int axis);
 uint launch_value(const char *name, int axis);

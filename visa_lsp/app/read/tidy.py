@@ -8,42 +8,52 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.app.read.addresses import simple_pointer, whole_address
-from visa_lsp.app.read.comparisons import COMPARISON, NEGATED, WORD, holds_first, normalize, with_values
+from visa_lsp.app.read.code_lines import Line, Node, walk
+from visa_lsp.app.read.comparisons import (
+    COMPARISON,
+    NEGATED,
+    WORD,
+    closes,
+    find_close,
+    holds_first,
+    normalize,
+    with_values,
+)
 from visa_lsp.app.read.element_indexes import (
     SUM_INDEX,
     as_index,
-    closes,
     divide_index,
     divided,
-    find_close,
     of_lane,
     short_index,
     split_shift,
     terms_of,
     without_divisor,
 )
-from visa_lsp.app.read.expressions import CHOICE, RELATION, SUM, UNARY, Text, negate, text_of
+from visa_lsp.app.read.expressions import CHOICE, RELATION, SUM, UNARY, Text, limits, negate, text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.quotients import HIGH_HALF, find_divisor, with_quotients
 from visa_lsp.app.read.sub_groups import find_fold
+from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases
 from visa_lsp.isa import types as ty
 
 _MAX_VALUE: Final = 70  # characters of a value that moves
 _MAX_LINE: Final = 110
+_MAX_VECTOR: Final = 130  # characters of a line that fills a vector
+_FIRST_PART: Final = re.compile(r"(\w+)\.x = .*;")
 _MEMORY: Final = re.compile(
     r"\*\(|\*slm|\w\[|\w\)\[|from_lane|ballot|any\(|all\(|one_for_all|atomic_|thread_value|_(?:float|int|uint|half)\("
 )
 _STOPS: Final = re.compile(
-    r"atomic_|barrier\(|sync_lanes|each_lane|^once|memcpy|goto|\bcall_|asm_visa|set_cr0|one_for_all|:;$|^return|break;|continue;"
+    r"atomic_|barrier\(|sync_lanes|each_lane|^once|memcpy|goto|\bcall_|asm_visa|set_cr0|one_for_all|:;$|^return|break;|continue;|^(?!fence)\w+\(\);$"
 )
+_LEAVES: Final = re.compile(r"(?:break|continue|return);|\bgoto\b")
 _STORE: Final = re.compile(
     r"^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().* [-+*/&|^]?=+ |^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().*(?:\+\+|--);$"
 )
@@ -82,6 +92,7 @@ _MIN_HALVING: Final = 3  # lines of a loop: the half, the test, the assignment
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
 _COMPOUND: Final = re.compile(r"^(\w+\[.+\]) = \1 ([-+*&|^]) ([\w.]+(?:\[[^\[\]]*\])?);")
+_ADDED: Final = re.compile(r"^(\w+) = ([\w.]+(?:\[[^\[\]]*\])?(?: \* [\w.]+(?:\[[^\[\]]*\])?)*) \+ \1;")
 _EXPONENT: Final = re.compile(r"(\w+) = as_u?int\(([\w.]+)\) & 0x7f800000;")
 _SCALE: Final = re.compile(
     r"(\w+) = \((\w+) >= 0x64000000\) \? 2\.3283064e-10f : \(\((?:\2) == 0\) \? 4\.2949673e\+09f : 1\.0f\);"
@@ -92,44 +103,6 @@ _PLAIN: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)|"
     rf"\(?(?:\(\w+\)\(?)*(?:{_HANDLES})(?: >> 32)?\)?(?: \| 1)?\)?|-?[\d.]+(?:e[-+]\d+)?f"
 )
-
-
-class Line(Struct, frozen=True):
-    """A line of C: its text, and the numbers of its instructions."""
-
-    text: str
-    places: tuple[int, ...] = ()
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """A line with the lines inside of its braces, and the line that closes them; ``assigns`` is the variable that it sets."""
-
-    text: str
-    places: tuple[int, ...] = ()
-    assigns: str = ""
-    inner: list[Node] | None = None
-    tail: Line | None = None
-    is_loop: bool = False
-    continues: bool = False  # `} else {`
-    names: frozenset[str] = frozenset()
-    value: Text | None = None
-
-    def texts(self) -> tuple[str, ...]:
-        """Return its own lines."""
-        return (self.text,) if self.tail is None else (self.text, self.tail.text)
-
-    def own_names(self) -> set[str]:
-        """Return the words of its own lines."""
-        return {word for text in self.texts() for word in WORD.findall(text)}
-
-
-def walk(code: list[Node]) -> Iterator[Node]:
-    """Yield all lines, those inside of others too."""
-    for node in code:
-        yield node
-        if node.inner is not None:
-            yield from walk(node.inner)
 
 
 _OPERAND: Final = r"[-~]?(?:\(\w+\))?(?:\w[\w.]*(?:\[[^\[\]]*\])?|\([^()]*\))"
@@ -227,6 +200,8 @@ class Tidier:
         self._atomics()
         self._halves(self.code)
         self._count_words()
+        self._end_loops(self.code)
+        self._count_words()
         self._test_first(self.code)
         self._halvings(self.code)
         self._join(self.code)
@@ -234,6 +209,7 @@ class Tidier:
         self._count_words()
         self._quotients()
         self._change(lambda text: with_quotients(text, self._type_name))
+        self._switches(self.code)
         self._choose(self.code)
         self._count_words()
         self._inline(self.code)
@@ -242,12 +218,15 @@ class Tidier:
         self._count_words()
         self._inline(self.code)
         self._loops(self.code)
+        self._count_words()
         self._vectors()
+        self._fill_vectors()
         self._signs()
         self._hex_numbers()
         self._change(lambda text: with_quotients(text, self._type_name))
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
         self._change(partial(_COMPOUND.sub, r"\1 \2= \3;"))
+        self._change(partial(_ADDED.sub, r"\1 += \2;"))
         self._change(simple_halves)
         self._change(self._select)
         self._change(simple_handles)
@@ -719,6 +698,52 @@ class Tidier:
             code[at : at + 1] = [first, Node("} else {", inner=rest, tail=Line("}"), continues=True)]
             code[at + 1].names = frozenset[str]().union(*(one.names for one in rest))
 
+    def _switches(self, code: list[Node]) -> None:
+        """Make a `switch` of a tree of comparisons of a variable with constants."""
+        for at in range(len(code) - 1, -1, -1):
+            hit = re.search(r"(\w+) (?:[<>]=?|[!=]=) ", code[at].text)
+            kind = self.kinds.get(hit[1]) if hit is not None else None
+            is_number = kind is not None and kind.is_int and kind is not ty.BOOL and kind.size <= ty.D.size
+            found = find_cases(code, at, *limits(kind)) if kind is not None and is_number else None
+            lines = self._cases(found[1]) if found is not None else None
+            if found is not None and lines is not None:
+                name, _, end = found
+                places = _places(code[at:end])
+                names = frozenset({name}).union(*(one.names for one in code[at:end]))
+                code[at:end] = [Node(f"switch ({name}) {{", places, inner=lines, tail=Line("}"), names=names)]
+                self._switches(lines)
+            elif (inner := code[at].inner) is not None:
+                self._switches(inner)
+
+    def _cases(self, branches: Sequence[Branch]) -> list[Node] | None:
+        """Return the lines of the cases of a `switch`; None where that would be no clearer."""
+        groups: dict[tuple[str, ...], tuple[list[int], list[Node]]] = {}
+        others: set[tuple[str, ...]] = set()
+        for low, high, code in branches:
+            texts = tuple(text for node in walk(list(code)) for text in node.texts())
+            if any("break;" in node.text for node in _own_level(list(code))):
+                return None
+            groups.setdefault(texts, ([], list(code)))[0].append(low)
+            if low < high:
+                others.add(texts)
+        if (
+            len(others) != 1
+            or sum(len(numbers) for texts, (numbers, _) in groups.items() if texts not in others) < MIN_CASES
+        ):
+            return None
+        (rest,) = others
+        cases = sorted((sorted(numbers), texts) for texts, (numbers, _) in groups.items() if texts != rest)
+        heads = [(" ".join(f"case {number}:" for number in numbers), texts) for numbers, texts in cases]
+        lines = []
+        for head, texts in [*heads, *([("default:", rest)] if rest else [])]:
+            inner = groups[texts][1]
+            names = frozenset[str]().union(*(node.names for node in inner))
+            if len(inner) == 1 and inner[0].inner is None and " = " in texts[0]:
+                lines.append(Node(f"{head} {texts[0]} break;", inner[0].places, names=names))
+            else:
+                lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;"), names=names))
+        return lines
+
     def _choose(self, code: list[Node]) -> None:
         """Make one line of an `if` whose branches only give a variable one value or another."""
         for at in range(len(code) - 1, -1, -1):
@@ -880,6 +905,111 @@ class Tidier:
 
     # ---- loops
 
+    # ---- ends of loops
+
+    def _end_loops(self, code: list[Node]) -> None:
+        """Test at the end of a loop what compilers test before they copy the values of the next round."""
+        for node in code:
+            if node.inner is not None:
+                self._end_loops(node.inner)
+        self._unite_copies(code)
+        for at in range(len(code) - 1, -1, -1):
+            node, inner = code[at], code[at].inner
+            if inner is not None and node.text == "for (;;) {":
+                self._end_loop(node, inner)
+            if inner is not None and node.text == "do {" and node.tail is not None:
+                code[at + 1 : at + 1] = self._take_results(inner, node.tail.text)
+
+    def _take_results(self, inner: list[Node], test: str) -> list[Node]:
+        """Remove the copies from a `do` that only the code behind it reads; return them."""
+        found: list[Node] = []
+        if any(_LEAVES.search(node.text) for node in walk(inner)):
+            return found
+        for at in range(len(inner) - 1, -1, -1):
+            hit = re.fullmatch(r"(\w+) = (\w+);", inner[at].text)
+            if hit is None or hit[1] not in self.kinds or not inner[at].assigns:
+                continue
+            others = [text for node in walk(inner) if node is not inner[at] for text in node.texts()]
+            later = [one[1] for node in inner[at:] for one in _SETS.finditer(node.text)]
+            if hit[1] not in WORD.findall(" ".join([test, *others])) and hit[2] not in later and hit[2] in self.kinds:
+                found.append(inner.pop(at))
+        return found
+
+    def _unite_copies(self, code: list[Node]) -> None:
+        """Use the target of a copy instead of its source, where nothing else needs the old value of the target."""
+        at = 0
+        while at < len(code):
+            hit = re.fullmatch(r"(\w+) = (\w+);", code[at].text)
+            at += 1
+            if hit is None or hit[1] == hit[2] or self.sets[hit[2]] != 1 or not code[at - 1].assigns:
+                continue
+            name, source = hit.groups()
+            first = next((n for n in range(at - 1) if code[n].assigns == source and code[n].inner is None), None)
+            kind, other = self.kinds.get(name), self.kinds.get(source)
+            if first is None or kind is None or other is None or kind.is_int != other.is_int:
+                continue
+            if (
+                kind is ty.BOOL
+                or kind.size != other.size
+                or (kind is not other and kind is not ty.D and kind is not ty.UD)
+            ):
+                continue
+            between = list(walk(code[first + 1 : at - 1]))
+            leaves = any(_LEAVES.search(node.text) for node in between)
+            if (
+                any(name in node.own_names() for node in between)
+                or _count_of(rf"\b{source}\b", code[first:at]) != self.counts[source]
+                or (leaves and self._is_read_outside(name, code))
+            ):
+                continue
+            places = code[at - 1].places
+            at -= 1
+            del code[at]
+            node, same = code[first], name if kind is other else f"({c_type(other)}){name}"
+            node.text = name + node.text[len(source) :]
+            self._change_in(code[first:at], partial(re.compile(rf"\b{source}\b").sub, same))
+            node.text = re.sub(rf"^{name} = {name} ([-+]) 1;$", rf"{name}\1\1;", node.text)
+            node.text = re.sub(rf"^{name} = {name} ([-+*&|^]) ([\w.]+(?:\(\w*\))?);$", rf"{name} \1= \2;", node.text)
+            node.assigns, node.places = name, tuple(sorted({*node.places, *places}))
+            node.assigns, node.value = (name, node.value) if node.text.startswith(f"{name} = ") else ("", None)
+            for one in walk(code[first:at]):
+                one.names = one.names - {source} | {name} if source in one.names else one.names
+            self._count_words()
+
+    def _is_read_outside(self, name: str, code: list[Node]) -> bool:
+        """Return whether a variable is read outside of some lines."""
+        own = {id(node) for node in walk(code)}
+        return any(
+            name in WORD.findall(text.removeprefix(f"{name} = "))
+            for node in walk(self.code)
+            if id(node) not in own
+            for text in node.texts()
+        )
+
+    def _end_loop(self, loop: Node, inner: list[Node]) -> None:
+        """Make a `do` of a loop that ends with a test, and copies which only the next round reads."""
+        at = next((n for n in range(len(inner) - 1, 0, -1) if not inner[n].assigns), 0)
+        hit = re.fullmatch(r"if \((.*)\) break;", inner[at].text)
+        if hit is None or not at or any(one.text.endswith("continue;") for one in _own_level(inner)):
+            return
+        if _plain_values(inner[at + 1 :]) is None:
+            return
+        if any(
+            one.assigns in WORD.findall(hit[1]) or self._is_read_outside(one.assigns, inner) for one in inner[at + 1 :]
+        ):
+            return
+        test = inner.pop(at)
+        loop.text, loop.tail = "do {", Line(f"}} while ({self._opposite(hit[1])});", test.places)
+
+    def _opposite(self, test: str) -> str:
+        """Return the condition under which a test fails."""
+        hit = COMPARISON.fullmatch(test)
+        if hit is not None and not self._has_floats(test):
+            return f"{hit[1]} {NEGATED[hit[2]]} {hit[3]}"
+        if test.startswith("!(") and closes(test[1:]):
+            return test[2:-1]
+        return f"!{test}" if re.fullmatch(r"\w+", test) else f"!({test})"
+
     def _test_first(self, code: list[Node]) -> None:
         """Make a `while` of a `do` whose condition an `if` around it tests before the first round."""
         at = 0
@@ -935,6 +1065,33 @@ class Tidier:
             moved.append(node)
         places = tuple(sorted({*loop.places, *loops[-1].tail.places}))
         return [*loops[:-1], *moved, replace_node(loop, f"while ({condition}) {{", places)]
+
+    def _fill_vectors(self) -> None:
+        """Make one value of the components that are assigned one after another."""
+        for code in list(_lists(self.code)):
+            for at in range(len(code) - 1, -1, -1):
+                hit = _FIRST_PART.fullmatch(code[at].text)
+                form = re.fullmatch(r"(\w+?([234])) \w+", self.types.get(hit[1], "")) if hit is not None else None
+                if hit is None or form is None:
+                    continue
+                name, count = hit[1], int(form[2])
+                lines = code[at : at + count]
+                parts = [one.text.removeprefix(f"{name}.{part} = ") for one, part in zip(lines, "xyzw", strict=False)]
+                changed = [one.text != text and one.inner is None for one, text in zip(lines, parts, strict=True)]
+                value = f"({form[1]}){{{', '.join(text.removesuffix(';') for text in parts)}}}"
+                if len(lines) < count or not all(changed) or name in WORD.findall(value) or _STOPS.search(value):
+                    continue
+                use = code[at + count] if at + count < len(code) else None
+                alone = use is not None and use.inner is None and self.counts[name] == count + 1
+                text = f"{name} = {value};"
+                place = re.search(rf"(?:= |, )({name})[;)]", use.text) if use is not None and alone else None
+                if use is not None and place is not None:
+                    lines, text = [*lines, use], use.text[: place.start(1)] + value + use.text[place.end(1) :]
+                if len(text) > _MAX_VECTOR:
+                    continue
+                names = frozenset[str]().union(*(one.names for one in lines))
+                sets = name if text.startswith(f"{name} = ") else ""
+                code[at : at + len(lines)] = [Node(text, _places(lines), sets, names=names)]
 
     def _vectors(self) -> None:
         """Load and store whole elements of buffers of vectors in the type that the buffers have."""
