@@ -320,6 +320,24 @@ static void shared_memory(void) { /* a pointer in shared virtual memory leads to
   OK(clEnqueueSVMUnmap(queue, x, 0, NULL, NULL));
   clSVMFree(context, x), clSVMFree(context, list);
 }
+static void forks(void) { /* a child has a copy of the buffers, and may release them */
+  cl_mem x = buffer(4 * N, numbers), y = buffer(4 * N, numbers);
+  cl_kernel k = kernel("forks", "kernel void forks(global int *y, global const int *x, int a, uint n) { y[get_global_id(0)] += a * x[get_global_id(0)]; }");
+  set(k, 0, y), set(k, 1, x), set_number(k, 2, 1), set_number(k, 3, N);
+  OK(run(k, N, 0));
+  pid_t child = fork();
+  int status = 0;
+  if (!child) {
+    OK(run(k, N, 0));
+    for (int i = 0, *out = read_ints(y, N); i < N; i++) EXPECT(out[i] == 3 * numbers[i]);
+    clReleaseMemObject(x);
+    axpy();
+    _exit(wrong);
+  }
+  EXPECT(waitpid(child, &status, 0) == child && !status);
+  OK(run(k, N, 0));
+  for (int i = 0, *out = read_ints(y, N); i < N; i++) EXPECT(out[i] == 3 * numbers[i]);
+}
 
 /* ---- ends of programs */
 
@@ -339,7 +357,7 @@ static const struct {
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(waiting_queues), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
-    CASE(profiling), CASE(shared_memory), CASE(crash), CASE(hang),
+    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(crash), CASE(hang),
 };
 
 int main(int count, char **names) {

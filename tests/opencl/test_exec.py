@@ -39,7 +39,7 @@ FAULTS = [
 ]
 RIGHT = (
     "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "prints", "links", "binaries", "queries",
-    "profiling", "shared_memory", "waiting_queues",
+    "profiling", "shared_memory", "waiting_queues", "forks",
 )  # fmt: skip
 
 

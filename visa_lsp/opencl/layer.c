@@ -40,9 +40,10 @@
 #define PAGE ((size_t)4096)
 #define MAX_ARGUMENTS 256
 
-static void begin_epoch(void);
+static int begin_epoch(void);
 static cl_icd_dispatch layer;        /* ours */
 static const cl_icd_dispatch *host;  /* the host's, through the loader */
+static cl_device_id host_device;     /* once the program knows it */
 
 /* ---- the connection */
 
@@ -55,6 +56,9 @@ typedef struct {
 static pthread_mutex_t connection_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t object_lock = PTHREAD_MUTEX_INITIALIZER;
 static int connection = -1, is_dead;
+static int is_single_threaded; /* the host has no threads of its own, so that a forked child can use it */
+static int is_forked, arena_file = -1, child_file = -1;
+static uint64_t servers; /* other servers before this one: a forked process may get its own, which does not know earlier programs */
 static char *arena;
 static size_t arena_size, arena_used;
 
@@ -150,16 +154,26 @@ static int open_socket(void) {
   return end;
 }
 
-/* Map shared memory without a name, as much as the system lets us reserve, and return its descriptor. */
-static int map_arena(void) {
+static int make_file(size_t size) {
   int file = memfd_create("visa-lsp-exec", MFD_CLOEXEC);
-  for (arena_size = (size_t)1 << 40; file >= 0 && arena_size >= (size_t)1 << 28; arena_size >>= 1) {
-    if (ftruncate(file, (off_t)arena_size)) continue;
-    arena = mmap(NULL, arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    if (arena != MAP_FAILED) return file;
+  if (file >= 0 && ftruncate(file, (off_t)size)) close(file), file = -1;
+  return file;
+}
+
+static int map_file(int file, void *place, int flags) {
+  void *mapped = mmap(place, arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | flags, file, 0);
+  if (mapped != MAP_FAILED) arena = mapped, arena_file = file;
+  return mapped == MAP_FAILED ? -1 : 0;
+}
+
+/* Map shared memory without a name, as much as the system lets us reserve. */
+static int map_arena(void) {
+  for (arena_size = (size_t)1 << 40; !arena && arena_size >= (size_t)1 << 28; arena_size >>= 1) {
+    int file = make_file(arena_size);
+    if (file >= 0 && !map_file(file, NULL, 0)) return 0;
+    if (file >= 0) close(file);
   }
-  arena = NULL;
-  return -1;
+  return arena ? 0 : -1;
 }
 
 /* Send the descriptor of the arena with one byte, as the first message. */
@@ -219,10 +233,33 @@ static Facts take_facts(Message *m) {
 
 static void free_facts(Facts *all) { for (size_t i = 0; i < all->count; i++) free(all->facts[i].value); free(all->facts); }
 
-static void forget_connection(void) { /* in a forked child, whose parent keeps the connection */
-  if (connection >= 0) close(connection);
-  connection = -1, is_dead = 0, arena = NULL, arena_used = 0;
+/* A fork: the child gets a copy of the arena at the same place, and connects at its next call. */
+static void copy_arena(void) {
+  child_file = arena ? make_file(arena_size) : -1;
+  for (off_t at = 0, end; child_file >= 0 && (at = lseek(arena_file, at, SEEK_DATA)) >= 0; at = end) {
+    end = lseek(arena_file, at, SEEK_HOLE);
+    for (ssize_t count; at < end; at += count)
+      if ((count = pwrite(child_file, arena + at, (size_t)(end - at), at)) <= 0) {
+        close(child_file);
+        child_file = -1;
+        return;
+      }
+  }
+}
+
+static void close_copy(void) {
+  if (child_file >= 0) close(child_file);
+  child_file = -1;
+}
+
+static void use_copy(void) {
   pthread_mutex_init(&connection_lock, NULL), pthread_mutex_init(&object_lock, NULL);
+  if (connection >= 0) close(connection);
+  connection = -1, is_dead = 0, is_forked = 1, servers += !getenv("VISA_LSP_EXEC_SOCKET");
+  if (!arena) return;
+  close(arena_file);
+  if (child_file < 0 || map_file(child_file, arena, MAP_FIXED)) lose_connection("no memory for the buffers of a forked process");
+  child_file = -1;
 }
 
 /* Connect at the first call. Return 0, or -1 if there is no server. Needs connection_lock. */
@@ -230,11 +267,14 @@ static int connect_server(void) {
   static int handlers;
   if (connection >= 0) return 0;
   if (is_dead) return -1;
-  if (!handlers++) pthread_atfork(NULL, NULL, forget_connection);
+  if (is_forked && !is_single_threaded && host_device) {
+    lose_connection("a process that forked after its first call of OpenCL cannot use it, because its host has threads");
+    return -1;
+  }
+  if (!handlers++) pthread_atfork(copy_arena, close_copy, use_copy);
   connection = open_socket();
-  int file = connection < 0 ? -1 : map_arena();
   Message hello = {0}, answer = {0};
-  if (file < 0 || send_arena(file)) {
+  if (connection < 0 || (!arena && map_arena()) || send_arena(arena_file)) {
     lose_connection(connection < 0 ? "cannot connect to the simulator's process" : "cannot map shared memory");
   } else {
     put_number(&hello, (uintptr_t)arena);
@@ -246,7 +286,6 @@ static int connect_server(void) {
       device_facts = take_facts(&answer);
     }
   }
-  if (file >= 0) close(file);
   free(answer.data);
   return is_dead ? -1 : 0;
 }
@@ -319,15 +358,28 @@ static cl_int CL_API_CALL get_platform_info(cl_platform_id p, cl_platform_info n
   return host->clGetPlatformInfo(p, name, room, out, written);
 }
 
+/* Have pocl run commands in the thread that enqueues them: its worker threads are missing in a forked child, which would wait for
+   them forever, and kernels do not run in them anyway. */
+static void choose_host_device(cl_platform_id p) {
+  char version[256] = "";
+  host->clGetPlatformInfo(p, CL_PLATFORM_VERSION, sizeof version, version, NULL);
+  const char *own = strstr(version, "PoCL ");
+  if (own) is_single_threaded = !setenv("POCL_DEVICES", atoi(own + 5) >= 4 ? "cpu-minimal" : "basic", 1);
+}
+
 static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_uint count, cl_device_id *out, cl_uint *found) {
   if ((out && !count) || (!out && !found)) return CL_INVALID_VALUE;
   if (type != CL_DEVICE_TYPE_ALL && !(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)))
     return type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM) ? CL_DEVICE_NOT_FOUND : CL_INVALID_DEVICE_TYPE;
   if (!is_connected()) return CL_DEVICE_NOT_FOUND;
-  cl_device_id all[16];
-  cl_int result = host->clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 16, all, NULL);
-  if (result) return result;
-  if (out) *out = all[0];
+  if (!host_device) {
+    cl_device_id all[16];
+    choose_host_device(p);
+    cl_int result = host->clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 16, all, NULL);
+    if (result) return result;
+    host_device = all[0];
+  }
+  if (out) *out = host_device;
   if (found) *found = 1;
   return CL_SUCCESS;
 }
@@ -706,7 +758,7 @@ typedef struct {
   char kind; /* S source, I SPIR-V, B binary, L linked, K built-in */
   char *source;
   size_t source_size;
-  uint64_t number; /* the server's, 0 before a build */
+  uint64_t number, server; /* 0 before a build; which server knows the number */
   cl_build_status status;
   cl_program_binary_type type;
   char *options, *log, *binary;
@@ -864,7 +916,7 @@ static cl_int send_build(Program *p, char operation, const char *options, Messag
     return CL_OUT_OF_RESOURCES;
   }
   cl_int result = (cl_int)take_number(&m);
-  p->number = take_number(&m), p->type = (cl_program_binary_type)take_number(&m);
+  p->number = take_number(&m), p->server = servers, p->type = (cl_program_binary_type)take_number(&m);
   p->log = take_bytes(&m, NULL), p->binary = take_bytes(&m, &p->binary_size);
   take_kernels(p, &m);
   if (m.is_bad) result = failure;
@@ -924,7 +976,7 @@ static cl_program CL_API_CALL link_program(cl_context c, cl_uint n, const cl_dev
   for (cl_uint i = 0; !*told && i < count; i++) {
     Program *part = program_of(parts[i]);
     if (!part) *told = CL_INVALID_PROGRAM;
-    else if (!part->number) *told = CL_INVALID_OPERATION;
+    else if (!part->number || part->server != servers) *told = CL_INVALID_OPERATION;
     else put_number(&rest, part->number);
   }
   Program *p = *told ? NULL : make_program(c, 'L', "", 0, told);
@@ -1204,12 +1256,15 @@ static cl_int CL_API_CALL get_sub_group_info(cl_kernel h, cl_device_id d, cl_ker
 static uint64_t epoch;
 static int queue_count;
 
-static void begin_epoch(void) { __atomic_add_fetch(&epoch, 1, __ATOMIC_SEQ_CST); }
+/* Return whether the host cannot do any command: in a forked child, if it has threads. */
+static int begin_epoch(void) {
+  __atomic_add_fetch(&epoch, 1, __ATOMIC_SEQ_CST);
+  return is_forked && !is_connected() && !is_single_threaded;
+}
 
 #define SYNC(function, parameters, values)                                                                             \
   static cl_int CL_API_CALL sync_##function parameters {                                                               \
-    begin_epoch();                                                                                                     \
-    return host->function values;                                                                                      \
+    return begin_epoch() ? CL_OUT_OF_RESOURCES : host->function values;                                                                                      \
   }
 
 SYNC(clFinish, (cl_command_queue q), (q))
@@ -1239,12 +1294,12 @@ SYNC(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n, const cl_event
 SYNC(clEnqueueBarrierWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
 
 static void *CL_API_CALL sync_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t o, size_t s, cl_uint n, const cl_event *w, cl_event *e, cl_int *error) {
-  begin_epoch();
+  if (begin_epoch()) return fail_memory(error, CL_OUT_OF_RESOURCES);
   return host->clEnqueueMapBuffer(q, m, b, f, o, s, n, w, e, error);
 }
 
 static void *CL_API_CALL sync_clEnqueueMapImage(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, const size_t *o, const size_t *r, size_t *a, size_t *s, cl_uint n, const cl_event *w, cl_event *e, cl_int *error) {
-  begin_epoch();
+  if (begin_epoch()) return fail_memory(error, CL_OUT_OF_RESOURCES);
   return host->clEnqueueMapImage(q, m, b, f, o, r, a, s, n, w, e, error);
 }
 
@@ -1337,6 +1392,7 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
   for (size_t i = 0; i < k->facts->count; i++)
     if (!k->arguments[i].is_set) return refuse(call, CL_INVALID_KERNEL_ARGS, "kernel `%s`: argument %zu (%s) is not set", k->facts->name, i, k->facts->parameters[i].name);
   if (!is_connected()) return CL_OUT_OF_RESOURCES;
+  if (k->program->server != servers) return refuse(call, CL_INVALID_PROGRAM_EXECUTABLE, "kernel `%s` was built before the process forked, which now has a server of its own", k->facts->name);
   Launch *l = calloc(1, sizeof *l);
   if (!l) return CL_OUT_OF_HOST_MEMORY;
   Message *m = &l->request;
