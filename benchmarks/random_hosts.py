@@ -53,6 +53,19 @@ static cl_mem make(cl_mem_flags flags, size_t size, void *data) {
   OK(e);
   return made;
 }
+static cl_mem make_image(cl_mem_flags flags, cl_channel_order order, cl_channel_type type, size_t w, size_t h, size_t d, void *data) {
+  cl_image_format format = {order, type};
+  cl_image_desc shape = {.image_type = d ? CL_MEM_OBJECT_IMAGE3D : h ? CL_MEM_OBJECT_IMAGE2D : CL_MEM_OBJECT_IMAGE1D, .image_width = w, .image_height = h, .image_depth = d};
+  cl_int e;
+  cl_mem made = clCreateImage(context, flags, &format, &shape, data, &e);
+  OK(e);
+  return made;
+}
+static void set_sampler(cl_kernel k, int n, cl_addressing_mode mode) {
+  cl_int e;
+  cl_sampler s = clCreateSampler(context, CL_FALSE, mode, CL_FILTER_NEAREST, &e);
+  OK(e), OK(clSetKernelArg(k, n, sizeof s, &s)), OK(clReleaseSampler(s));
+}
 static void *map(cl_command_queue q, cl_mem m, cl_map_flags flags, size_t at, size_t size, cl_uint n, const cl_event *w) {
   cl_int e;
   void *made = clEnqueueMapBuffer(q, m, CL_TRUE, flags, at, size, n, w, NULL, &e);
@@ -74,6 +87,10 @@ static void end(void) {
 _ALIGNMENT = 128
 
 
+_CHANNELS = {"CL_R": 1, "CL_RGBA": 4}
+_TEXELS = {"uint": {"CL_UNSIGNED_INT8": 1, "CL_UNSIGNED_INT16": 2, "CL_UNSIGNED_INT32": 4}, "int": {"CL_SIGNED_INT8": 1, "CL_SIGNED_INT16": 2, "CL_SIGNED_INT32": 4}}
+
+
 @dataclass
 class _Buffer:
     """A buffer or a part of one; ``root`` is the whole. ``events`` are those of commands that touched it, with their queue."""
@@ -83,6 +100,9 @@ class _Buffer:
     root: _Buffer | None = None
     writers: list[tuple[int, int]] = field(default_factory=list)
     readers: list[tuple[int, int]] = field(default_factory=list)
+    shape: tuple[int, ...] = ()  # of an image
+    base: str = ""
+    texel: int = 0
 
     @property
     def whole(self) -> _Buffer:
@@ -97,6 +117,7 @@ class RandomHost:
         self.name = name
         self.lines: list[str] = []
         self.buffers: list[_Buffer] = []
+        self.images: list[_Buffer] = []
         self.events = 0
         self.values = 0
         self.user_event: int | None = None
@@ -105,7 +126,7 @@ class RandomHost:
             self._add_buffer()
         choices = (
             [self._launch] * 8 + [self._fill, self._copy, self._copy_rectangle, self._write, self._write_rectangle]
-            + [self._map, self._show_part, self._add_part, self._add_part, self._synchronise, self._gate]
+            + [self._map, self._show_part, self._add_part, self._add_part, self._synchronise, self._gate, self._image_command]
         )  # fmt: skip
         for _ in range(commands):
             random.choice(choices)()
@@ -113,7 +134,9 @@ class RandomHost:
         self.lines += ["for (int i = 0; i < 3; i++) OK(clFinish(queues[i]));"]
         roots = [b for b in self.buffers if b.root is None]
         self.lines += [f'show_buffer("{b.name}", {b.name}, {b.size});' for b in roots]
-        self.lines += [f"OK(clReleaseMemObject({b.name}));" for b in reversed(self.buffers)]
+        for image in self.images:
+            self._show_image(image)
+        self.lines += [f"OK(clReleaseMemObject({b.name}));" for b in (*reversed(self.buffers), *self.images)]
 
     @property
     def text(self) -> str:
@@ -320,6 +343,12 @@ class RandomHost:
                 b = self._pick(p.type.size * 4, (*reads, *writes))
                 writes.append(b)
                 self.lines.append(f"set({k.name}, {n}, {b.name});")
+            elif p.kind.startswith("image"):
+                b = self._pick_image(p.type.base, p.elements, (*reads, *writes))
+                (reads if p.kind == "image in" else writes).append(b)
+                self.lines.append(f"set({k.name}, {n}, {b.name});")
+            elif p.kind == "sampler":
+                self.lines.append(f"set_sampler({k.name}, {n}, {self.random.choice(['CL_ADDRESS_CLAMP', 'CL_ADDRESS_CLAMP_TO_EDGE'])});")
             elif p.kind == "count":
                 self.lines.append(f"set_number({k.name}, {n}, {writes[-1].size // k.parameters[n - 1].type.size});")
             elif p.kind == "local":
@@ -330,6 +359,99 @@ class RandomHost:
         self._enqueue(
             f"clEnqueueNDRangeKernel({{q}}, {k.name}, {len(size)}, {', '.join(words)}, {{wait}}, {{event}})", self._queue(), reads, writes
         )
+
+    def _pick_image(self, base: str = "", axes: int = 0, apart: tuple[_Buffer, ...] = ()) -> _Buffer:
+        fitting = [i for i in self.images if i not in apart and base in ("", i.base) and axes in (0, len(i.shape))]
+        if fitting and self.random.random() < 0.8:
+            return self.random.choice(fitting)
+        random = self.random
+        base, axes = base or random.choice(list(_TEXELS)), axes or random.choice([1, 2, 3])
+        shape = tuple(random.randrange(1, (60, 20, 8)[axes - 1]) for _ in range(axes))
+        order, channel = random.choice(list(_CHANNELS)), random.choice(list(_TEXELS[base]))
+        texel = _CHANNELS[order] * _TEXELS[base][channel]
+        image = _Buffer(f"i{len(self.images)}", texel * prod(shape), None, [], [], shape, base, texel)
+        self.images.append(image)
+        dimensions = ", ".join(map(str, (*shape, 0, 0)[:3]))
+        flags = random.choice(["CL_MEM_COPY_HOST_PTR", "CL_MEM_USE_HOST_PTR", "0"])
+        data = "NULL" if flags == "0" else f"bytes({image.size}, {self._seed()})"
+        self.lines.append(f"cl_mem {image.name} = make_image({flags}, {order}, {channel}, {dimensions}, {data});")
+        if flags == "0":
+            self._image_write(image)
+        return image
+
+    @staticmethod
+    def _box(numbers: tuple[int, ...], rest: int) -> str:
+        return f"(size_t[]){{{{{', '.join(map(str, (*numbers, rest, rest)[:3]))}}}}}"
+
+    def _part_of(self, image: _Buffer) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+        """Return origin, region and bytes of a part of an image."""
+        origin = tuple(self.random.randrange(n) for n in image.shape)
+        region = tuple(self.random.randrange(1, n - at + 1) for n, at in zip(image.shape, origin, strict=True))
+        return origin, region, prod(region) * image.texel
+
+    def _image_write(self, image: _Buffer) -> None:
+        self._enqueue(
+            f"clEnqueueWriteImage({{q}}, {image.name}, CL_FALSE, {self._box((0,), 0)}, {self._box(image.shape, 1)}, 0, 0, "
+            f"bytes({image.size}, {self._seed()}), {{wait}}, {{event}})", self._queue(), [], [image],
+        )  # fmt: skip
+
+    def _show_image(self, image: _Buffer) -> None:
+        self.values += 1
+        self.lines += [
+            f"unsigned char *m{self.values} = bytes({image.size}, 1);",
+            f"OK(clEnqueueReadImage(queues[0], {image.name}, CL_TRUE, {self._box((0,), 0)}, {self._box(image.shape, 1)}, 0, 0, m{self.values}, 0, NULL, NULL));".replace("{{", "{").replace("}}", "}"),
+            f'show("{image.name}", m{self.values}, {image.size});',
+        ]
+
+    def _image_command(self) -> None:
+        """Write, fill or copy a part of an image, or map it."""
+        image = self._pick_image()
+        origin, region, size = self._part_of(image)
+        place, extent = self._box(origin, 0), self._box(region, 1)
+        match self.random.randrange(6):
+            case 0:
+                self._image_write(image)
+            case 1:
+                values = ", ".join(str(self.random.randrange(128)) for _ in range(4))
+                self._enqueue(
+                    f"clEnqueueFillImage({{q}}, {image.name}, (cl_uint[]){{{{{values}}}}}, {place}, {extent}, {{wait}}, {{event}})",
+                    self._queue(), [], [image],
+                )  # fmt: skip
+            case 2:
+                b = self._pick(size)
+                at = self.random.randrange((b.size - size) // 4 + 1) * 4
+                self._enqueue(
+                    f"clEnqueueCopyImageToBuffer({{q}}, {image.name}, {b.name}, {place}, {extent}, {at}, {{wait}}, {{event}})",
+                    self._queue(), [image], [b],
+                )  # fmt: skip
+            case 3:
+                b = self._pick(size)
+                at = self.random.randrange((b.size - size) // 4 + 1) * 4
+                self._enqueue(
+                    f"clEnqueueCopyBufferToImage({{q}}, {b.name}, {image.name}, {at}, {place}, {extent}, {{wait}}, {{event}})",
+                    self._queue(), [b], [image],
+                )  # fmt: skip
+            case 4:
+                self._open_gate()
+                queue = self._queue()
+                waits = self._waits(queue, [], [image])
+                listed = f"EVENTS({', '.join(f'ev[{n}]' for n in waits)})" if waits else "0, NULL"
+                self.values += 1
+                m = f"m{self.values}"
+                flags = self.random.choice(["CL_MAP_READ | CL_MAP_WRITE", "CL_MAP_WRITE_INVALIDATE_REGION"])
+                boxes = f"{place}, {extent}".replace("{{", "{").replace("}}", "}")
+                self.lines += [
+                    f"size_t row{m}, slice{m};",
+                    f"unsigned char *{m} = clEnqueueMapImage(queues[{queue}], {image.name}, CL_TRUE, {flags}, {boxes}, &row{m}, &slice{m}, {listed}, NULL, &e); OK(e);",
+                    f"for (size_t i = 0; i < {region[0] * image.texel}; i++) {m}[i] = {'i' if 'INVALIDATE' in flags else m + '[i] + i'};",
+                ]
+                if "INVALIDATE" in flags and len(region) > 1:  # the rest of the region would be undefined
+                    self.lines.append(
+                        f"for (size_t z = 0; z < {(*region, 1, 1)[2]}; z++) for (size_t y = 0; y < {region[1]}; y++) memset({m} + z * slice{m} + y * row{m}, 9, {region[0] * image.texel});"
+                    )
+                self._enqueue(f"clEnqueueUnmapMemObject({{q}}, {image.name}, {m}, {{wait}}, {{event}})", queue, [], [image])
+            case _:
+                self._show_part()
 
     def _sizes(self, k: RandomKernel) -> tuple[list[int] | None, list[int], list[int] | None]:
         random = self.random

@@ -47,7 +47,9 @@ class Type:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter: ``in``, ``out``, ``count`` (of an output's elements), ``value``, ``local`` (elements per work item), ``bins``."""
+    """A parameter: ``in``, ``constant``, ``out``, ``count`` (of an output's elements), ``value``, ``local`` (elements per work item),
+    ``bins``, ``image in`` or ``image out`` (with ``elements`` axes), ``sampler``.
+    """
 
     kind: str
     name: str
@@ -56,6 +58,10 @@ class Parameter:
 
     @property
     def declared(self) -> str:
+        if self.kind.startswith("image"):
+            return f"{'read' if self.kind == 'image in' else 'write'}_only image{self.elements}d_t {self.name}"
+        if self.kind == "sampler":
+            return f"sampler_t {self.name}"
         space = {"in": "global const ", "constant": "constant ", "out": "global ", "bins": "global ", "local": "local "}.get(self.kind)
         return f"{space}{self.type.name} *{self.name}" if space else f"{self.type.name} {self.name}"
 
@@ -149,7 +155,7 @@ class _Expressions:
 
 def random_kernel(random: Random, name: str) -> RandomKernel:
     """Return a kernel of one of the shapes."""
-    shape = random.choice([_map, _map, _map, _tile, _tile, _reduce, _histogram, _single])
+    shape = random.choice([_map, _map, _map, _tile, _tile, _reduce, _histogram, _single, _image])
     return shape(random, name)
 
 
@@ -283,6 +289,27 @@ def _histogram(random: Random, name: str) -> RandomKernel:
     value = _Expressions(random, names).make(kind, 2)
     bin_number = _Expressions(random, names).make(Type("uint"), 2)
     lines.append(f"atomic_{random.choice(['add', 'sub', 'min', 'max', 'xor', 'or', 'and'])}(o + {bin_number} % 4u, {value});")
+    return _kernel(name, parameters, lines)
+
+
+def _image(random: Random, name: str) -> RandomKernel:
+    """Return a kernel that reads an image with a sampler, also outside of it, and writes another image."""
+    parameters, lines, names = _inputs(random)
+    axes = random.choice([1, 2, 2, 3])
+    kind = Type(random.choice(["int", "uint"]), 4)
+    suffix = "ui" if kind.base == "uint" else "i"
+    parameters += [
+        Parameter("image in", "i", kind, axes), Parameter("image out", "o", kind, axes), Parameter("sampler", "s", Type("uint"))
+    ]  # fmt: skip
+    place = ["AT(0)", "(int2)(AT(0), AT(1))", "(int4)(AT(0), AT(1), AT(2), 0)"][axes - 1]
+    near = ["{0}", "(int2)({0}, {1})", "(int4)({0}, {1}, {2}, 0)"][axes - 1].format(
+        *(f"((int)AT({axis}) * {random.randrange(1, 4)} + {random.randrange(-3, 4)})" for axis in range(3))
+    )
+    size = " && ".join(f"AT({axis}) < get_image_{word}(o)" for axis, word in zip(range(axes), ("width", "height", "depth"), strict=False))
+    lines += _statements(random, names, 1)
+    lines.append(f"{kind.name} y = read_image{suffix}(i, s, {near}) + read_image{suffix}(i, {place});")
+    names["y"] = kind
+    lines.append(f"if ({size}) write_image{suffix}(o, {place}, ({_Expressions(random, names).make(kind, 2)}) & 0x7f);")
     return _kernel(name, parameters, lines)
 
 

@@ -40,10 +40,15 @@
 #define PAGE ((size_t)4096)
 #define MAX_ARGUMENTS 256
 
-static int begin_epoch(void);
+static void begin_epoch(void);
+static cl_int enter(cl_command_queue q, const char *call);
+static cl_int refuse(const char *call, cl_int error, const char *format, ...);
 static cl_icd_dispatch layer;        /* ours */
 static const cl_icd_dispatch *host;  /* the host's, through the loader */
-static cl_device_id host_device;     /* once the program knows it */
+/* Once the program knows it, the host's device: pocl's with threads, and another without, for forked children, in which the
+   threads of the first are missing, so that any wait for it would be forever. */
+static cl_device_id host_device, spare_device;
+static int is_forked; /* since then */
 
 /* ---- the connection */
 
@@ -56,11 +61,17 @@ typedef struct {
 static pthread_mutex_t connection_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t object_lock = PTHREAD_MUTEX_INITIALIZER;
 static int connection = -1, is_dead;
-static int is_single_threaded; /* the host has no threads of its own, so that a forked child can use it */
-static int is_forked, arena_file = -1, child_file = -1;
 static uint64_t servers; /* other servers before this one: a forked process may get its own, which does not know earlier programs */
 static char *arena;
 static size_t arena_size, arena_used;
+
+/* Shared virtual memory: places of the arena, at equal addresses for the server. */
+typedef struct Shared {
+  char *place;
+  size_t size;
+  struct Shared *next;
+} Shared;
+static Shared *shared;
 
 static void put(Message *m, const void *data, size_t size) {
   if (m->size + size > m->room) {
@@ -154,26 +165,16 @@ static int open_socket(void) {
   return end;
 }
 
-static int make_file(size_t size) {
-  int file = memfd_create("visa-lsp-exec", MFD_CLOEXEC);
-  if (file >= 0 && ftruncate(file, (off_t)size)) close(file), file = -1;
-  return file;
-}
-
-static int map_file(int file, void *place, int flags) {
-  void *mapped = mmap(place, arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | flags, file, 0);
-  if (mapped != MAP_FAILED) arena = mapped, arena_file = file;
-  return mapped == MAP_FAILED ? -1 : 0;
-}
-
-/* Map shared memory without a name, as much as the system lets us reserve. */
+/* Map shared memory without a name, as much as the system lets us reserve, and return its descriptor. */
 static int map_arena(void) {
-  for (arena_size = (size_t)1 << 40; !arena && arena_size >= (size_t)1 << 28; arena_size >>= 1) {
-    int file = make_file(arena_size);
-    if (file >= 0 && !map_file(file, NULL, 0)) return 0;
-    if (file >= 0) close(file);
+  int file = memfd_create("visa-lsp-exec", MFD_CLOEXEC);
+  for (arena_size = (size_t)1 << 40; file >= 0 && arena_size >= (size_t)1 << 28; arena_size >>= 1) {
+    if (ftruncate(file, (off_t)arena_size)) continue;
+    arena = mmap(NULL, arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (arena != MAP_FAILED) return file;
   }
-  return arena ? 0 : -1;
+  arena = NULL;
+  return -1;
 }
 
 /* Send the descriptor of the arena with one byte, as the first message. */
@@ -233,48 +234,28 @@ static Facts take_facts(Message *m) {
 
 static void free_facts(Facts *all) { for (size_t i = 0; i < all->count; i++) free(all->facts[i].value); free(all->facts); }
 
-/* A fork: the child gets a copy of the arena at the same place, and connects at its next call. */
-static void copy_arena(void) {
-  child_file = arena ? make_file(arena_size) : -1;
-  for (off_t at = 0, end; child_file >= 0 && (at = lseek(arena_file, at, SEEK_DATA)) >= 0; at = end) {
-    end = lseek(arena_file, at, SEEK_HOLE);
-    for (ssize_t count; at < end; at += count)
-      if ((count = pwrite(child_file, arena + at, (size_t)(end - at), at)) <= 0) {
-        close(child_file);
-        child_file = -1;
-        return;
-      }
-  }
-}
+static int is_in_arena(const char *place) { return arena && place >= arena && place < arena + arena_size; }
 
-static void close_copy(void) {
-  if (child_file >= 0) close(child_file);
-  child_file = -1;
-}
-
-static void use_copy(void) {
-  pthread_mutex_init(&connection_lock, NULL), pthread_mutex_init(&object_lock, NULL);
+/* Forget, in a forked child, what belongs to the parent: the connection, the arena and the shared memory in it. */
+static void forget_parent(void) {
   if (connection >= 0) close(connection);
-  connection = -1, is_dead = 0, is_forked = 1, servers += !getenv("VISA_LSP_EXEC_SOCKET");
-  if (!arena) return;
-  close(arena_file);
-  if (child_file < 0 || map_file(child_file, arena, MAP_FIXED)) lose_connection("no memory for the buffers of a forked process");
-  child_file = -1;
+  connection = -1, is_dead = 0, arena = NULL, arena_used = 0, shared = NULL;
+  is_forked = host_device != NULL, servers += !getenv("VISA_LSP_EXEC_SOCKET");
+  pthread_mutex_init(&connection_lock, NULL), pthread_mutex_init(&object_lock, NULL);
 }
+
+static cl_device_id own_device(cl_device_id d) { return is_forked && d == host_device ? spare_device : d; }
 
 /* Connect at the first call. Return 0, or -1 if there is no server. Needs connection_lock. */
 static int connect_server(void) {
   static int handlers;
   if (connection >= 0) return 0;
   if (is_dead) return -1;
-  if (is_forked && !is_single_threaded && host_device) {
-    lose_connection("a process that forked after its first call of OpenCL cannot use it, because its host has threads");
-    return -1;
-  }
-  if (!handlers++) pthread_atfork(copy_arena, close_copy, use_copy);
+  if (!handlers++) pthread_atfork(NULL, NULL, forget_parent);
   connection = open_socket();
+  int file = connection < 0 ? -1 : map_arena();
   Message hello = {0}, answer = {0};
-  if (connection < 0 || (!arena && map_arena()) || send_arena(arena_file)) {
+  if (file < 0 || send_arena(file)) {
     lose_connection(connection < 0 ? "cannot connect to the simulator's process" : "cannot map shared memory");
   } else {
     put_number(&hello, (uintptr_t)arena);
@@ -286,6 +267,7 @@ static int connect_server(void) {
       device_facts = take_facts(&answer);
     }
   }
+  if (file >= 0) close(file);
   free(answer.data);
   return is_dead ? -1 : 0;
 }
@@ -358,13 +340,21 @@ static cl_int CL_API_CALL get_platform_info(cl_platform_id p, cl_platform_info n
   return host->clGetPlatformInfo(p, name, room, out, written);
 }
 
-/* Have pocl run commands in the thread that enqueues them: its worker threads are missing in a forked child, which would wait for
-   them forever, and kernels do not run in them anyway. */
-static void choose_host_device(cl_platform_id p) {
-  char version[256] = "";
-  host->clGetPlatformInfo(p, CL_PLATFORM_VERSION, sizeof version, version, NULL);
-  const char *own = strstr(version, "PoCL ");
-  if (own) is_single_threaded = !setenv("POCL_DEVICES", atoi(own + 5) >= 4 ? "cpu-minimal" : "basic", 1);
+static cl_int find_host_devices(cl_platform_id p) {
+  char text[256] = "";
+  cl_device_id all[16];
+  cl_uint count = 0;
+  host->clGetPlatformInfo(p, CL_PLATFORM_VERSION, sizeof text, text, NULL);
+  const char *own = strstr(text, "PoCL ");
+  if (own) setenv("POCL_DEVICES", atoi(own + 5) >= 4 ? "cpu cpu-minimal" : "pthread basic", 1);
+  cl_int result = host->clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 16, all, &count);
+  for (cl_uint i = 0; !result && i < count && i < 16; i++) {
+    int is_spare = own && !host->clGetDeviceInfo(all[i], CL_DEVICE_NAME, sizeof text, text, NULL) && (!strncmp(text, "basic", 5) || !strncmp(text, "cpu-minimal", 11));
+    if (is_spare) spare_device = all[i];
+    else if (!host_device) host_device = all[i];
+  }
+  if (!host_device) host_device = spare_device;
+  return result;
 }
 
 static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_uint count, cl_device_id *out, cl_uint *found) {
@@ -372,14 +362,10 @@ static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_
   if (type != CL_DEVICE_TYPE_ALL && !(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)))
     return type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM) ? CL_DEVICE_NOT_FOUND : CL_INVALID_DEVICE_TYPE;
   if (!is_connected()) return CL_DEVICE_NOT_FOUND;
-  if (!host_device) {
-    cl_device_id all[16];
-    choose_host_device(p);
-    cl_int result = host->clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 16, all, NULL);
-    if (result) return result;
-    host_device = all[0];
-  }
-  if (out) *out = host_device;
+  cl_int result = host_device ? CL_SUCCESS : find_host_devices(p);
+  if (result) return result;
+  if (is_forked && !spare_device) return refuse("clGetDeviceIDs", CL_DEVICE_NOT_FOUND, "the process has forked after its first call of OpenCL, and its host has threads");
+  if (out) *out = own_device(host_device);
   if (found) *found = 1;
   return CL_SUCCESS;
 }
@@ -388,6 +374,12 @@ static cl_int CL_API_CALL get_device_info(cl_device_id d, cl_device_info name, s
   cl_int result;
   if (is_connected() && find_fact(&device_facts, name, room, out, written, &result)) return result;
   return host->clGetDeviceInfo(d, name, room, out, written);
+}
+
+static cl_context CL_API_CALL create_context(const cl_context_properties *properties, cl_uint n, const cl_device_id *d,
+                                             void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data, cl_int *error) {
+  cl_device_id own = n == 1 && d ? own_device(*d) : NULL;
+  return host->clCreateContext(properties, n, own ? &own : d, notify, data, error);
 }
 
 static cl_context CL_API_CALL create_context_from_type(const cl_context_properties *properties, cl_device_type type,
@@ -451,7 +443,7 @@ static void CL_CALLBACK forget_memory(cl_mem object, void *data) {
   Memory **at = &memories[bucket_of(object)];
   while (*at && *at != m) at = &(*at)->next;
   if (*at) *at = m->next;
-  if (m->place && !m->whole) madvise(m->place, (m->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
+  if (!m->whole && is_in_arena(m->place)) madvise(m->place, (m->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
   pthread_mutex_unlock(&object_lock);
 }
 
@@ -630,14 +622,6 @@ static cl_int CL_API_CALL get_image_formats(cl_context c, cl_mem_flags flags, cl
   return CL_SUCCESS;
 }
 
-/* Shared virtual memory: places of the arena, at equal addresses for the server. */
-typedef struct Shared {
-  char *place;
-  size_t size;
-  struct Shared *next;
-} Shared;
-static Shared *shared;
-
 static void *CL_API_CALL svm_alloc(cl_context c, cl_svm_mem_flags flags, size_t size, cl_uint alignment) {
   (void)c;
   if (!size || alignment > PAGE || (alignment & (alignment - 1)) || flags & (CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS)) return NULL;
@@ -691,8 +675,9 @@ static void CL_CALLBACK do_memory_job(void *block) {
 
 static cl_int enqueue_memory_job(cl_command_queue q, MemoryJob *j, cl_bool blocks, cl_uint n, const cl_event *w, cl_event *e) {
   cl_event own = NULL;
-  begin_epoch();
-  cl_int result = host->clEnqueueNativeKernel(q, do_memory_job, j, sizeof *j, 0, NULL, NULL, n, w, e ? e : &own);
+  cl_int result = enter(q, "a command of shared memory");
+  if (result) return result;
+  result = host->clEnqueueNativeKernel(q, do_memory_job, j, sizeof *j, 0, NULL, NULL, n, w, e ? e : &own);
   if (!result && blocks) result = host->clWaitForEvents(1, e ? e : &own);
   if (own) host->clReleaseEvent(own);
   return result;
@@ -714,8 +699,8 @@ static cl_int CL_API_CALL svm_fill(cl_command_queue q, void *target, const void 
 static cl_int CL_API_CALL svm_map(cl_command_queue q, cl_bool blocks, cl_map_flags flags, void *p, size_t size, cl_uint n, const cl_event *w, cl_event *e) {
   (void)flags, (void)size;
   if (!p) return CL_INVALID_VALUE;
-  begin_epoch();
-  cl_int result = host->clEnqueueMarkerWithWaitList(q, n, w, e);
+  cl_int result = enter(q, "a command of shared memory");
+  if (!result) result = host->clEnqueueMarkerWithWaitList(q, n, w, e);
   return result || !blocks ? result : host->clFinish(q);
 }
 
@@ -930,7 +915,7 @@ static void put_no_parts(Message *m) { put_number(m, 0), put_number(m, 0); } /* 
 static cl_int check_build(Program *p, cl_uint n, const cl_device_id *d, const void *notify, const void *data) {
   if (!p) return CL_INVALID_PROGRAM;
   if (!n != !d || (!notify && data)) return CL_INVALID_VALUE;
-  if (n && d[0] != p->device) return CL_INVALID_DEVICE;
+  if (n && own_device(d[0]) != own_device(p->device)) return CL_INVALID_DEVICE;
   return p->attached ? CL_INVALID_OPERATION : CL_SUCCESS;
 }
 
@@ -1035,7 +1020,7 @@ static cl_int CL_API_CALL get_program_info(cl_program h, cl_program_info name, s
 static cl_int CL_API_CALL get_build_info(cl_program h, cl_device_id d, cl_program_build_info name, size_t room, void *out, size_t *written) {
   Program *p = program_of(h);
   if (!p) return CL_INVALID_PROGRAM;
-  if (d && d != p->device) return CL_INVALID_DEVICE;
+  if (d && own_device(d) != own_device(p->device)) return CL_INVALID_DEVICE;
   const char *options = p->options ? p->options : "", *log = p->log ? p->log : "";
   switch (name) {
   case CL_PROGRAM_BUILD_STATUS: GIVE(cl_build_status, p->status);
@@ -1218,7 +1203,7 @@ static cl_int CL_API_CALL get_group_info(cl_kernel h, cl_device_id d, cl_kernel_
   Kernel *k = kernel_of(h);
   cl_int result;
   if (!k) return CL_INVALID_KERNEL;
-  if (d && d != k->program->device) return CL_INVALID_DEVICE;
+  if (d && own_device(d) != own_device(k->program->device)) return CL_INVALID_DEVICE;
   if (name == CL_KERNEL_LOCAL_MEM_SIZE && find_fact(&k->facts->group_facts, name, sizeof result, NULL, NULL, &result)) {
     cl_ulong size;
     find_fact(&k->facts->group_facts, name, sizeof size, &size, NULL, &result);
@@ -1232,7 +1217,7 @@ static cl_int CL_API_CALL get_group_info(cl_kernel h, cl_device_id d, cl_kernel_
 static cl_int CL_API_CALL get_sub_group_info(cl_kernel h, cl_device_id d, cl_kernel_sub_group_info name, size_t input_size, const void *input, size_t room, void *out, size_t *written) {
   Kernel *k = kernel_of(h);
   if (!k) return CL_INVALID_KERNEL;
-  if (d && d != k->program->device) return CL_INVALID_DEVICE;
+  if (d && own_device(d) != own_device(k->program->device)) return CL_INVALID_DEVICE;
   size_t items = 1, sizes[3] = {0};
   if (input && input_size <= sizeof sizes) memcpy(sizes, input, input_size);
   for (size_t i = 0; i < input_size / sizeof *sizes && i < 3; i++) items *= sizes[i];
@@ -1256,56 +1241,69 @@ static cl_int CL_API_CALL get_sub_group_info(cl_kernel h, cl_device_id d, cl_ker
 static uint64_t epoch;
 static int queue_count;
 
-/* Return whether the host cannot do any command: in a forked child, if it has threads. */
-static int begin_epoch(void) {
-  __atomic_add_fetch(&epoch, 1, __ATOMIC_SEQ_CST);
-  return is_forked && !is_connected() && !is_single_threaded;
+static void begin_epoch(void) { __atomic_add_fetch(&epoch, 1, __ATOMIC_SEQ_CST); }
+
+/* Begin an epoch; return an error for a queue of the process from which this one forked. */
+static cl_int enter(cl_command_queue q, const char *call) {
+  cl_device_id d = NULL;
+  begin_epoch();
+  if (!is_forked || !q || host->clGetCommandQueueInfo(q, CL_QUEUE_DEVICE, sizeof d, &d, NULL) || d == own_device(d)) return CL_SUCCESS;
+  return refuse(call, CL_INVALID_COMMAND_QUEUE, "its queue is that of the process from which this one forked");
 }
 
-#define SYNC(function, parameters, values)                                                                             \
+static cl_command_queue queue_of(cl_uint n, const cl_event *w) {
+  cl_command_queue q = NULL;
+  if (is_forked && n && w) host->clGetEventInfo(w[0], CL_EVENT_COMMAND_QUEUE, sizeof q, &q, NULL);
+  return q;
+}
+
+#define SYNC(function, queue, parameters, values)                                                                      \
   static cl_int CL_API_CALL sync_##function parameters {                                                               \
-    return begin_epoch() ? CL_OUT_OF_RESOURCES : host->function values;                                                                                      \
+    cl_int result = enter(queue, #function);                                                                           \
+    return result ? result : host->function values;                                                                    \
   }
 
-SYNC(clFinish, (cl_command_queue q), (q))
-SYNC(clWaitForEvents, (cl_uint n, const cl_event *w), (n, w))
-SYNC(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *p, size_t *r), (e, i, s, p, r))
-SYNC(clSetUserEventStatus, (cl_event e, cl_int s), (e, s))
-SYNC(clSetEventCallback, (cl_event e, cl_int s, void(CL_CALLBACK *f)(cl_event, cl_int, void *), void *d), (e, s, f, d))
-SYNC(clEnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
-SYNC(clEnqueueWriteBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
-SYNC(clEnqueueCopyBuffer, (cl_command_queue q, cl_mem a, cl_mem b, size_t o, size_t t, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, t, s, n, w, e))
-SYNC(clEnqueueReadBufferRect, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
-SYNC(clEnqueueWriteBufferRect, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
-SYNC(clEnqueueCopyBufferRect, (cl_command_queue q, cl_mem m, cl_mem b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, n, w, e))
-SYNC(clEnqueueFillBuffer, (cl_command_queue q, cl_mem m, const void *p, size_t s, size_t o, size_t t, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, s, o, t, n, w, e))
-SYNC(clEnqueueReadImage, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
-SYNC(clEnqueueWriteImage, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
-SYNC(clEnqueueCopyImage, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, const size_t *s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
-SYNC(clEnqueueFillImage, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, o, r, n, w, e))
-SYNC(clEnqueueCopyImageToBuffer, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
-SYNC(clEnqueueCopyBufferToImage, (cl_command_queue q, cl_mem a, cl_mem b, size_t s, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, s, o, r, n, w, e))
-SYNC(clEnqueueUnmapMemObject, (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, n, w, e))
-SYNC(clEnqueueMigrateMemObjects, (cl_command_queue q, cl_uint c, const cl_mem *m, cl_mem_migration_flags f, cl_uint n, const cl_event *w, cl_event *e), (q, c, m, f, n, w, e))
-SYNC(clEnqueueMarker, (cl_command_queue q, cl_event *e), (q, e))
-SYNC(clEnqueueBarrier, (cl_command_queue q), (q))
-SYNC(clEnqueueWaitForEvents, (cl_command_queue q, cl_uint n, const cl_event *w), (q, n, w))
-SYNC(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
-SYNC(clEnqueueBarrierWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+SYNC(clFinish, q, (cl_command_queue q), (q))
+SYNC(clWaitForEvents, queue_of(n, w), (cl_uint n, const cl_event *w), (n, w))
+SYNC(clGetEventProfilingInfo, NULL, (cl_event e, cl_profiling_info i, size_t s, void *p, size_t *r), (e, i, s, p, r))
+SYNC(clSetUserEventStatus, NULL, (cl_event e, cl_int s), (e, s))
+SYNC(clSetEventCallback, NULL, (cl_event e, cl_int s, void(CL_CALLBACK *f)(cl_event, cl_int, void *), void *d), (e, s, f, d))
+SYNC(clEnqueueReadBuffer, q, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
+SYNC(clEnqueueWriteBuffer, q, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
+SYNC(clEnqueueCopyBuffer, q, (cl_command_queue q, cl_mem a, cl_mem b, size_t o, size_t t, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, t, s, n, w, e))
+SYNC(clEnqueueReadBufferRect, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
+SYNC(clEnqueueWriteBufferRect, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
+SYNC(clEnqueueCopyBufferRect, q, (cl_command_queue q, cl_mem m, cl_mem b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, n, w, e))
+SYNC(clEnqueueFillBuffer, q, (cl_command_queue q, cl_mem m, const void *p, size_t s, size_t o, size_t t, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, s, o, t, n, w, e))
+SYNC(clEnqueueReadImage, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
+SYNC(clEnqueueWriteImage, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
+SYNC(clEnqueueCopyImage, q, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, const size_t *s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
+SYNC(clEnqueueFillImage, q, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, o, r, n, w, e))
+SYNC(clEnqueueCopyImageToBuffer, q, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
+SYNC(clEnqueueCopyBufferToImage, q, (cl_command_queue q, cl_mem a, cl_mem b, size_t s, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, s, o, r, n, w, e))
+SYNC(clEnqueueUnmapMemObject, q, (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, n, w, e))
+SYNC(clEnqueueMigrateMemObjects, q, (cl_command_queue q, cl_uint c, const cl_mem *m, cl_mem_migration_flags f, cl_uint n, const cl_event *w, cl_event *e), (q, c, m, f, n, w, e))
+SYNC(clEnqueueMarker, q, (cl_command_queue q, cl_event *e), (q, e))
+SYNC(clEnqueueBarrier, q, (cl_command_queue q), (q))
+SYNC(clEnqueueWaitForEvents, q, (cl_command_queue q, cl_uint n, const cl_event *w), (q, n, w))
+SYNC(clEnqueueMarkerWithWaitList, q, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+SYNC(clEnqueueBarrierWithWaitList, q, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
 
 static void *CL_API_CALL sync_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t o, size_t s, cl_uint n, const cl_event *w, cl_event *e, cl_int *error) {
-  if (begin_epoch()) return fail_memory(error, CL_OUT_OF_RESOURCES);
+  cl_int result = enter(q, "clEnqueueMapBuffer");
+  if (result) return fail_memory(error, result);
   return host->clEnqueueMapBuffer(q, m, b, f, o, s, n, w, e, error);
 }
 
 static void *CL_API_CALL sync_clEnqueueMapImage(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, const size_t *o, const size_t *r, size_t *a, size_t *s, cl_uint n, const cl_event *w, cl_event *e, cl_int *error) {
-  if (begin_epoch()) return fail_memory(error, CL_OUT_OF_RESOURCES);
+  cl_int result = enter(q, "clEnqueueMapImage");
+  if (result) return fail_memory(error, result);
   return host->clEnqueueMapImage(q, m, b, f, o, r, a, s, n, w, e, error);
 }
 
 static cl_command_queue CL_API_CALL create_plain_queue(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *error) {
   __atomic_add_fetch(&queue_count, 1, __ATOMIC_SEQ_CST);
-  return host->clCreateCommandQueue(c, d, p, error);
+  return host->clCreateCommandQueue(c, own_device(d), p, error);
 }
 
 /* ---- launches */
@@ -1338,13 +1336,14 @@ static void CL_CALLBACK run_launch(void *block) {
 static void put_memory(Launch *l, const Argument *a) {
   const Memory *m = a->memory, *top = m->whole ? m->whole : m;
   put_number(&l->request, top->number);
-  put_number(&l->request, (uint64_t)(top->place - arena));
+  int is_here = is_in_arena(top->place); /* not if the process has forked since */
+  put_number(&l->request, is_here ? (uint64_t)(top->place - arena) : 0);
   put_number(&l->request, top->size);
   put_number(&l->request, (uint64_t)(m->place - top->place));
   put_number(&l->request, m->size);
   put_number(&l->request, m->flags);
-  put_number(&l->request, top->object != NULL && m->object != NULL);
-  if (top->users && top->object) {
+  put_number(&l->request, is_here && top->object != NULL && m->object != NULL);
+  if (top->users && top->object && is_here) {
     size_t i = 0;
     while (i < l->copy_count && l->copies[i].place != top->place) i++;
     if (i == l->copy_count) l->copies[l->copy_count++] = (struct Copy){top->users, top->place, top->size};
@@ -1385,9 +1384,11 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
                                          cl_uint n, const cl_event *w, cl_event *e) {
   const char *call = "clEnqueueNDRangeKernel";
   Kernel *k = kernel_of(h);
+  cl_int result;
   if (!q) return CL_INVALID_COMMAND_QUEUE;
+  if (is_forked && (result = enter(q, call))) return result;
   if (!k) return refuse(call, CL_INVALID_KERNEL, "the kernel is none that the program created");
-  cl_int result = check_sizes(k, dimensions, global, local);
+  result = check_sizes(k, dimensions, global, local);
   if (result) return result;
   for (size_t i = 0; i < k->facts->count; i++)
     if (!k->arguments[i].is_set) return refuse(call, CL_INVALID_KERNEL_ARGS, "kernel `%s`: argument %zu (%s) is not set", k->facts->name, i, k->facts->parameters[i].name);
@@ -1459,7 +1460,7 @@ static cl_command_queue CL_API_CALL create_queue(cl_context c, cl_device_id d, c
     if (*at == CL_QUEUE_PROPERTIES && at[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT))
       return refuse_object("clCreateCommandQueueWithProperties", error, CL_INVALID_QUEUE_PROPERTIES, "kernels cannot enqueue kernels");
   __atomic_add_fetch(&queue_count, 1, __ATOMIC_SEQ_CST);
-  return host->clCreateCommandQueueWithProperties(c, d, p, error);
+  return host->clCreateCommandQueueWithProperties(c, own_device(d), p, error);
 }
 
 static cl_int CL_API_CALL set_device_queue(cl_context c, cl_device_id d, cl_command_queue q) {
@@ -1487,6 +1488,7 @@ static void *CL_API_CALL get_extension(const char *name) { return find_extension
 
 static void fill_table(void) {
   DIVERT(clGetPlatformInfo, get_platform_info); DIVERT(clGetDeviceIDs, get_devices); DIVERT(clGetDeviceInfo, get_device_info);
+  DIVERT(clCreateContext, create_context);
   DIVERT(clCreateContextFromType, create_context_from_type); DIVERT(clCreateBuffer, create_buffer);
   DIVERT(clCreateBufferWithProperties, create_buffer_with_properties); DIVERT(clCreateSubBuffer, create_sub_buffer);
   DIVERT(clCreateImage, create_image); DIVERT(clCreateImageWithProperties, create_image_with_properties); DIVERT(clCreateImage2D, create_image_2d);
@@ -1513,7 +1515,7 @@ static void fill_table(void) {
   ORDER(clEnqueueReadImage); ORDER(clEnqueueWriteImage); ORDER(clEnqueueCopyImage); ORDER(clEnqueueFillImage); ORDER(clEnqueueCopyImageToBuffer);
   ORDER(clEnqueueCopyBufferToImage); ORDER(clEnqueueUnmapMemObject); ORDER(clEnqueueMigrateMemObjects); ORDER(clEnqueueMarker);
   ORDER(clEnqueueBarrier); ORDER(clEnqueueWaitForEvents); ORDER(clEnqueueMarkerWithWaitList); ORDER(clEnqueueBarrierWithWaitList);
-  ORDER(clEnqueueMapBuffer); ORDER(clEnqueueMapImage); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) HOST(clCreateContext)
+  ORDER(clEnqueueMapBuffer); ORDER(clEnqueueMapImage); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) 
   HOST(clRetainContext) HOST(clReleaseContext) HOST(clGetContextInfo) HOST(clSetContextDestructorCallback) HOST(clRetainCommandQueue)
   HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) HOST(clSetCommandQueueProperty) HOST(clRetainMemObject) HOST(clReleaseMemObject)
   HOST(clSetMemObjectDestructorCallback) HOST(clGetImageInfo) HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler)
