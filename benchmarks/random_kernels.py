@@ -306,6 +306,7 @@ def _image(random: Random, name: str) -> RandomKernel:
         *(f"((int)AT({axis}) * {random.randrange(1, 4)} + {random.randrange(-3, 4)})" for axis in range(3))
     )
     size = " && ".join(f"AT({axis}) < get_image_{word}(o)" for axis, word in zip(range(axes), ("width", "height", "depth"), strict=False))
+    size += "".join(f" && !AT({axis})" for axis in range(axes, 3))
     lines += _statements(random, names, 1)
     lines.append(f"{kind.name} y = read_image{suffix}(i, s, {near}) + read_image{suffix}(i, {place});")
     names["y"] = kind

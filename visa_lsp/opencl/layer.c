@@ -65,13 +65,16 @@ static uint64_t servers; /* other servers before this one: a forked process may 
 static char *arena;
 static size_t arena_size, arena_used;
 
-/* Shared virtual memory: places of the arena, at equal addresses for the server. */
+/* Shared virtual memory and unified shared memory: places of the arena, at equal addresses for the server. */
 typedef struct Shared {
   char *place;
   size_t size;
+  cl_uint type; /* CL_MEM_TYPE_HOST_INTEL and its likes; 0 for shared virtual memory */
+  cl_device_id device;
   struct Shared *next;
 } Shared;
-static Shared *shared;
+static Shared *shared, *freed; /* freed ones keep their pages while commands are pending that may have been enqueued before */
+static int pending;
 
 static void put(Message *m, const void *data, size_t size) {
   if (m->size + size > m->room) {
@@ -239,7 +242,7 @@ static int is_in_arena(const char *place) { return arena && place >= arena && pl
 /* Forget, in a forked child, what belongs to the parent: the connection, the arena and the shared memory in it. */
 static void forget_parent(void) {
   if (connection >= 0) close(connection);
-  connection = -1, is_dead = 0, arena = NULL, arena_used = 0, shared = NULL;
+  connection = -1, is_dead = 0, arena = NULL, arena_used = 0, shared = freed = NULL, pending = 0;
   is_forked = host_device != NULL, servers += !getenv("VISA_LSP_EXEC_SOCKET");
   pthread_mutex_init(&connection_lock, NULL), pthread_mutex_init(&object_lock, NULL);
 }
@@ -622,32 +625,87 @@ static cl_int CL_API_CALL get_image_formats(cl_context c, cl_mem_flags flags, cl
   return CL_SUCCESS;
 }
 
-static void *CL_API_CALL svm_alloc(cl_context c, cl_svm_mem_flags flags, size_t size, cl_uint alignment) {
-  (void)c;
-  if (!size || alignment > PAGE || (alignment & (alignment - 1)) || flags & (CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS)) return NULL;
-  char *place = take_arena(size);
+static void *share(size_t size, cl_uint alignment, cl_uint type, cl_device_id d) {
+  char *place = alignment > PAGE || (alignment & (alignment - 1)) ? NULL : take_arena(size);
   Shared *s = place ? calloc(1, sizeof *s) : NULL;
   if (!s) return NULL;
   fill_undefined(place, size);
-  s->place = place, s->size = size;
+  s->place = place, s->size = size, s->type = type, s->device = d;
   pthread_mutex_lock(&object_lock);
   s->next = shared, shared = s;
   pthread_mutex_unlock(&object_lock);
   return place;
 }
 
+/* Give back the pages of freed memory if no command is pending. Needs object_lock. */
+static void drop_freed(void) {
+  for (Shared *s; !pending && (s = freed); free(s)) {
+    freed = s->next;
+    madvise(s->place, (s->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
+  }
+}
+
+static void count_pending(int change) {
+  pthread_mutex_lock(&object_lock);
+  pending += change;
+  drop_freed();
+  pthread_mutex_unlock(&object_lock);
+}
+
 static void CL_API_CALL svm_free(cl_context c, void *pointer) {
   (void)c;
   pthread_mutex_lock(&object_lock);
-  for (Shared **at = &shared; *at; at = &(*at)->next)
-    if ((*at)->place == pointer) {
-      Shared *s = *at;
-      *at = s->next;
-      madvise(s->place, (s->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
-      free(s);
-      break;
-    }
+  Shared **at = &shared, *s;
+  while (*at && (*at)->place != pointer) at = &(*at)->next;
+  if ((s = *at)) *at = s->next, s->next = freed, freed = s;
+  drop_freed();
   pthread_mutex_unlock(&object_lock);
+}
+
+static void *CL_API_CALL svm_alloc(cl_context c, cl_svm_mem_flags flags, size_t size, cl_uint alignment) {
+  (void)c;
+  return size && !(flags & (CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS)) ? share(size, alignment, 0, NULL) : NULL;
+}
+
+/* The extension cl_intel_unified_shared_memory. */
+static void *usm_alloc(size_t size, cl_uint alignment, cl_uint type, cl_device_id d, cl_int *error) {
+  void *place = size ? share(size, alignment, type, d) : NULL;
+  if (error) *error = place ? CL_SUCCESS : !size ? CL_INVALID_BUFFER_SIZE : is_dead ? CL_OUT_OF_RESOURCES : CL_OUT_OF_HOST_MEMORY;
+  return place;
+}
+
+static void *CL_API_CALL usm_host(cl_context c, const cl_mem_properties_intel *p, size_t size, cl_uint alignment, cl_int *error) {
+  (void)c, (void)p;
+  return usm_alloc(size, alignment, CL_MEM_TYPE_HOST_INTEL, NULL, error);
+}
+
+static void *CL_API_CALL usm_device(cl_context c, cl_device_id d, const cl_mem_properties_intel *p, size_t size, cl_uint alignment, cl_int *error) {
+  (void)c, (void)p;
+  return usm_alloc(size, alignment, CL_MEM_TYPE_DEVICE_INTEL, d, error);
+}
+
+static void *CL_API_CALL usm_shared(cl_context c, cl_device_id d, const cl_mem_properties_intel *p, size_t size, cl_uint alignment, cl_int *error) {
+  (void)c, (void)p;
+  return usm_alloc(size, alignment, CL_MEM_TYPE_SHARED_INTEL, d, error);
+}
+
+static cl_int CL_API_CALL usm_free(cl_context c, void *pointer) { svm_free(c, pointer); return CL_SUCCESS; }
+
+static cl_int CL_API_CALL usm_info(cl_context c, const void *pointer, cl_mem_info_intel name, size_t room, void *out, size_t *written) {
+  (void)c;
+  Shared none = {.type = CL_MEM_TYPE_UNKNOWN_INTEL}, m = none;
+  pthread_mutex_lock(&object_lock);
+  for (Shared *s = shared; s; s = s->next)
+    if (s->type && (const char *)pointer >= s->place && (const char *)pointer < s->place + s->size) m = *s;
+  pthread_mutex_unlock(&object_lock);
+  switch (name) {
+  case CL_MEM_ALLOC_TYPE_INTEL: GIVE(cl_unified_shared_memory_type_intel, m.type);
+  case CL_MEM_ALLOC_BASE_PTR_INTEL: GIVE(void *, m.place);
+  case CL_MEM_ALLOC_SIZE_INTEL: GIVE(size_t, m.size);
+  case CL_MEM_ALLOC_DEVICE_INTEL: GIVE(cl_device_id, m.device);
+  case CL_MEM_ALLOC_FLAGS_INTEL: GIVE(cl_mem_alloc_flags_intel, 0);
+  default: return CL_INVALID_VALUE;
+  }
 }
 
 /* A copy, fill or release in a queue's order. */
@@ -671,13 +729,16 @@ static void CL_CALLBACK do_memory_job(void *block) {
     free(j->pointers);
   } else if (j->source) memmove(j->target, j->source, j->size);
   else for (size_t i = 0; i + j->pattern <= j->size; i += j->pattern) memcpy(j->target + i, j->bytes, j->pattern);
+  count_pending(-1);
 }
 
 static cl_int enqueue_memory_job(cl_command_queue q, MemoryJob *j, cl_bool blocks, cl_uint n, const cl_event *w, cl_event *e) {
   cl_event own = NULL;
   cl_int result = enter(q, "a command of shared memory");
   if (result) return result;
+  count_pending(1);
   result = host->clEnqueueNativeKernel(q, do_memory_job, j, sizeof *j, 0, NULL, NULL, n, w, e ? e : &own);
+  if (result) count_pending(-1);
   if (!result && blocks) result = host->clWaitForEvents(1, e ? e : &own);
   if (own) host->clReleaseEvent(own);
   return result;
@@ -711,6 +772,16 @@ static cl_int CL_API_CALL svm_unmap(cl_command_queue q, void *p, cl_uint n, cons
 static cl_int CL_API_CALL svm_migrate(cl_command_queue q, cl_uint count, const void **p, const size_t *sizes, cl_mem_migration_flags flags, cl_uint n, const cl_event *w, cl_event *e) {
   (void)sizes, (void)flags;
   return svm_map(q, CL_FALSE, 0, count && p ? (void *)(uintptr_t)p : NULL, 0, n, w, e);
+}
+
+static cl_int CL_API_CALL usm_migrate(cl_command_queue q, const void *p, size_t size, cl_mem_migration_flags flags, cl_uint n, const cl_event *w, cl_event *e) {
+  (void)flags;
+  return svm_map(q, CL_FALSE, 0, (void *)(uintptr_t)p, size, n, w, e);
+}
+
+static cl_int CL_API_CALL usm_advise(cl_command_queue q, const void *p, size_t size, cl_mem_advice_intel advice, cl_uint n, const cl_event *w, cl_event *e) {
+  (void)advice;
+  return usm_migrate(q, p, size, 0, n, w, e);
 }
 
 static cl_int CL_API_CALL svm_enqueue_free(cl_command_queue q, cl_uint count, void *pointers[], void(CL_CALLBACK *notify)(cl_command_queue, cl_uint, void **, void *),
@@ -1173,8 +1244,13 @@ static cl_int CL_API_CALL set_svm_argument(cl_kernel h, cl_uint index, const voi
 
 static cl_int CL_API_CALL set_exec_info(cl_kernel h, cl_kernel_exec_info name, size_t size, const void *value) {
   (void)size;
-  if (!kernel_of(h)) return CL_INVALID_KERNEL; /* every kernel sees all shared virtual memory */
-  return value && (name == CL_KERNEL_EXEC_INFO_SVM_PTRS || name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM) ? CL_SUCCESS : CL_INVALID_VALUE;
+  if (!kernel_of(h)) return CL_INVALID_KERNEL;
+  switch (name) { /* every kernel sees all shared memory */
+  case CL_KERNEL_EXEC_INFO_SVM_PTRS: case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM: case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
+  case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL: case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL: case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
+    return value ? CL_SUCCESS : CL_INVALID_VALUE;
+  default: return CL_INVALID_VALUE;
+  }
 }
 
 static cl_int CL_API_CALL get_kernel_info(cl_kernel h, cl_kernel_info name, size_t room, void *out, size_t *written) {
@@ -1331,6 +1407,7 @@ static void CL_CALLBACK run_launch(void *block) {
   }
   free(answer.data);
   free(l);
+  count_pending(-1);
 }
 
 static void put_memory(Launch *l, const Argument *a) {
@@ -1435,8 +1512,10 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
       if (!is_listed) objects[used] = a->memory->object, places[used] = block + sizeof l + used * sizeof(void *), used++;
     }
   }
+  count_pending(1);
   result = host->clEnqueueNativeKernel(q, run_launch, block, sizeof l + used * sizeof(void *), used, used ? objects : NULL, used ? places : NULL, n, w, e);
   if (result) {
+    count_pending(-1);
     free(l->request.data), free(l);
     refuse(call, result, "kernel `%s`: the host's queue does not take it", k->facts->name);
   }
@@ -1469,9 +1548,18 @@ static cl_int CL_API_CALL set_device_queue(cl_context c, cl_device_id d, cl_comm
 }
 
 /* Functions of extensions: only those that this file has, because others could run kernels past it. */
+#define EXTENSION(function, ours) {#function, (void *)(uintptr_t)ours}
+static const struct { const char *name; void *function; } extensions[] = {
+  EXTENSION(clCreateProgramWithILKHR, create_with_il), EXTENSION(clGetKernelSubGroupInfoKHR, get_sub_group_info),
+  EXTENSION(clHostMemAllocINTEL, usm_host), EXTENSION(clDeviceMemAllocINTEL, usm_device), EXTENSION(clSharedMemAllocINTEL, usm_shared),
+  EXTENSION(clMemFreeINTEL, usm_free), EXTENSION(clMemBlockingFreeINTEL, usm_free), EXTENSION(clGetMemAllocInfoINTEL, usm_info),
+  EXTENSION(clSetKernelArgMemPointerINTEL, set_svm_argument), EXTENSION(clEnqueueMemFillINTEL, svm_fill),
+  EXTENSION(clEnqueueMemcpyINTEL, svm_copy), EXTENSION(clEnqueueMigrateMemINTEL, usm_migrate), EXTENSION(clEnqueueMemAdviseINTEL, usm_advise),
+};
+
 static void *find_extension(const char *name) {
-  if (name && !strcmp(name, "clCreateProgramWithILKHR")) return (void *)(uintptr_t)create_with_il;
-  if (name && !strcmp(name, "clGetKernelSubGroupInfoKHR")) return (void *)(uintptr_t)get_sub_group_info;
+  for (size_t i = 0; name && i < sizeof extensions / sizeof *extensions; i++)
+    if (!strcmp(name, extensions[i].name)) return extensions[i].function;
   return NULL;
 }
 
