@@ -87,7 +87,7 @@ static void end(void) {
 _ALIGNMENT = 128
 
 
-_CHANNELS = {"CL_R": 1, "CL_RGBA": 4}
+_CHANNELS = {"CL_RGBA": 4}  # not CL_R, of which pocl 3.1 reads an alpha of 0, and not 1 as OpenCL has it
 _TEXELS = {"uint": {"CL_UNSIGNED_INT8": 1, "CL_UNSIGNED_INT16": 2, "CL_UNSIGNED_INT32": 4}, "int": {"CL_SIGNED_INT8": 1, "CL_SIGNED_INT16": 2, "CL_SIGNED_INT32": 4}}
 
 

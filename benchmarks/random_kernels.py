@@ -308,7 +308,10 @@ def _image(random: Random, name: str) -> RandomKernel:
     size = " && ".join(f"AT({axis}) < get_image_{word}(o)" for axis, word in zip(range(axes), ("width", "height", "depth"), strict=False))
     size += "".join(f" && !AT({axis})" for axis in range(axes, 3))
     lines += _statements(random, names, 1)
-    lines.append(f"{kind.name} y = read_image{suffix}(i, s, {near}) + read_image{suffix}(i, {place});")
+    inside = ["{0}", "(int2)({0}, {1})", "(int4)({0}, {1}, {2}, 0)"][axes - 1].format(
+        *(f"min((int)AT({axis}), get_image_{word}(i) - 1)" for axis, word in enumerate(("width", "height", "depth")))
+    )  # because a read outside is undefined without a sampler
+    lines.append(f"{kind.name} y = read_image{suffix}(i, s, {near}) + read_image{suffix}(i, {inside});")
     names["y"] = kind
     lines.append(f"if ({size}) write_image{suffix}(o, {place}, ({_Expressions(random, names).make(kind, 2)}) & 0x7f);")
     return _kernel(name, parameters, lines)
