@@ -7,6 +7,7 @@ Needs gcc, OpenCL's headers and loader, pocl and ocloc.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -38,7 +39,9 @@ def kill_one(random: Random, host: Path, folder: Path) -> list[str]:
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(random.random() * _MAX_SECONDS)
     names = {"server": "python", "program": host.name, "compiler": "cc"}
-    victims = [number for number in _processes(mark) if target == "any" or names[target] in _name(number)] or [process.pid]
+    victims = [number for number in _processes(mark) if target == "any" or names[target] in _name(number)] or [
+        process.pid
+    ]
     number = random.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSEGV])
     victim = random.choice(victims)
     _send(victim, number)
@@ -80,10 +83,8 @@ def _name(number: int) -> str:
 
 
 def _send(process: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(process, number)
-    except ProcessLookupError:
-        pass
 
 
 def _left(mark: str, temporary: Path) -> list[str]:
@@ -113,7 +114,9 @@ def main() -> int:
         for cache in sorted(folder.glob("cache*")):  # good caches serve a right program, and two at once
             command = [sys.executable, "-m", "visa_lsp", "exec", "--", str(host), "axpy", "images"]
             runs = [
-                subprocess.Popen(command, env={**os.environ, "VISA_LSP_CACHE": str(cache)}, stderr=subprocess.PIPE, text=True)
+                subprocess.Popen(
+                    command, env={**os.environ, "VISA_LSP_CACHE": str(cache)}, stderr=subprocess.PIPE, text=True
+                )
                 for _ in range(2)
             ]
             for run in runs:

@@ -88,7 +88,10 @@ _ALIGNMENT = 128
 
 
 _CHANNELS = {"CL_RGBA": 4}  # not CL_R, of which pocl 3.1 reads an alpha of 0, and not 1 as OpenCL has it
-_TEXELS = {"uint": {"CL_UNSIGNED_INT8": 1, "CL_UNSIGNED_INT16": 2, "CL_UNSIGNED_INT32": 4}, "int": {"CL_SIGNED_INT8": 1, "CL_SIGNED_INT16": 2, "CL_SIGNED_INT32": 4}}
+_TEXELS = {
+    "uint": {"CL_UNSIGNED_INT8": 1, "CL_UNSIGNED_INT16": 2, "CL_UNSIGNED_INT32": 4},
+    "int": {"CL_SIGNED_INT8": 1, "CL_SIGNED_INT16": 2, "CL_SIGNED_INT32": 4},
+}
 
 
 @dataclass
@@ -140,8 +143,11 @@ class RandomHost:
 
     @property
     def text(self) -> str:
+        """The function in C."""
         source = random_source(self.kernels)
-        quoted = "\n".join('    "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in source.splitlines())
+        quoted = "\n".join(
+            '    "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in source.splitlines()
+        )
         head = [
             f'begin("{self.name}");', f"static const char source[] =\n{quoted};", 'cl_program program = build(source, "");', "cl_int e;",
             *(f'cl_kernel {k.name} = clCreateKernel(program, "{k.name}", &e); OK(e);' for k in self.kernels),
@@ -151,7 +157,11 @@ class RandomHost:
             f"for (int i = 0; i < {self.events}; i++) OK(clReleaseEvent(ev[i]));",
             *(f"OK(clReleaseKernel({k.name}));" for k in self.kernels), "OK(clReleaseProgram(program));", "end();",
         ]  # fmt: skip
-        return f"static void {self.name}(void) {{\n" + "".join(f"  {line}\n" for line in [*head, *self.lines, *tail]) + "}\n"
+        return (
+            f"static void {self.name}(void) {{\n"
+            + "".join(f"  {line}\n" for line in [*head, *self.lines, *tail])
+            + "}\n"
+        )
 
     def _seed(self) -> int:
         return self.random.getrandbits(30)
@@ -166,7 +176,15 @@ class RandomHost:
         size = max(size, random.choice([256, 512, 1000, 1024, 2052, 4096, random.randrange(300, 3000)]))
         b = _Buffer(f"b{len(self.buffers)}", size)
         data = f"bytes({size}, {self._seed()})"
-        flags = random.choice(["CL_MEM_COPY_HOST_PTR", "CL_MEM_COPY_HOST_PTR", "CL_MEM_USE_HOST_PTR", "CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR", "0"])
+        flags = random.choice(
+            [
+                "CL_MEM_COPY_HOST_PTR",
+                "CL_MEM_COPY_HOST_PTR",
+                "CL_MEM_USE_HOST_PTR",
+                "CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR",
+                "0",
+            ]
+        )
         self.buffers.append(b)
         self.lines.append(f"cl_mem {b.name} = make({flags}, {size}, {data if flags != '0' else 'NULL'});")
         if flags == "0":
@@ -235,7 +253,10 @@ class RandomHost:
         size = self.random.randrange(1, min(a.size, b.size) + 1)
         at, to = self.random.randrange(a.size - size + 1), self.random.randrange(b.size - size + 1)
         self._enqueue(
-            f"clEnqueueCopyBuffer({{q}}, {a.name}, {b.name}, {at}, {to}, {size}, {{wait}}, {{event}})", self._queue(), [a], [b]
+            f"clEnqueueCopyBuffer({{q}}, {a.name}, {b.name}, {at}, {to}, {size}, {{wait}}, {{event}})",
+            self._queue(),
+            [a],
+            [b],
         )
 
     def _rectangle(self, size: int) -> tuple[list[int], int, int, list[int]]:
@@ -278,11 +299,15 @@ class RandomHost:
         self.values += 1
         m = f"m{self.values}"
         if self.random.random() < 0.5:
-            self.lines.append(f"unsigned char *{m} = map(queues[{queue}], {b.name}, CL_MAP_READ | CL_MAP_WRITE, {at}, {size}, {listed});")
+            self.lines.append(
+                f"unsigned char *{m} = map(queues[{queue}], {b.name}, CL_MAP_READ | CL_MAP_WRITE, {at}, {size}, {listed});"
+            )
             self.lines.append(f'show("{m} of {b.name}", {m}, {size});')
             self.lines.append(f"for (size_t i = 0; i < {size}; i += {self.random.randrange(1, 9)}) {m}[i] += i;")
         else:
-            self.lines.append(f"unsigned char *{m} = map(queues[{queue}], {b.name}, CL_MAP_WRITE_INVALIDATE_REGION, {at}, {size}, {listed});")
+            self.lines.append(
+                f"unsigned char *{m} = map(queues[{queue}], {b.name}, CL_MAP_WRITE_INVALIDATE_REGION, {at}, {size}, {listed});"
+            )
             self.lines.append(f"memcpy({m}, bytes({size}, {self._seed()}), {size});")
         self._enqueue(f"clEnqueueUnmapMemObject({{q}}, {b.name}, {m}, {{wait}}, {{event}})", queue, [], [b])
 
@@ -348,7 +373,9 @@ class RandomHost:
                 (reads if p.kind == "image in" else writes).append(b)
                 self.lines.append(f"set({k.name}, {n}, {b.name});")
             elif p.kind == "sampler":
-                self.lines.append(f"set_sampler({k.name}, {n}, {self.random.choice(['CL_ADDRESS_CLAMP', 'CL_ADDRESS_CLAMP_TO_EDGE'])});")
+                self.lines.append(
+                    f"set_sampler({k.name}, {n}, {self.random.choice(['CL_ADDRESS_CLAMP', 'CL_ADDRESS_CLAMP_TO_EDGE'])});"
+                )
             elif p.kind == "count":
                 self.lines.append(f"set_number({k.name}, {n}, {writes[-1].size // k.parameters[n - 1].type.size});")
             elif p.kind == "local":
@@ -357,7 +384,10 @@ class RandomHost:
                 self.lines.append(f"OK(clSetKernelArg({k.name}, {n}, {p.type.size}, bytes(64, {self._seed()})));")
         words = [f"(size_t[]){{{{{', '.join(map(str, n))}}}}}" if n else "NULL" for n in (offset, size, local)]
         self._enqueue(
-            f"clEnqueueNDRangeKernel({{q}}, {k.name}, {len(size)}, {', '.join(words)}, {{wait}}, {{event}})", self._queue(), reads, writes
+            f"clEnqueueNDRangeKernel({{q}}, {k.name}, {len(size)}, {', '.join(words)}, {{wait}}, {{event}})",
+            self._queue(),
+            reads,
+            writes,
         )
 
     def _pick_image(self, base: str = "", axes: int = 0, apart: tuple[_Buffer, ...] = ()) -> _Buffer:
@@ -399,7 +429,9 @@ class RandomHost:
         self.values += 1
         self.lines += [
             f"unsigned char *m{self.values} = bytes({image.size}, 1);",
-            f"OK(clEnqueueReadImage(queues[0], {image.name}, CL_TRUE, {self._box((0,), 0)}, {self._box(image.shape, 1)}, 0, 0, m{self.values}, 0, NULL, NULL));".replace("{{", "{").replace("}}", "}"),
+            f"OK(clEnqueueReadImage(queues[0], {image.name}, CL_TRUE, {self._box((0,), 0)}, {self._box(image.shape, 1)}, 0, 0, m{self.values}, 0, NULL, NULL));".replace(
+                "{{", "{"
+            ).replace("}}", "}"),
             f'show("{image.name}", m{self.values}, {image.size});',
         ]
 
@@ -449,7 +481,9 @@ class RandomHost:
                     self.lines.append(
                         f"for (size_t z = 0; z < {(*region, 1, 1)[2]}; z++) for (size_t y = 0; y < {region[1]}; y++) memset({m} + z * slice{m} + y * row{m}, 9, {region[0] * image.texel});"
                     )
-                self._enqueue(f"clEnqueueUnmapMemObject({{q}}, {image.name}, {m}, {{wait}}, {{event}})", queue, [], [image])
+                self._enqueue(
+                    f"clEnqueueUnmapMemObject({{q}}, {image.name}, {m}, {{wait}}, {{event}})", queue, [], [image]
+                )
             case _:
                 self._show_part()
 
@@ -459,9 +493,17 @@ class RandomHost:
         offset = [random.randrange(40) for _ in range(dimensions)] if random.random() < 0.3 else None
         if k.is_single:
             return offset, [1] * dimensions, random.choice([None, [1] * dimensions])
-        local = [[random.choice([1, 3, 8, 16, 32, 37, 64])], [random.choice([1, 4, 8, 5]), random.choice([1, 4, 3])], [4, 2, random.choice([1, 3])]][dimensions - 1]
+        local = [
+            [random.choice([1, 3, 8, 16, 32, 37, 64])],
+            [random.choice([1, 4, 8, 5]), random.choice([1, 4, 3])],
+            [4, 2, random.choice([1, 3])],
+        ][dimensions - 1]
         groups = [random.randrange(1, 7 if dimensions == 1 else 4) for _ in range(dimensions)]
         if k.is_local or random.random() < 0.6:
             return offset, [a * b for a, b in zip(local, groups, strict=True)], local
-        ragged = [[random.randrange(1, 400)], [random.randrange(1, 40), random.randrange(1, 12)], [random.randrange(1, 9) for _ in range(3)]]
+        ragged = [
+            [random.randrange(1, 400)],
+            [random.randrange(1, 40), random.randrange(1, 12)],
+            [random.randrange(1, 9) for _ in range(3)],
+        ]
         return offset, ragged[dimensions - 1], None

@@ -34,21 +34,26 @@ class Type:
 
     @property
     def name(self) -> str:
+        """The name in OpenCL C."""
         return self.base if self.width == 1 else f"{self.base}{self.width}"
 
     @property
     def unsigned(self) -> Type:
+        """The unsigned type of the same size."""
         return self if self.base[0] == "u" else Type(f"u{self.base}", self.width)
 
     @property
     def size(self) -> int:
+        """The size in bytes."""
         return BYTES[self.base] * self.width
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter: ``in``, ``constant``, ``out``, ``count`` (of an output's elements), ``value``, ``local`` (elements per work item),
-    ``bins``, ``image in`` or ``image out`` (with ``elements`` axes), ``sampler``.
+    """A parameter of a kind.
+
+    Kinds are ``in``, ``constant``, ``out``, ``count`` (of an output's elements), ``value``, ``local`` (elements per work item),
+    ``bins``, ``image in`` and ``image out`` (with ``elements`` axes), ``sampler``.
     """
 
     kind: str
@@ -58,11 +63,18 @@ class Parameter:
 
     @property
     def declared(self) -> str:
+        """The declaration in the kernel's text."""
         if self.kind.startswith("image"):
             return f"{'read' if self.kind == 'image in' else 'write'}_only image{self.elements}d_t {self.name}"
         if self.kind == "sampler":
             return f"sampler_t {self.name}"
-        space = {"in": "global const ", "constant": "constant ", "out": "global ", "bins": "global ", "local": "local "}.get(self.kind)
+        space = {
+            "in": "global const ",
+            "constant": "constant ",
+            "out": "global ",
+            "bins": "global ",
+            "local": "local ",
+        }.get(self.kind)
         return f"{space}{self.type.name} *{self.name}" if space else f"{self.type.name} {self.name}"
 
 
@@ -173,7 +185,9 @@ def _inputs(random: Random) -> tuple[list[Parameter], list[str], dict[str, Type]
     parameters, lines, names = [], [], {"id": Type("uint")}
     for number in range(random.randrange(1, 4)):
         kind = _type(random)
-        parameters.append(Parameter(random.choice(["in", "in", "constant"]), f"a{number}", kind, random.choice([4, 16, 60, 64, 100])))
+        parameters.append(
+            Parameter(random.choice(["in", "in", "constant"]), f"a{number}", kind, random.choice([4, 16, 60, 64, 100]))
+        )
         index = random.choice(["id", "id * 3 + 1", "id / 2", "id ^ 5", "id + get_local_id(0)"])
         lines.append(f"{kind.name} x{number} = a{number}[({index}) % {parameters[-1].elements}u];")
         names[f"x{number}"] = kind
@@ -193,10 +207,14 @@ def _statements(random: Random, names: dict[str, Type], depth: int = 2) -> list[
         value = expressions.make(kind, 3)
         match random.randrange(6):
             case 0:
-                lines += [
-                    f"{kind.name} {name} = {value};",
-                    f"for (uint i{name} = 0; i{name} < (id & 7); i{name}++) {name} ^= {expressions.make(kind, 2)} + ({kind.name})i{name};",
-                ] if kind.base[0] == "u" else [f"{kind.name} {name} = {value};"]
+                lines += (
+                    [
+                        f"{kind.name} {name} = {value};",
+                        f"for (uint i{name} = 0; i{name} < (id & 7); i{name}++) {name} ^= {expressions.make(kind, 2)} + ({kind.name})i{name};",
+                    ]
+                    if kind.base[0] == "u"
+                    else [f"{kind.name} {name} = {value};"]
+                )
             case 1:
                 lines += [
                     f"{kind.name} {name} = {value};",
@@ -288,7 +306,9 @@ def _histogram(random: Random, name: str) -> RandomKernel:
     parameters.append(Parameter("bins", "o", kind))
     value = _Expressions(random, names).make(kind, 2)
     bin_number = _Expressions(random, names).make(Type("uint"), 2)
-    lines.append(f"atomic_{random.choice(['add', 'sub', 'min', 'max', 'xor', 'or', 'and'])}(o + {bin_number} % 4u, {value});")
+    lines.append(
+        f"atomic_{random.choice(['add', 'sub', 'min', 'max', 'xor', 'or', 'and'])}(o + {bin_number} % 4u, {value});"
+    )
     return _kernel(name, parameters, lines)
 
 
@@ -305,7 +325,10 @@ def _image(random: Random, name: str) -> RandomKernel:
     near = ["{0}", "(int2)({0}, {1})", "(int4)({0}, {1}, {2}, 0)"][axes - 1].format(
         *(f"((int)AT({axis}) * {random.randrange(1, 4)} + {random.randrange(-3, 4)})" for axis in range(3))
     )
-    size = " && ".join(f"AT({axis}) < get_image_{word}(o)" for axis, word in zip(range(axes), ("width", "height", "depth"), strict=False))
+    size = " && ".join(
+        f"AT({axis}) < get_image_{word}(o)"
+        for axis, word in zip(range(axes), ("width", "height", "depth"), strict=False)
+    )
     size += "".join(f" && !AT({axis})" for axis in range(axes, 3))
     lines += _statements(random, names, 1)
     inside = ["{0}", "(int2)({0}, {1})", "(int4)({0}, {1}, {2}, 0)"][axes - 1].format(

@@ -10,8 +10,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
+
+from benchmarks.exec_kills import kill_one
+from benchmarks.exec_random import compare
 
 HERE = Path(__file__).parent
 NEEDED = [name for name in ("gcc", "ocloc") if shutil.which(name) is None]
@@ -90,6 +94,17 @@ def test_right_programs_give_no_report(host, run_exec):
     assert (ran.stdout, ran.returncode, report["faults"], report["refused"]) == ("printed 42\n", 0, [], []), ran.stderr
     assert report["instructions"] > 1000
     assert len(ran.stderr.splitlines()) == 1
+
+
+def test_random_programs_print_what_they_print_under_pocl(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("VISA_LSP_CACHE", cache)
+    assert compare([5, 7, 11], tmp_path) == []
+
+
+@pytest.mark.full
+def test_kills_leave_nothing(host, tmp_path):
+    random = Random(1)
+    assert [line for _ in range(12) for line in kill_one(random, Path(host), tmp_path)] == []
 
 
 def test_captures_run_to_the_same_result(host, run_exec, tmp_path):

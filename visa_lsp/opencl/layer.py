@@ -44,7 +44,9 @@ def host_entries(session: Path) -> Path:
         for entry in entries:
             try:
                 is_library = chosen and entry.suffix != ".icd"
-                words = str(entry.resolve()) if is_library else entry.read_text(encoding="utf-8", errors="replace").strip()
+                words = (
+                    str(entry.resolve()) if is_library else entry.read_text(encoding="utf-8", errors="replace").strip()
+                )
             except OSError:
                 continue
             if chosen or host in Path(words).name:
