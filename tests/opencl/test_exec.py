@@ -167,9 +167,11 @@ def test_exit_statuses_and_what_is_missing(host, run_exec, tmp_path):
         (("--capture-kernel", "k", "--", host), 2, "--capture DIR"),
         (("--exit-zero", "--", host, "small_buffer"), 0, "1 fault"),
     ]:
-        ran, _ = run_exec(*words)
+        ran, report = run_exec(*words)
         assert ran.returncode == status, ran.stderr
         assert line in ran.stderr
+        assert report is None or report["exit"] == status
+        assert status != 2 or "capture" in line or line in report["error"] or f"visa-lsp: {report['error']}" == line
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "ocloc").symlink_to(shutil.which("ocloc"))
