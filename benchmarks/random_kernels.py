@@ -188,7 +188,7 @@ def _inputs(random: Random) -> tuple[list[Parameter], list[str], dict[str, Type]
         parameters.append(
             Parameter(random.choice(["in", "in", "constant"]), f"a{number}", kind, random.choice([4, 16, 60, 64, 100]))
         )
-        index = random.choice(["id", "id * 3 + 1", "id / 2", "id ^ 5", "id + get_local_id(0)"])
+        index = random.choice(["id", "id * 3 + 1", "id / 2", "id ^ 5", "id + 3"])
         lines.append(f"{kind.name} x{number} = a{number}[({index}) % {parameters[-1].elements}u];")
         names[f"x{number}"] = kind
     for number in range(random.randrange(3)):
