@@ -39,11 +39,12 @@ FAULTS = [
     ("missing_barrier", "data-race", 3, "shared local memory"),
     ("divergent_barrier", "barrier-divergence", 3, "only lanes 0x1f"),
     ("missing_wait", "data-race", 3, "kernel missing_wait_first) writes"),
+    ("usm_overrun", "out-of-bounds", 2, "`x` is argument 0, buffer 1 of 1024 bytes"),
     ("wrong_count", "out-of-bounds", 2, "element 256 of `x`"),
 ]
 RIGHT = (
     "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "prints", "links", "binaries", "queries",
-    "profiling", "shared_memory", "waiting_queues", "forks",
+    "profiling", "shared_memory", "waiting_queues", "forks", "unified_memory", "local_arrays",
 )  # fmt: skip
 
 
