@@ -64,7 +64,7 @@ static cl_mem make_image(cl_mem_flags flags, cl_channel_order order, cl_channel_
 static void set_sampler(cl_kernel k, int n, cl_addressing_mode mode) {
   cl_int e;
   cl_sampler s = clCreateSampler(context, CL_FALSE, mode, CL_FILTER_NEAREST, &e);
-  OK(e), OK(clSetKernelArg(k, n, sizeof s, &s)), OK(clReleaseSampler(s));
+  OK(e), OK(clSetKernelArg(k, n, sizeof s, &s)); /* not released, because a kernel does not retain it */
 }
 static void *map(cl_command_queue q, cl_mem m, cl_map_flags flags, size_t at, size_t size, cl_uint n, const cl_event *w) {
   cl_int e;
