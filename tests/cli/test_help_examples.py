@@ -37,6 +37,8 @@ def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys):
     for line, _ in dict.fromkeys(example for examples in EXAMPLES.values() for example in examples):
         word, *argv = shlex.split(line)
         assert word == "visa-lsp"
+        if argv[0] == "exec":  # its programs are the user's
+            continue
         statuses[line] = main(argv)
         out, err = capsys.readouterr()
         tool = needed.get(argv[0])

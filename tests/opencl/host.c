@@ -1,51 +1,7 @@
 /* Host programs for `visa-lsp exec`: `host NAME...` runs cases, right ones and some with a planted fault, each with
    kernels of its own name. A right case checks its own results; status 1 says that one of them is wrong. */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "host.h"
 
-static cl_platform_id platform;
-static cl_device_id device;
-static cl_context context;
-static cl_command_queue queue;
-static int wrong; /* failed expectations */
-
-#define N 256
-static void expect(int holds, int line, const char *words) {
-  if (!holds && wrong++ < 9) printf("line %d: %s is not so\n", line, words);
-}
-#define EXPECT(condition) expect(!!(condition), __LINE__, #condition)
-#define OK(call) EXPECT((call) == CL_SUCCESS)
-
-static cl_program build(const char *source, const char *options) {
-  cl_int e;
-  cl_program p = clCreateProgramWithSource(context, 1, &source, NULL, &e);
-  OK(clBuildProgram(p, 1, &device, options, NULL, NULL));
-  return p;
-}
-static cl_kernel kernel(const char *name, const char *source) {
-  cl_int e;
-  cl_kernel k = clCreateKernel(build(source, ""), name, &e);
-  OK(e);
-  return k;
-}
-static cl_mem buffer(size_t size, const void *data) {
-  cl_int e;
-  cl_mem m = clCreateBuffer(context, CL_MEM_READ_WRITE | (data ? CL_MEM_COPY_HOST_PTR : 0), size, (void *)data, &e);
-  OK(e);
-  return m;
-}
-static void set(cl_kernel k, int n, cl_mem m) { OK(clSetKernelArg(k, n, sizeof m, &m)); }
-static void set_number(cl_kernel k, int n, cl_uint v) { OK(clSetKernelArg(k, n, sizeof v, &v)); }
-static cl_int run(cl_kernel k, size_t global, size_t local) {
-  cl_int e = clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, local ? &local : NULL, 0, NULL, NULL);
-  clFinish(queue);
-  return e;
-}
 static int numbers[N];
 static int *read_ints(cl_mem m, size_t count) {
   static int out[4 * N];
@@ -128,6 +84,27 @@ static void wrong_count(void) { /* the host passes bytes where the kernel counts
   set(k, 0, buffer(4 * N, NULL)), set_number(k, 1, 4 * N);
   run(k, 64, 64);
 }
+#define FIND(name) name##_fn name = (name##_fn)clGetExtensionFunctionAddressForPlatform(platform, #name)
+static void run_shared(const char *source, const char *name, int fill) { /* unified shared memory of N numbers */
+  FIND(clSharedMemAllocINTEL);
+  FIND(clSetKernelArgMemPointerINTEL);
+  FIND(clGetMemAllocInfoINTEL);
+  FIND(clEnqueueMemcpyINTEL);
+  FIND(clMemBlockingFreeINTEL);
+  cl_int e;
+  size_t size = 0;
+  int *x = clSharedMemAllocINTEL(context, device, NULL, 4 * N, 0, &e), copy[N];
+  OK(e), OK(clGetMemAllocInfoINTEL(context, x + 9, CL_MEM_ALLOC_SIZE_INTEL, sizeof size, &size, NULL));
+  EXPECT(size == 4 * N);
+  for (int i = 0; fill && i < N; i++) x[i] = numbers[i];
+  cl_kernel k = kernel(name, source);
+  OK(clSetKernelArgMemPointerINTEL(k, 0, x));
+  OK(run(k, N, 64));
+  OK(clEnqueueMemcpyINTEL(queue, CL_TRUE, copy, x, sizeof copy, 0, NULL, NULL));
+  for (int i = 0; fill && i < N; i++) EXPECT(copy[i] == 2 * numbers[i] && x[i] == copy[i]);
+  OK(clMemBlockingFreeINTEL(context, x));
+}
+static void usm_overrun(void) { run_shared("kernel void usm_overrun(global int *x) {\n  x[get_global_id(0) + 1] = 3;\n}", "usm_overrun", 0); }
 static void refused_calls(void) {
   cl_int e;
   cl_buffer_region part = {2, 64};
@@ -364,6 +341,33 @@ static void shared_memory(void) { /* a pointer in shared virtual memory leads to
   OK(clEnqueueSVMUnmap(queue, x, 0, NULL, NULL));
   clSVMFree(context, x), clSVMFree(context, list);
 }
+static void unified_memory(void) { run_shared("kernel void unified_memory(global int *x) { x[get_global_id(0)] *= 2; }", "unified_memory", 1); }
+static void local_arrays(void) { /* beside local arguments, to which the kernel adds the size of its arrays */
+  cl_kernel k = kernel("local_arrays", "kernel void local_arrays(global int *x, local int *t, local short *u) {\n  local int s[64];\n"
+                                         "  uint l = get_local_id(0), i = get_global_id(0); s[l] = x[i]; t[l] = 3 * x[i]; u[l] = 5 * x[i];\n"
+                                         "  barrier(CLK_LOCAL_MEM_FENCE);\n  x[i] = s[63 - l] + t[63 - l] + u[63 - l];\n}");
+  cl_mem x = buffer(4 * N, numbers);
+  set(k, 0, x), OK(clSetKernelArg(k, 1, 4 * 64, NULL)), OK(clSetKernelArg(k, 2, 2 * 64, NULL));
+  OK(run(k, N, 64));
+  for (int i = 0, *out = read_ints(x, N); i < N; i++) EXPECT(out[i] == 9 * numbers[i / 64 * 64 + 63 - i % 64]);
+}
+static void forks(void) { /* a child has its own context; the parent's buffers stay when the child releases them */
+  cl_kernel k = kernel("forks", "kernel void forks(global int *x) { x[get_global_id(0)] += 1; }");
+  cl_mem x = buffer(4 * N, numbers);
+  set(k, 0, x);
+  pid_t child = fork();
+  int status = 0;
+  if (!child) {
+    
+    clReleaseMemObject(x);
+    open_device();
+    axpy();
+    _exit(wrong);
+  }
+  EXPECT(waitpid(child, &status, 0) == child && !status);
+  OK(run(k, N, 0));
+  for (int i = 0, *out = read_ints(x, N); i < N; i++) EXPECT(out[i] == numbers[i] + 1);
+}
 
 /* ---- ends of programs */
 
@@ -383,15 +387,12 @@ static const struct {
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(waiting_queues), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
-    CASE(profiling), CASE(shared_memory), CASE(crash), CASE(hang),
+    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(crash), CASE(hang),
 };
 
 int main(int count, char **names) {
   for (int i = 0; i < N; i++) numbers[i] = i % 7 + 1;
-  OK(clGetPlatformIDs(1, &platform, NULL));
-  OK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL));
-  context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
-  queue = clCreateCommandQueue(context, device, 0, NULL);
+  open_device();
   for (int i = 1; i < count; i++) {
     size_t at = 0;
     while (at < sizeof cases / sizeof *cases && strcmp(cases[at].name, names[i])) at++;

@@ -10,8 +10,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
+
+from benchmarks.exec_kills import kill_one
+from benchmarks.exec_random import compare
 
 HERE = Path(__file__).parent
 NEEDED = [name for name in ("gcc", "ocloc") if shutil.which(name) is None]
@@ -35,11 +39,12 @@ FAULTS = [
     ("missing_barrier", "data-race", 3, "shared local memory"),
     ("divergent_barrier", "barrier-divergence", 3, "only lanes 0x1f"),
     ("missing_wait", "data-race", 3, "kernel missing_wait_first) writes"),
+    ("usm_overrun", "out-of-bounds", 2, "`x` is argument 0, buffer 1 of 1024 bytes"),
     ("wrong_count", "out-of-bounds", 2, "element 256 of `x`"),
 ]
 RIGHT = (
     "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "prints", "links", "binaries", "queries",
-    "profiling", "shared_memory", "waiting_queues",
+    "profiling", "shared_memory", "waiting_queues", "forks", "unified_memory", "local_arrays",
 )  # fmt: skip
 
 
@@ -90,6 +95,17 @@ def test_right_programs_give_no_report(host, run_exec):
     assert (ran.stdout, ran.returncode, report["faults"], report["refused"]) == ("printed 42\n", 0, [], []), ran.stderr
     assert report["instructions"] > 1000
     assert len(ran.stderr.splitlines()) == 1
+
+
+def test_random_programs_print_what_they_print_under_pocl(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("VISA_LSP_CACHE", cache)
+    assert compare([5, 7], tmp_path) == []
+
+
+@pytest.mark.full
+def test_kills_leave_nothing(host, tmp_path):
+    random = Random(1)
+    assert [line for _ in range(12) for line in kill_one(random, Path(host), tmp_path)] == []
 
 
 def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
@@ -152,9 +168,11 @@ def test_exit_statuses_and_what_is_missing(host, run_exec, tmp_path):
         (("--capture-kernel", "k", "--", host), 2, "--capture DIR"),
         (("--exit-zero", "--", host, "small_buffer"), 0, "1 fault"),
     ]:
-        ran, _ = run_exec(*words)
+        ran, report = run_exec(*words)
         assert ran.returncode == status, ran.stderr
         assert line in ran.stderr
+        assert report is None or report["exit"] == status
+        assert status != 2 or "capture" in line or line in report["error"] or f"visa-lsp: {report['error']}" == line
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "ocloc").symlink_to(shutil.which("ocloc"))

@@ -12,8 +12,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.errors import NEEDS_NUMPY, UserError
-from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
+from visa_lsp.app.errors import NEEDS_NUMPY, UserError, printable
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.cli.common import add_platform, whole_number
@@ -93,7 +93,12 @@ def exec_command(args: argparse.Namespace) -> int:
         for name, value in print_environment(options).items():
             print(f"export {name}={shlex.quote(value)}")
         return EXIT_OK
-    result = exec_program(command, options, say_lines)
+    try:
+        result = exec_program(command, options, say_lines)
+    except UserError as error:
+        if args.report:
+            write_file(args.report, f"{json.dumps({'error': printable(str(error)), 'exit': EXIT_USAGE})}\n".encode())
+        raise
     report = result.report
     status = result.status if report.is_clean or args.exit_zero else EXIT_FINDINGS
     say_lines(report.summary())

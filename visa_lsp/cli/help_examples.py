@@ -83,6 +83,11 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("visa-lsp import captured_axpy -o axpy_dg2 --platform DG2", "compile its program for another device"),
         ("visa-lsp import captured_axpy -o axpy_json --format json", "print the written files as JSON"),
     ),
+    "visa-lsp exec": (
+        ("visa-lsp exec -- clinfo", "run a program of OpenCL on the simulated device (with ocloc and pocl)"),
+        ("visa-lsp exec --capture found -- ./program", "write each enqueue as a launch file, for visa-lsp run"),
+        ("visa-lsp exec --report report.json -- python program.py", "write faults and refused calls as JSON"),
+    ),
     "visa-lsp completions": (
         ("visa-lsp completions bash", "for ~/.local/share/bash-completion/completions/visa-lsp"),
         ("visa-lsp completions zsh", "for a file _visa-lsp in a folder of $fpath"),

@@ -10,9 +10,10 @@ from visa_lsp.generate.page_part import table, with_part
 
 FILE: Final = "docs/exec.md"
 LAYER: Final = Path(__file__).parents[1] / "opencl" / "layer.c"
-_ENTRY: Final = re.compile(r"\b(DIVERT|REFUSE|ORDER|HOST)\((cl\w+)")
+_ENTRY: Final = re.compile(r"\b(DIVERT|EXTENSION|REFUSE|ORDER|HOST)\((cl\w+)")
 _KINDS: Final = {
     "DIVERT": "done by visa-lsp",
+    "EXTENSION": "functions of extensions, done by visa-lsp",
     "ORDER": "done by the host; watched, because it may order launches",
     "HOST": "done by the host",
     "REFUSE": "refused, with a line in the report",

@@ -18,10 +18,16 @@ _EXTENSIONS: Final = (
     "cl_khr_byte_addressable_store", "cl_khr_fp16", "cl_khr_global_int32_base_atomics",
     "cl_khr_global_int32_extended_atomics", "cl_khr_local_int32_base_atomics", "cl_khr_local_int32_extended_atomics",
     "cl_khr_3d_image_writes", "cl_khr_il_program", "cl_khr_subgroups", "cl_intel_subgroups",
-    "cl_intel_required_subgroup_size", "cl_intel_subgroups_short",
+    "cl_intel_required_subgroup_size", "cl_intel_subgroups_short", "cl_intel_unified_shared_memory",
+    "cl_intel_device_attribute_query",
 )  # fmt: skip
 _INT64: Final = ("cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics")
 _NAME_VERSION_BYTES: Final = 64
+_IDENTITIES: Final = {  # of one device of the platform on the PCI bus
+    "BDW": 0x1616, "SKL": 0x1912, "BXT": 0x5A84, "ICLLP": 0x8A52, "TGLLP": 0x9A49, "DG2": 0x56A0, "MTL": 0x7D55, "ARL": 0x7D51,
+    "PVC": 0x0BD5, "PVCXT": 0x0BD5, "LNL": 0x64A0, "BMG": 0xE20B, "PTL": 0xB080,
+}  # fmt: skip
+_SHARED_ACCESS: Final = 3  # by kernels, also atomically
 _FP_HALF: Final = 0x3E  # infinities, all roundings, fused multiply-add
 _FP_SINGLE: Final = 0xBE  # also exact division
 _FP_DOUBLE: Final = 0x3F  # also denormals
@@ -30,8 +36,9 @@ _ADDRESS: Final = {"__global": 0x119B, "__local": 0x119C, "__constant": 0x119D}
 _QUALIFIERS: Final = {"const": 1, "restrict": 2, "volatile": 4, "pipe": 8}
 ERRORS: Final = {
     -10: "CL_IMAGE_FORMAT_NOT_SUPPORTED", -13: "CL_MISALIGNED_SUB_BUFFER_OFFSET", -18: "CL_DEVICE_PARTITION_FAILED",
-    -30: "CL_INVALID_VALUE", -35: "CL_INVALID_QUEUE_PROPERTIES", -38: "CL_INVALID_MEM_OBJECT", -41: "CL_INVALID_SAMPLER",
-    -42: "CL_INVALID_BINARY", -48: "CL_INVALID_KERNEL", -49: "CL_INVALID_ARG_INDEX", -50: "CL_INVALID_ARG_VALUE",
+    -30: "CL_INVALID_VALUE", -35: "CL_INVALID_QUEUE_PROPERTIES", -36: "CL_INVALID_COMMAND_QUEUE",
+    -38: "CL_INVALID_MEM_OBJECT", -41: "CL_INVALID_SAMPLER",
+    -42: "CL_INVALID_BINARY", -45: "CL_INVALID_PROGRAM_EXECUTABLE", -48: "CL_INVALID_KERNEL", -49: "CL_INVALID_ARG_INDEX", -50: "CL_INVALID_ARG_VALUE",
     -51: "CL_INVALID_ARG_SIZE", -52: "CL_INVALID_KERNEL_ARGS", -53: "CL_INVALID_WORK_DIMENSION",
     -54: "CL_INVALID_WORK_GROUP_SIZE", -55: "CL_INVALID_WORK_ITEM_SIZE", -59: "CL_INVALID_OPERATION",
     -63: "CL_INVALID_GLOBAL_WORK_SIZE", -65: "CL_INVALID_IMAGE_DESCRIPTOR",
@@ -91,6 +98,19 @@ def device_facts(platform: Platform) -> dict[int, bytes]:
     facts |= {name: _u64(value) for name, value in wide.items()}
     facts |= {name: _text(value) for name, value in texts.items()}
     facts |= {0x1005: struct.pack("<3Q", items, items, items), 0x1060: extensions, 0x1062: b"", 0x106F: b""}
+    facts |= {name: _u64(_SHARED_ACCESS) for name in (0x4190, 0x4191, 0x4192)} | {0x4193: _u64(0), 0x4194: _u64(0)}
+    # Version of the architecture, device, slices, sub-slices, execution units in each, threads of a unit, features.
+    major, minor = (*(platform.versions or ((0,),))[0], 0)[:2]
+    units = (
+        major << 22 | minor << 14,
+        _IDENTITIES.get(platform.name, 0),
+        1,
+        6,
+        16,
+        7 if platform.generation < 125 else 8,
+        0,
+    )
+    facts |= {0x4250 + number: _u32(value) for number, value in enumerate(units)}
     facts[0x4108] = struct.pack(f"<{len(platform.sub_group_sizes)}Q", *platform.sub_group_sizes)
     facts[0x1061] = _named(("SPIR-V", 1, 2))
     facts[0x1066] = _named(*(("OpenCL C", *version) for version in ((1, 0), (1, 1), (1, 2), (2, 0), (3, 0))))

@@ -41,8 +41,14 @@
 #define MAX_ARGUMENTS 256
 
 static void begin_epoch(void);
+static cl_int enter(cl_command_queue q, const char *call);
+static cl_int refuse(const char *call, cl_int error, const char *format, ...);
 static cl_icd_dispatch layer;        /* ours */
 static const cl_icd_dispatch *host;  /* the host's, through the loader */
+/* Once the program knows it, the host's device: pocl's with threads, and another without, for forked children, in which the
+   threads of the first are missing, so that any wait for it would be forever. */
+static cl_device_id host_device, spare_device;
+static int is_forked; /* since then */
 
 /* ---- the connection */
 
@@ -55,8 +61,20 @@ typedef struct {
 static pthread_mutex_t connection_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t object_lock = PTHREAD_MUTEX_INITIALIZER;
 static int connection = -1, is_dead;
+static uint64_t servers; /* other servers before this one: a forked process may get its own, which does not know earlier programs */
 static char *arena;
 static size_t arena_size, arena_used;
+
+/* Shared virtual memory and unified shared memory: places of the arena, at equal addresses for the server. */
+typedef struct Shared {
+  char *place;
+  size_t size;
+  cl_uint type; /* CL_MEM_TYPE_HOST_INTEL and its likes; 0 for shared virtual memory */
+  cl_device_id device;
+  struct Shared *next;
+} Shared;
+static Shared *shared, *freed; /* freed ones keep their pages while commands are pending that may have been enqueued before */
+static int pending;
 
 static void put(Message *m, const void *data, size_t size) {
   if (m->size + size > m->room) {
@@ -219,18 +237,24 @@ static Facts take_facts(Message *m) {
 
 static void free_facts(Facts *all) { for (size_t i = 0; i < all->count; i++) free(all->facts[i].value); free(all->facts); }
 
-static void forget_connection(void) { /* in a forked child, whose parent keeps the connection */
+static int is_in_arena(const char *place) { return arena && place >= arena && place < arena + arena_size; }
+
+/* Forget, in a forked child, what belongs to the parent: the connection, the arena and the shared memory in it. */
+static void forget_parent(void) {
   if (connection >= 0) close(connection);
-  connection = -1, is_dead = 0, arena = NULL, arena_used = 0;
+  connection = -1, is_dead = 0, arena = NULL, arena_used = 0, shared = freed = NULL, pending = 0;
+  is_forked = host_device != NULL, servers += !getenv("VISA_LSP_EXEC_SOCKET");
   pthread_mutex_init(&connection_lock, NULL), pthread_mutex_init(&object_lock, NULL);
 }
+
+static cl_device_id own_device(cl_device_id d) { return is_forked && d == host_device ? spare_device : d; }
 
 /* Connect at the first call. Return 0, or -1 if there is no server. Needs connection_lock. */
 static int connect_server(void) {
   static int handlers;
   if (connection >= 0) return 0;
   if (is_dead) return -1;
-  if (!handlers++) pthread_atfork(NULL, NULL, forget_connection);
+  if (!handlers++) pthread_atfork(NULL, NULL, forget_parent);
   connection = open_socket();
   int file = connection < 0 ? -1 : map_arena();
   Message hello = {0}, answer = {0};
@@ -319,15 +343,32 @@ static cl_int CL_API_CALL get_platform_info(cl_platform_id p, cl_platform_info n
   return host->clGetPlatformInfo(p, name, room, out, written);
 }
 
+static cl_int find_host_devices(cl_platform_id p) {
+  char text[256] = "";
+  cl_device_id all[16];
+  cl_uint count = 0;
+  host->clGetPlatformInfo(p, CL_PLATFORM_VERSION, sizeof text, text, NULL);
+  const char *own = strstr(text, "PoCL ");
+  if (own) setenv("POCL_DEVICES", atoi(own + 5) >= 4 ? "cpu cpu-minimal" : "pthread basic", 1);
+  cl_int result = host->clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 16, all, &count);
+  for (cl_uint i = 0; !result && i < count && i < 16; i++) {
+    int is_spare = own && !host->clGetDeviceInfo(all[i], CL_DEVICE_NAME, sizeof text, text, NULL) && (!strncmp(text, "basic", 5) || !strncmp(text, "cpu-minimal", 11));
+    if (is_spare) spare_device = all[i];
+    else if (!host_device) host_device = all[i];
+  }
+  if (!host_device) host_device = spare_device;
+  return result;
+}
+
 static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_uint count, cl_device_id *out, cl_uint *found) {
   if ((out && !count) || (!out && !found)) return CL_INVALID_VALUE;
   if (type != CL_DEVICE_TYPE_ALL && !(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)))
     return type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM) ? CL_DEVICE_NOT_FOUND : CL_INVALID_DEVICE_TYPE;
   if (!is_connected()) return CL_DEVICE_NOT_FOUND;
-  cl_device_id all[16];
-  cl_int result = host->clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 16, all, NULL);
+  cl_int result = host_device ? CL_SUCCESS : find_host_devices(p);
   if (result) return result;
-  if (out) *out = all[0];
+  if (is_forked && !spare_device) return refuse("clGetDeviceIDs", CL_DEVICE_NOT_FOUND, "the process has forked after its first call of OpenCL, and its host has threads");
+  if (out) *out = own_device(host_device);
   if (found) *found = 1;
   return CL_SUCCESS;
 }
@@ -336,6 +377,12 @@ static cl_int CL_API_CALL get_device_info(cl_device_id d, cl_device_info name, s
   cl_int result;
   if (is_connected() && find_fact(&device_facts, name, room, out, written, &result)) return result;
   return host->clGetDeviceInfo(d, name, room, out, written);
+}
+
+static cl_context CL_API_CALL create_context(const cl_context_properties *properties, cl_uint n, const cl_device_id *d,
+                                             void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data, cl_int *error) {
+  cl_device_id own = n == 1 && d ? own_device(*d) : NULL;
+  return host->clCreateContext(properties, n, own ? &own : d, notify, data, error);
 }
 
 static cl_context CL_API_CALL create_context_from_type(const cl_context_properties *properties, cl_device_type type,
@@ -399,7 +446,7 @@ static void CL_CALLBACK forget_memory(cl_mem object, void *data) {
   Memory **at = &memories[bucket_of(object)];
   while (*at && *at != m) at = &(*at)->next;
   if (*at) *at = m->next;
-  if (m->place && !m->whole) madvise(m->place, (m->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
+  if (!m->whole && is_in_arena(m->place)) madvise(m->place, (m->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
   pthread_mutex_unlock(&object_lock);
 }
 
@@ -578,40 +625,87 @@ static cl_int CL_API_CALL get_image_formats(cl_context c, cl_mem_flags flags, cl
   return CL_SUCCESS;
 }
 
-/* Shared virtual memory: places of the arena, at equal addresses for the server. */
-typedef struct Shared {
-  char *place;
-  size_t size;
-  struct Shared *next;
-} Shared;
-static Shared *shared;
-
-static void *CL_API_CALL svm_alloc(cl_context c, cl_svm_mem_flags flags, size_t size, cl_uint alignment) {
-  (void)c;
-  if (!size || alignment > PAGE || (alignment & (alignment - 1)) || flags & (CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS)) return NULL;
-  char *place = take_arena(size);
+static void *share(size_t size, cl_uint alignment, cl_uint type, cl_device_id d) {
+  char *place = alignment > PAGE || (alignment & (alignment - 1)) ? NULL : take_arena(size);
   Shared *s = place ? calloc(1, sizeof *s) : NULL;
   if (!s) return NULL;
   fill_undefined(place, size);
-  s->place = place, s->size = size;
+  s->place = place, s->size = size, s->type = type, s->device = d;
   pthread_mutex_lock(&object_lock);
   s->next = shared, shared = s;
   pthread_mutex_unlock(&object_lock);
   return place;
 }
 
+/* Give back the pages of freed memory if no command is pending. Needs object_lock. */
+static void drop_freed(void) {
+  for (Shared *s; !pending && (s = freed); free(s)) {
+    freed = s->next;
+    madvise(s->place, (s->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
+  }
+}
+
+static void count_pending(int change) {
+  pthread_mutex_lock(&object_lock);
+  pending += change;
+  drop_freed();
+  pthread_mutex_unlock(&object_lock);
+}
+
 static void CL_API_CALL svm_free(cl_context c, void *pointer) {
   (void)c;
   pthread_mutex_lock(&object_lock);
-  for (Shared **at = &shared; *at; at = &(*at)->next)
-    if ((*at)->place == pointer) {
-      Shared *s = *at;
-      *at = s->next;
-      madvise(s->place, (s->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
-      free(s);
-      break;
-    }
+  Shared **at = &shared, *s;
+  while (*at && (*at)->place != pointer) at = &(*at)->next;
+  if ((s = *at)) *at = s->next, s->next = freed, freed = s;
+  drop_freed();
   pthread_mutex_unlock(&object_lock);
+}
+
+static void *CL_API_CALL svm_alloc(cl_context c, cl_svm_mem_flags flags, size_t size, cl_uint alignment) {
+  (void)c;
+  return size && !(flags & (CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS)) ? share(size, alignment, 0, NULL) : NULL;
+}
+
+/* The extension cl_intel_unified_shared_memory. */
+static void *usm_alloc(size_t size, cl_uint alignment, cl_uint type, cl_device_id d, cl_int *error) {
+  void *place = size ? share(size, alignment, type, d) : NULL;
+  if (error) *error = place ? CL_SUCCESS : !size ? CL_INVALID_BUFFER_SIZE : is_dead ? CL_OUT_OF_RESOURCES : CL_OUT_OF_HOST_MEMORY;
+  return place;
+}
+
+static void *CL_API_CALL usm_host(cl_context c, const cl_mem_properties_intel *p, size_t size, cl_uint alignment, cl_int *error) {
+  (void)c, (void)p;
+  return usm_alloc(size, alignment, CL_MEM_TYPE_HOST_INTEL, NULL, error);
+}
+
+static void *CL_API_CALL usm_device(cl_context c, cl_device_id d, const cl_mem_properties_intel *p, size_t size, cl_uint alignment, cl_int *error) {
+  (void)c, (void)p;
+  return usm_alloc(size, alignment, CL_MEM_TYPE_DEVICE_INTEL, d, error);
+}
+
+static void *CL_API_CALL usm_shared(cl_context c, cl_device_id d, const cl_mem_properties_intel *p, size_t size, cl_uint alignment, cl_int *error) {
+  (void)c, (void)p;
+  return usm_alloc(size, alignment, CL_MEM_TYPE_SHARED_INTEL, d, error);
+}
+
+static cl_int CL_API_CALL usm_free(cl_context c, void *pointer) { svm_free(c, pointer); return CL_SUCCESS; }
+
+static cl_int CL_API_CALL usm_info(cl_context c, const void *pointer, cl_mem_info_intel name, size_t room, void *out, size_t *written) {
+  (void)c;
+  Shared none = {.type = CL_MEM_TYPE_UNKNOWN_INTEL}, m = none;
+  pthread_mutex_lock(&object_lock);
+  for (Shared *s = shared; s; s = s->next)
+    if (s->type && (const char *)pointer >= s->place && (const char *)pointer < s->place + s->size) m = *s;
+  pthread_mutex_unlock(&object_lock);
+  switch (name) {
+  case CL_MEM_ALLOC_TYPE_INTEL: GIVE(cl_unified_shared_memory_type_intel, m.type);
+  case CL_MEM_ALLOC_BASE_PTR_INTEL: GIVE(void *, m.place);
+  case CL_MEM_ALLOC_SIZE_INTEL: GIVE(size_t, m.size);
+  case CL_MEM_ALLOC_DEVICE_INTEL: GIVE(cl_device_id, m.device);
+  case CL_MEM_ALLOC_FLAGS_INTEL: GIVE(cl_mem_alloc_flags_intel, 0);
+  default: return CL_INVALID_VALUE;
+  }
 }
 
 /* A copy, fill or release in a queue's order. */
@@ -635,12 +729,16 @@ static void CL_CALLBACK do_memory_job(void *block) {
     free(j->pointers);
   } else if (j->source) memmove(j->target, j->source, j->size);
   else for (size_t i = 0; i + j->pattern <= j->size; i += j->pattern) memcpy(j->target + i, j->bytes, j->pattern);
+  count_pending(-1);
 }
 
 static cl_int enqueue_memory_job(cl_command_queue q, MemoryJob *j, cl_bool blocks, cl_uint n, const cl_event *w, cl_event *e) {
   cl_event own = NULL;
-  begin_epoch();
-  cl_int result = host->clEnqueueNativeKernel(q, do_memory_job, j, sizeof *j, 0, NULL, NULL, n, w, e ? e : &own);
+  cl_int result = enter(q, "a command of shared memory");
+  if (result) return result;
+  count_pending(1);
+  result = host->clEnqueueNativeKernel(q, do_memory_job, j, sizeof *j, 0, NULL, NULL, n, w, e ? e : &own);
+  if (result) count_pending(-1);
   if (!result && blocks) result = host->clWaitForEvents(1, e ? e : &own);
   if (own) host->clReleaseEvent(own);
   return result;
@@ -662,8 +760,8 @@ static cl_int CL_API_CALL svm_fill(cl_command_queue q, void *target, const void 
 static cl_int CL_API_CALL svm_map(cl_command_queue q, cl_bool blocks, cl_map_flags flags, void *p, size_t size, cl_uint n, const cl_event *w, cl_event *e) {
   (void)flags, (void)size;
   if (!p) return CL_INVALID_VALUE;
-  begin_epoch();
-  cl_int result = host->clEnqueueMarkerWithWaitList(q, n, w, e);
+  cl_int result = enter(q, "a command of shared memory");
+  if (!result) result = host->clEnqueueMarkerWithWaitList(q, n, w, e);
   return result || !blocks ? result : host->clFinish(q);
 }
 
@@ -674,6 +772,16 @@ static cl_int CL_API_CALL svm_unmap(cl_command_queue q, void *p, cl_uint n, cons
 static cl_int CL_API_CALL svm_migrate(cl_command_queue q, cl_uint count, const void **p, const size_t *sizes, cl_mem_migration_flags flags, cl_uint n, const cl_event *w, cl_event *e) {
   (void)sizes, (void)flags;
   return svm_map(q, CL_FALSE, 0, count && p ? (void *)(uintptr_t)p : NULL, 0, n, w, e);
+}
+
+static cl_int CL_API_CALL usm_migrate(cl_command_queue q, const void *p, size_t size, cl_mem_migration_flags flags, cl_uint n, const cl_event *w, cl_event *e) {
+  (void)flags;
+  return svm_map(q, CL_FALSE, 0, (void *)(uintptr_t)p, size, n, w, e);
+}
+
+static cl_int CL_API_CALL usm_advise(cl_command_queue q, const void *p, size_t size, cl_mem_advice_intel advice, cl_uint n, const cl_event *w, cl_event *e) {
+  (void)advice;
+  return usm_migrate(q, p, size, 0, n, w, e);
 }
 
 static cl_int CL_API_CALL svm_enqueue_free(cl_command_queue q, cl_uint count, void *pointers[], void(CL_CALLBACK *notify)(cl_command_queue, cl_uint, void **, void *),
@@ -706,7 +814,7 @@ typedef struct {
   char kind; /* S source, I SPIR-V, B binary, L linked, K built-in */
   char *source;
   size_t source_size;
-  uint64_t number; /* the server's, 0 before a build */
+  uint64_t number, server; /* 0 before a build; which server knows the number */
   cl_build_status status;
   cl_program_binary_type type;
   char *options, *log, *binary;
@@ -864,7 +972,7 @@ static cl_int send_build(Program *p, char operation, const char *options, Messag
     return CL_OUT_OF_RESOURCES;
   }
   cl_int result = (cl_int)take_number(&m);
-  p->number = take_number(&m), p->type = (cl_program_binary_type)take_number(&m);
+  p->number = take_number(&m), p->server = servers, p->type = (cl_program_binary_type)take_number(&m);
   p->log = take_bytes(&m, NULL), p->binary = take_bytes(&m, &p->binary_size);
   take_kernels(p, &m);
   if (m.is_bad) result = failure;
@@ -878,7 +986,7 @@ static void put_no_parts(Message *m) { put_number(m, 0), put_number(m, 0); } /* 
 static cl_int check_build(Program *p, cl_uint n, const cl_device_id *d, const void *notify, const void *data) {
   if (!p) return CL_INVALID_PROGRAM;
   if (!n != !d || (!notify && data)) return CL_INVALID_VALUE;
-  if (n && d[0] != p->device) return CL_INVALID_DEVICE;
+  if (n && own_device(d[0]) != own_device(p->device)) return CL_INVALID_DEVICE;
   return p->attached ? CL_INVALID_OPERATION : CL_SUCCESS;
 }
 
@@ -924,7 +1032,7 @@ static cl_program CL_API_CALL link_program(cl_context c, cl_uint n, const cl_dev
   for (cl_uint i = 0; !*told && i < count; i++) {
     Program *part = program_of(parts[i]);
     if (!part) *told = CL_INVALID_PROGRAM;
-    else if (!part->number) *told = CL_INVALID_OPERATION;
+    else if (!part->number || part->server != servers) *told = CL_INVALID_OPERATION;
     else put_number(&rest, part->number);
   }
   Program *p = *told ? NULL : make_program(c, 'L', "", 0, told);
@@ -983,7 +1091,7 @@ static cl_int CL_API_CALL get_program_info(cl_program h, cl_program_info name, s
 static cl_int CL_API_CALL get_build_info(cl_program h, cl_device_id d, cl_program_build_info name, size_t room, void *out, size_t *written) {
   Program *p = program_of(h);
   if (!p) return CL_INVALID_PROGRAM;
-  if (d && d != p->device) return CL_INVALID_DEVICE;
+  if (d && own_device(d) != own_device(p->device)) return CL_INVALID_DEVICE;
   const char *options = p->options ? p->options : "", *log = p->log ? p->log : "";
   switch (name) {
   case CL_PROGRAM_BUILD_STATUS: GIVE(cl_build_status, p->status);
@@ -1136,8 +1244,13 @@ static cl_int CL_API_CALL set_svm_argument(cl_kernel h, cl_uint index, const voi
 
 static cl_int CL_API_CALL set_exec_info(cl_kernel h, cl_kernel_exec_info name, size_t size, const void *value) {
   (void)size;
-  if (!kernel_of(h)) return CL_INVALID_KERNEL; /* every kernel sees all shared virtual memory */
-  return value && (name == CL_KERNEL_EXEC_INFO_SVM_PTRS || name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM) ? CL_SUCCESS : CL_INVALID_VALUE;
+  if (!kernel_of(h)) return CL_INVALID_KERNEL;
+  switch (name) { /* every kernel sees all shared memory */
+  case CL_KERNEL_EXEC_INFO_SVM_PTRS: case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM: case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
+  case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL: case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL: case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
+    return value ? CL_SUCCESS : CL_INVALID_VALUE;
+  default: return CL_INVALID_VALUE;
+  }
 }
 
 static cl_int CL_API_CALL get_kernel_info(cl_kernel h, cl_kernel_info name, size_t room, void *out, size_t *written) {
@@ -1166,7 +1279,7 @@ static cl_int CL_API_CALL get_group_info(cl_kernel h, cl_device_id d, cl_kernel_
   Kernel *k = kernel_of(h);
   cl_int result;
   if (!k) return CL_INVALID_KERNEL;
-  if (d && d != k->program->device) return CL_INVALID_DEVICE;
+  if (d && own_device(d) != own_device(k->program->device)) return CL_INVALID_DEVICE;
   if (name == CL_KERNEL_LOCAL_MEM_SIZE && find_fact(&k->facts->group_facts, name, sizeof result, NULL, NULL, &result)) {
     cl_ulong size;
     find_fact(&k->facts->group_facts, name, sizeof size, &size, NULL, &result);
@@ -1180,7 +1293,7 @@ static cl_int CL_API_CALL get_group_info(cl_kernel h, cl_device_id d, cl_kernel_
 static cl_int CL_API_CALL get_sub_group_info(cl_kernel h, cl_device_id d, cl_kernel_sub_group_info name, size_t input_size, const void *input, size_t room, void *out, size_t *written) {
   Kernel *k = kernel_of(h);
   if (!k) return CL_INVALID_KERNEL;
-  if (d && d != k->program->device) return CL_INVALID_DEVICE;
+  if (d && own_device(d) != own_device(k->program->device)) return CL_INVALID_DEVICE;
   size_t items = 1, sizes[3] = {0};
   if (input && input_size <= sizeof sizes) memcpy(sizes, input, input_size);
   for (size_t i = 0; i < input_size / sizeof *sizes && i < 3; i++) items *= sizes[i];
@@ -1206,51 +1319,67 @@ static int queue_count;
 
 static void begin_epoch(void) { __atomic_add_fetch(&epoch, 1, __ATOMIC_SEQ_CST); }
 
-#define SYNC(function, parameters, values)                                                                             \
+/* Begin an epoch; return an error for a queue of the process from which this one forked. */
+static cl_int enter(cl_command_queue q, const char *call) {
+  cl_device_id d = NULL;
+  begin_epoch();
+  if (!is_forked || !q || host->clGetCommandQueueInfo(q, CL_QUEUE_DEVICE, sizeof d, &d, NULL) || d == own_device(d)) return CL_SUCCESS;
+  return refuse(call, CL_INVALID_COMMAND_QUEUE, "its queue is that of the process from which this one forked");
+}
+
+static cl_command_queue queue_of(cl_uint n, const cl_event *w) {
+  cl_command_queue q = NULL;
+  if (is_forked && n && w) host->clGetEventInfo(w[0], CL_EVENT_COMMAND_QUEUE, sizeof q, &q, NULL);
+  return q;
+}
+
+#define SYNC(function, queue, parameters, values)                                                                      \
   static cl_int CL_API_CALL sync_##function parameters {                                                               \
-    begin_epoch();                                                                                                     \
-    return host->function values;                                                                                      \
+    cl_int result = enter(queue, #function);                                                                           \
+    return result ? result : host->function values;                                                                    \
   }
 
-SYNC(clFinish, (cl_command_queue q), (q))
-SYNC(clWaitForEvents, (cl_uint n, const cl_event *w), (n, w))
-SYNC(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *p, size_t *r), (e, i, s, p, r))
-SYNC(clSetUserEventStatus, (cl_event e, cl_int s), (e, s))
-SYNC(clSetEventCallback, (cl_event e, cl_int s, void(CL_CALLBACK *f)(cl_event, cl_int, void *), void *d), (e, s, f, d))
-SYNC(clEnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
-SYNC(clEnqueueWriteBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
-SYNC(clEnqueueCopyBuffer, (cl_command_queue q, cl_mem a, cl_mem b, size_t o, size_t t, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, t, s, n, w, e))
-SYNC(clEnqueueReadBufferRect, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
-SYNC(clEnqueueWriteBufferRect, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
-SYNC(clEnqueueCopyBufferRect, (cl_command_queue q, cl_mem m, cl_mem b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, n, w, e))
-SYNC(clEnqueueFillBuffer, (cl_command_queue q, cl_mem m, const void *p, size_t s, size_t o, size_t t, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, s, o, t, n, w, e))
-SYNC(clEnqueueReadImage, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
-SYNC(clEnqueueWriteImage, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
-SYNC(clEnqueueCopyImage, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, const size_t *s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
-SYNC(clEnqueueFillImage, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, o, r, n, w, e))
-SYNC(clEnqueueCopyImageToBuffer, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
-SYNC(clEnqueueCopyBufferToImage, (cl_command_queue q, cl_mem a, cl_mem b, size_t s, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, s, o, r, n, w, e))
-SYNC(clEnqueueUnmapMemObject, (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, n, w, e))
-SYNC(clEnqueueMigrateMemObjects, (cl_command_queue q, cl_uint c, const cl_mem *m, cl_mem_migration_flags f, cl_uint n, const cl_event *w, cl_event *e), (q, c, m, f, n, w, e))
-SYNC(clEnqueueMarker, (cl_command_queue q, cl_event *e), (q, e))
-SYNC(clEnqueueBarrier, (cl_command_queue q), (q))
-SYNC(clEnqueueWaitForEvents, (cl_command_queue q, cl_uint n, const cl_event *w), (q, n, w))
-SYNC(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
-SYNC(clEnqueueBarrierWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+SYNC(clFinish, q, (cl_command_queue q), (q))
+SYNC(clWaitForEvents, queue_of(n, w), (cl_uint n, const cl_event *w), (n, w))
+SYNC(clGetEventProfilingInfo, NULL, (cl_event e, cl_profiling_info i, size_t s, void *p, size_t *r), (e, i, s, p, r))
+SYNC(clSetUserEventStatus, NULL, (cl_event e, cl_int s), (e, s))
+SYNC(clSetEventCallback, NULL, (cl_event e, cl_int s, void(CL_CALLBACK *f)(cl_event, cl_int, void *), void *d), (e, s, f, d))
+SYNC(clEnqueueReadBuffer, q, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
+SYNC(clEnqueueWriteBuffer, q, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
+SYNC(clEnqueueCopyBuffer, q, (cl_command_queue q, cl_mem a, cl_mem b, size_t o, size_t t, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, t, s, n, w, e))
+SYNC(clEnqueueReadBufferRect, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
+SYNC(clEnqueueWriteBufferRect, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
+SYNC(clEnqueueCopyBufferRect, q, (cl_command_queue q, cl_mem m, cl_mem b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, n, w, e))
+SYNC(clEnqueueFillBuffer, q, (cl_command_queue q, cl_mem m, const void *p, size_t s, size_t o, size_t t, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, s, o, t, n, w, e))
+SYNC(clEnqueueReadImage, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
+SYNC(clEnqueueWriteImage, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
+SYNC(clEnqueueCopyImage, q, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, const size_t *s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
+SYNC(clEnqueueFillImage, q, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, o, r, n, w, e))
+SYNC(clEnqueueCopyImageToBuffer, q, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
+SYNC(clEnqueueCopyBufferToImage, q, (cl_command_queue q, cl_mem a, cl_mem b, size_t s, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, s, o, r, n, w, e))
+SYNC(clEnqueueUnmapMemObject, q, (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, n, w, e))
+SYNC(clEnqueueMigrateMemObjects, q, (cl_command_queue q, cl_uint c, const cl_mem *m, cl_mem_migration_flags f, cl_uint n, const cl_event *w, cl_event *e), (q, c, m, f, n, w, e))
+SYNC(clEnqueueMarker, q, (cl_command_queue q, cl_event *e), (q, e))
+SYNC(clEnqueueBarrier, q, (cl_command_queue q), (q))
+SYNC(clEnqueueWaitForEvents, q, (cl_command_queue q, cl_uint n, const cl_event *w), (q, n, w))
+SYNC(clEnqueueMarkerWithWaitList, q, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+SYNC(clEnqueueBarrierWithWaitList, q, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
 
 static void *CL_API_CALL sync_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t o, size_t s, cl_uint n, const cl_event *w, cl_event *e, cl_int *error) {
-  begin_epoch();
+  cl_int result = enter(q, "clEnqueueMapBuffer");
+  if (result) return fail_memory(error, result);
   return host->clEnqueueMapBuffer(q, m, b, f, o, s, n, w, e, error);
 }
 
 static void *CL_API_CALL sync_clEnqueueMapImage(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, const size_t *o, const size_t *r, size_t *a, size_t *s, cl_uint n, const cl_event *w, cl_event *e, cl_int *error) {
-  begin_epoch();
+  cl_int result = enter(q, "clEnqueueMapImage");
+  if (result) return fail_memory(error, result);
   return host->clEnqueueMapImage(q, m, b, f, o, r, a, s, n, w, e, error);
 }
 
 static cl_command_queue CL_API_CALL create_plain_queue(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *error) {
   __atomic_add_fetch(&queue_count, 1, __ATOMIC_SEQ_CST);
-  return host->clCreateCommandQueue(c, d, p, error);
+  return host->clCreateCommandQueue(c, own_device(d), p, error);
 }
 
 /* ---- launches */
@@ -1278,18 +1407,20 @@ static void CL_CALLBACK run_launch(void *block) {
   }
   free(answer.data);
   free(l);
+  count_pending(-1);
 }
 
 static void put_memory(Launch *l, const Argument *a) {
   const Memory *m = a->memory, *top = m->whole ? m->whole : m;
   put_number(&l->request, top->number);
-  put_number(&l->request, (uint64_t)(top->place - arena));
+  int is_here = is_in_arena(top->place); /* not if the process has forked since */
+  put_number(&l->request, is_here ? (uint64_t)(top->place - arena) : 0);
   put_number(&l->request, top->size);
   put_number(&l->request, (uint64_t)(m->place - top->place));
   put_number(&l->request, m->size);
   put_number(&l->request, m->flags);
-  put_number(&l->request, top->object != NULL && m->object != NULL);
-  if (top->users && top->object) {
+  put_number(&l->request, is_here && top->object != NULL && m->object != NULL);
+  if (top->users && top->object && is_here) {
     size_t i = 0;
     while (i < l->copy_count && l->copies[i].place != top->place) i++;
     if (i == l->copy_count) l->copies[l->copy_count++] = (struct Copy){top->users, top->place, top->size};
@@ -1330,13 +1461,16 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
                                          cl_uint n, const cl_event *w, cl_event *e) {
   const char *call = "clEnqueueNDRangeKernel";
   Kernel *k = kernel_of(h);
+  cl_int result;
   if (!q) return CL_INVALID_COMMAND_QUEUE;
+  if (is_forked && (result = enter(q, call))) return result;
   if (!k) return refuse(call, CL_INVALID_KERNEL, "the kernel is none that the program created");
-  cl_int result = check_sizes(k, dimensions, global, local);
+  result = check_sizes(k, dimensions, global, local);
   if (result) return result;
   for (size_t i = 0; i < k->facts->count; i++)
     if (!k->arguments[i].is_set) return refuse(call, CL_INVALID_KERNEL_ARGS, "kernel `%s`: argument %zu (%s) is not set", k->facts->name, i, k->facts->parameters[i].name);
   if (!is_connected()) return CL_OUT_OF_RESOURCES;
+  if (k->program->server != servers) return refuse(call, CL_INVALID_PROGRAM_EXECUTABLE, "kernel `%s` was built before the process forked, which now has a server of its own", k->facts->name);
   Launch *l = calloc(1, sizeof *l);
   if (!l) return CL_OUT_OF_HOST_MEMORY;
   Message *m = &l->request;
@@ -1378,8 +1512,10 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
       if (!is_listed) objects[used] = a->memory->object, places[used] = block + sizeof l + used * sizeof(void *), used++;
     }
   }
+  count_pending(1);
   result = host->clEnqueueNativeKernel(q, run_launch, block, sizeof l + used * sizeof(void *), used, used ? objects : NULL, used ? places : NULL, n, w, e);
   if (result) {
+    count_pending(-1);
     free(l->request.data), free(l);
     refuse(call, result, "kernel `%s`: the host's queue does not take it", k->facts->name);
   }
@@ -1403,7 +1539,7 @@ static cl_command_queue CL_API_CALL create_queue(cl_context c, cl_device_id d, c
     if (*at == CL_QUEUE_PROPERTIES && at[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT))
       return refuse_object("clCreateCommandQueueWithProperties", error, CL_INVALID_QUEUE_PROPERTIES, "kernels cannot enqueue kernels");
   __atomic_add_fetch(&queue_count, 1, __ATOMIC_SEQ_CST);
-  return host->clCreateCommandQueueWithProperties(c, d, p, error);
+  return host->clCreateCommandQueueWithProperties(c, own_device(d), p, error);
 }
 
 static cl_int CL_API_CALL set_device_queue(cl_context c, cl_device_id d, cl_command_queue q) {
@@ -1412,9 +1548,18 @@ static cl_int CL_API_CALL set_device_queue(cl_context c, cl_device_id d, cl_comm
 }
 
 /* Functions of extensions: only those that this file has, because others could run kernels past it. */
+#define EXTENSION(function, ours) {#function, (void *)(uintptr_t)ours}
+static const struct { const char *name; void *function; } extensions[] = {
+  EXTENSION(clCreateProgramWithILKHR, create_with_il), EXTENSION(clGetKernelSubGroupInfoKHR, get_sub_group_info),
+  EXTENSION(clHostMemAllocINTEL, usm_host), EXTENSION(clDeviceMemAllocINTEL, usm_device), EXTENSION(clSharedMemAllocINTEL, usm_shared),
+  EXTENSION(clMemFreeINTEL, usm_free), EXTENSION(clMemBlockingFreeINTEL, usm_free), EXTENSION(clGetMemAllocInfoINTEL, usm_info),
+  EXTENSION(clSetKernelArgMemPointerINTEL, set_svm_argument), EXTENSION(clEnqueueMemFillINTEL, svm_fill),
+  EXTENSION(clEnqueueMemcpyINTEL, svm_copy), EXTENSION(clEnqueueMigrateMemINTEL, usm_migrate), EXTENSION(clEnqueueMemAdviseINTEL, usm_advise),
+};
+
 static void *find_extension(const char *name) {
-  if (name && !strcmp(name, "clCreateProgramWithILKHR")) return (void *)(uintptr_t)create_with_il;
-  if (name && !strcmp(name, "clGetKernelSubGroupInfoKHR")) return (void *)(uintptr_t)get_sub_group_info;
+  for (size_t i = 0; name && i < sizeof extensions / sizeof *extensions; i++)
+    if (!strcmp(name, extensions[i].name)) return extensions[i].function;
   return NULL;
 }
 
@@ -1431,6 +1576,7 @@ static void *CL_API_CALL get_extension(const char *name) { return find_extension
 
 static void fill_table(void) {
   DIVERT(clGetPlatformInfo, get_platform_info); DIVERT(clGetDeviceIDs, get_devices); DIVERT(clGetDeviceInfo, get_device_info);
+  DIVERT(clCreateContext, create_context);
   DIVERT(clCreateContextFromType, create_context_from_type); DIVERT(clCreateBuffer, create_buffer);
   DIVERT(clCreateBufferWithProperties, create_buffer_with_properties); DIVERT(clCreateSubBuffer, create_sub_buffer);
   DIVERT(clCreateImage, create_image); DIVERT(clCreateImageWithProperties, create_image_with_properties); DIVERT(clCreateImage2D, create_image_2d);
@@ -1457,7 +1603,7 @@ static void fill_table(void) {
   ORDER(clEnqueueReadImage); ORDER(clEnqueueWriteImage); ORDER(clEnqueueCopyImage); ORDER(clEnqueueFillImage); ORDER(clEnqueueCopyImageToBuffer);
   ORDER(clEnqueueCopyBufferToImage); ORDER(clEnqueueUnmapMemObject); ORDER(clEnqueueMigrateMemObjects); ORDER(clEnqueueMarker);
   ORDER(clEnqueueBarrier); ORDER(clEnqueueWaitForEvents); ORDER(clEnqueueMarkerWithWaitList); ORDER(clEnqueueBarrierWithWaitList);
-  ORDER(clEnqueueMapBuffer); ORDER(clEnqueueMapImage); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) HOST(clCreateContext)
+  ORDER(clEnqueueMapBuffer); ORDER(clEnqueueMapImage); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) 
   HOST(clRetainContext) HOST(clReleaseContext) HOST(clGetContextInfo) HOST(clSetContextDestructorCallback) HOST(clRetainCommandQueue)
   HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) HOST(clSetCommandQueueProperty) HOST(clRetainMemObject) HOST(clReleaseMemObject)
   HOST(clSetMemObjectDestructorCallback) HOST(clGetImageInfo) HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler)

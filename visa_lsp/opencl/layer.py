@@ -43,7 +43,10 @@ def host_entries(session: Path) -> Path:
     for host in _HOSTS:
         for entry in entries:
             try:
-                words = entry.read_text(encoding="utf-8", errors="replace").strip()
+                is_library = chosen and entry.suffix != ".icd"
+                words = (
+                    str(entry.resolve()) if is_library else entry.read_text(encoding="utf-8", errors="replace").strip()
+                )
             except OSError:
                 continue
             if chosen or host in Path(words).name:

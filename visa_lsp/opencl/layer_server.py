@@ -117,7 +117,10 @@ class Server:
                 return
             _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
             if descriptors:
-                _Session(self, connection, number, descriptors[0]).run()
+                try:
+                    _Session(self, connection, number, descriptors[0]).run()
+                except WireError as error:
+                    self.say([f"the connection to process {number} is closed: {error}"])
 
 
 class _Session:
@@ -204,14 +207,14 @@ class _Session:
         """Run a launch; the answer has the output of its printf."""
         server = self._server
         number = server.report.begin()
-        enqueue = self._enqueue(request)
         try:
+            enqueue = self._enqueue(request)
             kernel = server.programs.kernel(enqueue.program, enqueue.kernel)
             captures = server.captures
             before = captures.save(number, kernel, enqueue) if captures is not None else None
             began = perf_counter()
             result = run_enqueue(number, kernel, enqueue, self._settings)
-        except HostGoneError:
+        except (HostGoneError, WireError):
             raise
         except Exception as error:  # noqa: BLE001 - a mistake of ours must not end the program
             is_users = isinstance(error, LaunchError | TextProblems)

@@ -121,14 +121,14 @@ class MemoryMap:
         return (UNKNOWN, 0), address, "its surface is not known"
 
     def _find_shared(self, address: Sum) -> tuple[Space, Sum, str]:
+        first = self.info.env.slm_size  # of the kernel's own arrays, which it adds to the values of its local arguments
         for index, symbol in self.symbols.shared.items():
             atom = symbol.factors[0][0]
             if any(one is atom and factor == 1 for one, factor in address.factors):
-                return (SHARED, index), self._remove_tag(address - symbol), ""
+                return (SHARED, index), self._remove_tag(address - symbol + -first), ""
         address = self._remove_tag(address)
-        # The memory of a kernel's first local argument begins where its own arrays end.
+        # The value of the first local argument is 0, which compilers know.
         local = min((one.arg_index for one in self.info.payload if one.kind == "local"), default=None)
-        first = self.info.env.slm_size
         if local is not None and address.constant >= first:
             return (SHARED, local), address + -first, ""
         return (SHARED, -1), address, ""

@@ -58,7 +58,7 @@ class World:
         self.symbols: dict[str, int] = {}
         self.arrays: dict[int | str, Array] = {}  # argument -> its live contents
         self.buffers: dict[int | str, Buffer] = {}  # argument -> the memory that holds them
-        self.slm_bytes = slm_bytes
+        self.slm_bytes = self._static_slm_bytes = slm_bytes
         self._in_place: dict[int, Buffer] = {}  # by identity of their array
         self._locals: dict[int | str, int] = {}
         self._handles = FIRST_HANDLE
@@ -104,10 +104,13 @@ class World:
             self._in_place[id(one.array)] = self.memory.add(Buffer(one.name, one.array, one.address))
 
     def local(self, key: int | str, arg: LocalArg, alignment: int) -> int:
-        """Return the byte offset of an argument's shared local memory, reserved by the first call."""
+        """Return the value of an argument in shared local memory, reserved by the first call.
+
+        The arguments begin at 0, because the kernel itself adds the size of its own arrays.
+        """
         if key not in self._locals:
-            self._locals[key] = align(self.slm_bytes, max(1, alignment))
-            self.slm_bytes = self._locals[key] + arg.size
+            self._locals[key] = align(self.slm_bytes - self._static_slm_bytes, max(1, alignment))
+            self.slm_bytes = self._static_slm_bytes + self._locals[key] + arg.size
         return self._locals[key]
 
     def scratch_space(self, name: str, size: int, *, private: bool = False) -> Buffer:
