@@ -48,6 +48,7 @@ NOT_RUN = {
     "$ visa-lsp compile FILE.cl": "needs the source of another project; the forms are those of tests/cli/test_compile_command.py",
     "flowchart": "test_docs.py compares the picture with the imports",
     "visa-lsp exec": "needs a program and OpenCL; tests/opencl runs such programs",
+    "VISA_LSP_EXEC_HOST=": "needs Intel's OpenCL for CPUs and a program of SYCL; tests/opencl has unified shared memory over pocl",
     "apt-get install gcc opencl-headers": ".ci/run installs these packages",
     "#define CL_TARGET_OPENCL_VERSION": "tests/opencl compiles and runs programs like this",
     "gcc sums.c": "needs OpenCL; tests/opencl compiles and runs such programs",

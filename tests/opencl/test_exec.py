@@ -97,6 +97,7 @@ def test_right_programs_give_no_report(host, run_exec):
     assert len(ran.stderr.splitlines()) == 1
 
 
+@pytest.mark.full
 def test_random_programs_print_what_they_print_under_pocl(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("VISA_LSP_CACHE", cache)
     assert compare([5, 7], tmp_path) == []

@@ -118,13 +118,13 @@ def test_bindless_surfaces_and_samplers_have_handles():
     assert prepared.dispatch.samplers[handles[2]] == Sampler("mirrored_repeat", "linear", normalized=True)
 
 
-def test_local_memory_starts_behind_the_kernels_own():
+def test_local_arguments_begin_at_0_because_the_kernel_adds_the_size_of_its_arrays():
     env = ExecutionEnv(8, slm_size=100)
     first = PayloadArgument("arg_bypointer", 0, 8, 0, "slm", "local", slm_alignment=16)
     second = PayloadArgument("arg_bypointer", 8, 4, 1, "slm", "local", slm_alignment=4)
     prepared = launch(info(first, second, env=env), LocalArg(10), LocalArg(8))
-    assert words(prepared, 0, 3) == [112, 0, 124]
-    assert prepared.dispatch.slm_bytes == 132
+    assert words(prepared, 0, 3) == [0, 0, 12]
+    assert prepared.dispatch.slm_bytes == 120
 
 
 def test_image_shape_and_sampler_state():

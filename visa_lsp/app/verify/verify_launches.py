@@ -19,6 +19,7 @@ from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.runner import TextProblems
 from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
 from visa_lsp.companions import launches_beside
+from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import Immediate
 from visa_lsp.sim.launch.config import BufferArg, LaunchError, ValueArg
 from visa_lsp.sim.values import immediate
@@ -208,7 +209,7 @@ def _constants(instructions: Iterable[Any]) -> list[int | float]:
         for value in inst.values:
             number = immediate(value, 1)[0].item() if isinstance(value, Immediate) else None
             if number is not None and np.isfinite(float(number)):
-                found.append((inst.row.mnemonic != "cmp", number))
+                found.append((not inst.row.has(Trait.COMPARES), number))
     return list(dict.fromkeys(number for _, number in sorted(found, key=itemgetter(0))))
 
 
