@@ -65,7 +65,7 @@ def _same_but_regions(old: MachineInst, new: MachineInst) -> bool:
 
 
 class _Surplus:
-    """What an instruction writes for lanes that are off, if it loses its mask: ``seen`` where a lane may read it.
+    """The writes of an instruction for lanes that are off, if it loses its mask: ``seen`` where a lane may read it.
 
     Lanes of no work item are never on. Others that were off may come back at a join: there a read sees the surplus value, unless an
     instruction with the lanes of the reader has overwritten it since.

@@ -27,7 +27,7 @@ def kind_of_fault(case):
     """Return the kind of a fault, whether checkers watch, and where they do, its instruction."""
     name, _, checks = case
     kinds, instruction = faulty.KERNELS[name][1:3]
-    return frozenset(kinds), checks == "all" and instruction if checks == "all" else checks
+    return frozenset(kinds), instruction if checks == "all" else checks
 
 
 def kind_of_race(case):

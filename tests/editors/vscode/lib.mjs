@@ -231,8 +231,8 @@ export async function inThemes(page, folder, name, look) {
 }
 
 /** What `look` gives once that is enough; an error of its is not. */
-export async function until(page, what, look, enough = Boolean) {
-  const end = Date.now() + LONG / 4;
+export async function until(page, what, look, enough = Boolean, time = LONG / 4) {
+  const end = Date.now() + time;
   for (;;) {
     const found = await Promise.resolve().then(look).catch((error) => error);
     if (!(found instanceof Error) && enough(found)) {
@@ -241,18 +241,6 @@ export async function until(page, what, look, enough = Boolean) {
     assert.ok(Date.now() < end, `waited in vain for ${what}: ${found instanceof Error ? found : JSON.stringify(found)}`);
     await page.waitForTimeout(100);
   }
-}
-
-/** Clicks until what should follow is seen: a click on a lens is lost where the editor draws its lenses anew. */
-export async function clickUntil(page, lens, seen) {
-  const end = Date.now() + LONG;
-  do {
-    await lens().click();
-    if (await seen().then(() => true, () => false)) {
-      return;
-    }
-  } while (Date.now() < end);
-  assert.fail(`a click on ${lens()} has no effect`);
 }
 
 /** The page inside a webview that holds what a selector names. */

@@ -297,9 +297,8 @@ class NeedFinder:
             scale = min(factor for _, factor, _ in terms)
             bound = (-self._evaluate(rest, made) // scale + 1) * (1 if has_local else local[axis])
             if 0 < bound < 1 << 20:
-                (found if rest.factors else numbers).setdefault(axis, [] if rest.factors else [totals[axis]]).append(
-                    bound
-                )
+                bounds = found.setdefault(axis, []) if rest.factors else numbers.setdefault(axis, [totals[axis]])
+                bounds.append(bound)
         return numbers | found
 
     def _is_of_arguments(self, atom: Atom) -> bool:

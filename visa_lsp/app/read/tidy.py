@@ -905,8 +905,6 @@ class Tidier:
 
     # ---- loops
 
-    # ---- ends of loops
-
     def _end_loops(self, code: list[Node]) -> None:
         """Test at the end of a loop what compilers test before they copy the values of the next round."""
         for node in code:
