@@ -787,7 +787,9 @@ class Prover:
         if a.space != b.space:
             if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
                 return None
-            return self._report_proved("race", a.line, [_STAYS])
+            a, b = (self.walker.memory.place_in_shared(one) for one in (a, b))
+            if a.space != b.space:
+                return self._report_proved("race", a.line, [_STAYS])
         apart = b.offset - a.offset
         is_fixed = apart.is_constant and a.offset.level is Level.LAUNCH
         if is_fixed and not -b.size < apart.constant < a.size:

@@ -57,6 +57,10 @@ class Arithmetic:
                 return args[0] - args[1]
             case "mul":
                 return pool.product(args[0], args[1])
+            case "mulh":
+                return pool.quotient(pool.product(args[0], args[1]), 1 << self.bits)
+            case "avg":
+                return pool.quotient(args[0] + args[1] + 1, 2)
             case "mad":
                 return pool.product(args[0], args[1]) + args[2]
             case "min":

@@ -193,7 +193,13 @@ class ItemRegisters:
 
     def forget(self, root: int, bits: int = -1) -> None:
         """Make bytes of a variable unknown."""
-        self.cells[root] = tuple([cell for cell in self.cells.get(root, ()) if not cell.bits & bits])
+        kept: list[Cell] = []
+        for cell in reversed(self.cells.get(root, ())):
+            if cell.bits & bits:
+                bits |= cell.bits  # under which older cells have values of before
+            else:
+                kept.insert(0, cell)
+        self.cells[root] = tuple(kept)
 
     def is_by_all(self, place: LanePlace) -> bool:
         """Return whether every lane has written the elements of a place, or the thread has one element there."""

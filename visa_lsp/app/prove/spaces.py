@@ -7,6 +7,7 @@ belongs to a buffer only if it is the buffer's pointer plus what may be an offse
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, Stretches
@@ -120,6 +121,17 @@ class MemoryMap:
             return (BUFFER, index), address, ""
         return (UNKNOWN, 0), address, "its surface is not known"
 
+    @cached_property
+    def _first_local(self) -> int | None:
+        """The first local argument, which lies behind the kernel's own arrays: its value is 0, which compilers know."""
+        return min((one.arg_index for one in self.info.payload if one.kind == "local"), default=None)
+
+    def place_in_shared(self, access: ItemAccess) -> ItemAccess:
+        """Return an access of the first local argument by its offset in shared local memory; others as they are."""
+        if access.space != (SHARED, self._first_local):
+            return access
+        return replace(access, space=(SHARED, -1), offset=access.offset + self.info.env.slm_size)
+
     def _find_shared(self, address: Sum) -> tuple[Space, Sum, str]:
         first = self.info.env.slm_size  # of the kernel's own arrays, which it adds to the values of its local arguments
         for index, symbol in self.symbols.shared.items():
@@ -127,10 +139,8 @@ class MemoryMap:
             if any(one is atom and factor == 1 for one, factor in address.factors):
                 return (SHARED, index), self._remove_tag(address - symbol + -first), ""
         address = self._remove_tag(address)
-        # The value of the first local argument is 0, which compilers know.
-        local = min((one.arg_index for one in self.info.payload if one.kind == "local"), default=None)
-        if local is not None and address.constant >= first:
-            return (SHARED, local), address + -first, ""
+        if self._first_local is not None and address.constant >= first:
+            return (SHARED, self._first_local), address + -first, ""
         return (SHARED, -1), address, ""
 
     def _remove_tag(self, address: Sum) -> Sum:
