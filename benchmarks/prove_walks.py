@@ -16,17 +16,19 @@ from visa_lsp.app.prove.small_launches import values_of
 from visa_lsp.app.prove.spaces import ARRAY, BUFFER, IMAGE, SHARED
 from visa_lsp.app.prove.terms import Claim, Sum, number
 from visa_lsp.app.prove.walk import TooLong, Walker
+from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.sim.memory import Buffer, Space
 from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.observers.races import split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.app.prove.spaces import ItemAccess
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.faults import WorkItem
     from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.launch.config import LaunchConfig
 
@@ -136,19 +138,13 @@ class WalkObserver(Observer):
             return
         for at, lane, buffer in _places(used, used.space):
             own = thread.lane(lane)
-            items = thread.work_items([own] if own is not None else None)[:1]
+            # What a thread accesses as a whole may be the access of any of its work items.
+            is_whole = own is None or exec_control_of(thread.frame.code.kernel.instructions[pc]).exec_size == 1
+            items = thread.work_items(None if is_whole else [own])
             if not items:
                 continue
             self.compared += 1
-            key = (pc, (*thread.group.id, items[0].lane, *items[0].local_id))
-            cases = self._cases.get(key)
-            if cases is None:
-                values = self._values(thread.group.id, items[0].local_id, items[0].lane)
-                cases = self._cases[key] = [
-                    (one, *self._limits(one.offset, values))
-                    for one in recorded
-                    if self._decide(one.path, values) is not False
-                ]
+            cases = [case for item in items for case in self._cases_of(pc, thread.group.id, item, recorded)]
             if not any(self._covers(one, low, high, at, used.size, buffer) for one, low, high in cases):
                 line = self.walker.line(pc)
                 known = [(one.space, low, high, one.size) for one, low, high in cases]
@@ -156,10 +152,26 @@ class WalkObserver(Observer):
                     f"line {line}: {items[0]} accesses {used.size} bytes at {at} of {buffer.name}; walk: {known}"
                 )
 
+    def _cases_of(
+        self, pc: int, group: tuple[int, int, int], item: WorkItem, recorded: Sequence[ItemAccess]
+    ) -> list[tuple[ItemAccess, int, int]]:
+        """Return the accesses of the walk that a work item may make at an instruction, with the limits of their offsets."""
+        key = (pc, (*group, item.lane, *item.local_id))
+        if key not in self._cases:
+            values = self._values(group, item.local_id, item.lane)
+            self._cases[key] = [
+                (one, *self._limits(one.offset, values))
+                for one in recorded
+                if self._decide(one.path, values) is not False
+            ]
+        return self._cases[key]
+
     def _covers(self, one: ItemAccess, low: int, high: int, at: int, size: int, buffer: Buffer) -> bool:
         kind, index = one.space
         if kind == BUFFER:
             name = self.walker.info.argument_name(index)
+            if low < 0 or high + one.size > self.launch[f"bytes_{index}"]:
+                return True  # it may leave its buffer for another one
             return buffer.name.strip("`") in (name, f"arg{index}") and low <= at and at + size <= high + one.size
         if kind == SHARED and index < 0:
             return low <= at and at + size <= high + one.size

@@ -313,7 +313,7 @@ class Prover:
     def _find_axes_of_numbers(self) -> set[int]:
         """Return the axes that only the numbers of work items and of threads in a group depend on, as far as terms tell."""
         wholes = [self.pool.product(self.pool.product(a, b), c) for a, b, c in permutations(self.symbols.local)]
-        numbers = {atom for one in (self._number_of_item(), *wholes) for atom, _ in one.factors if atom.parts}
+        numbers = {atom for one in (self.symbols.item(self.walker.info), *wholes) for atom, _ in one.factors if atom.parts}
         things: list[Sum | Claim] = []
         for access in self.walker.accesses:
             things += [access.offset, access.path, *access.stored]
@@ -841,21 +841,14 @@ class Prover:
 
     def _number_of_thread(self) -> Sum:
         """Return the number of the hardware thread of a work item in its group."""
-        return self.pool.quotient(self._number_of_item(), self.walker.simd)
-
-    def _number_of_item(self) -> Sum:
-        """Return the number of a work item in its group, by which threads are filled."""
-        at = number(0)
-        for axis in reversed(self.walker.info.env.walk_order):
-            at = self.pool.product(at, self.symbols.local[axis]) + self.symbols.ids[axis]
-        return at
+        return self.pool.quotient(self.symbols.item(self.walker.info), self.walker.simd)
 
     def _number_items(self) -> None:
         """Relate the lane to the number of its work item, if accesses depend on it."""
         lanes = {atom for atom, _ in self.walker.lane.factors}
         if not lanes & set(atoms_of(*(part for one in self.walker.accesses for part in (one.offset, one.path)))):
             return
-        item = self._number_of_item()
+        item = self.symbols.item(self.walker.info)
         first = self._number_of_thread() * self.walker.simd
         self.facts += [equal(item - first, self.walker.lane)]
         self._item = item

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.flow.divergence import divergent_blocks
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, variable_key
-from visa_lsp.isa.model import FlowClass, PredicateUse
+from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
 from visa_lsp.program.model import Combine, General, Inst, Predicate, PredicateOperand, RawOperand
 
 if TYPE_CHECKING:
@@ -180,7 +180,9 @@ class Definedness:
         guard = found.literal if inst.row.predicate_use is PredicateUse.GUARDS else None
         target = inst.get("dst")
         is_dropped = inst.row.family in _COMPUTES and isinstance(target, General) and not target.var
-        if not inst.row.marks_source and not is_dropped:
+        # Compilers find the active lanes by comparing any register with itself.
+        is_equal = inst.row.has(Trait.COMPARES | Trait.CANCELS) and inst.get("src0") == inst.get("src1")
+        if not inst.row.marks_source and not is_dropped and not is_equal:
             for access in step.accesses:
                 if access.writes or not access.possible or access.purpose is AccessPurpose.TAKEN:
                     continue
@@ -258,6 +260,8 @@ class Definedness:
         control = exec_control_of(inst)
         found: set[int] = set()
         known: set[int] = set()
+        # The first lane of a thread is always a work item, so that its way is that of the thread while no lane is elsewhere.
+        first_lane = 0 if self.graph.block_of[place] not in self.waiting else None
         for key, bytes_, size, writes in self.effects.lanewise(inst):
             if writes:
                 continue
@@ -269,7 +273,7 @@ class Definedness:
             if control.exec_size == 1:
                 lanes = range(-1, 0)
             for lane, first in zip(lanes, bytes_, strict=True):
-                if any(owners.get(byte, lane) != lane for byte in range(first, first + size)):
+                if any(owners.get(byte, lane) not in (lane, first_lane) for byte in range(first, first + size)):
                     found.add(key)
                     break
         found |= {

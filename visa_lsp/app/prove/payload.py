@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
 from visa_lsp.app.prove.terms import Atom, Claim, Level, Sum, SumPool, at_most, less, number
 from visa_lsp.flow.storage import Storage, storage_of
-from visa_lsp.sim.launch.layout import MAX_GROUP_ITEMS, Geometry, LaunchLayout
+from visa_lsp.sim.launch.layout import MAX_GROUP_ITEMS, Geometry, LaunchLayout, walked_axes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,7 @@ MAX_BYTES: Final = (1 << 32) - 1  # of a buffer
 MAX_ADDRESS: Final = (1 << 47) - 1
 _R0: Final = 7
 _GROUP_WORDS: Final = (1, 6, 7)  # elements of r0
+_THREAD_BYTE: Final = 8  # of r0, with the number of the thread in its group
 _GROUP_VARIABLES: Final = (3, 4, 5)  # %group_id_x and the ids after it
 _SURFACE: Final = 2  # the class of an input
 
@@ -70,6 +71,13 @@ class LaunchSymbols:
     def totals(self, axis: int) -> Sum:
         """Return the number of work items of the launch along an axis."""
         return self.pool.product(self.counts[axis], self.local[axis])
+
+    def item(self, info: KernelInfo) -> Sum:
+        """Return the number of a work item in its group, by which threads are filled."""
+        at = number(0)
+        for axis in reversed(walked_axes(info.env.walk_order)):
+            at = self.pool.product(at, self.local[axis]) + self.ids[axis]
+        return at
 
 
 def symbols_of(pool: SumPool, info: KernelInfo, fixed: Mapping[str, int]) -> LaunchSymbols:
@@ -116,6 +124,8 @@ def initial_registers(
         group = symbols.groups[axis]
         registers.write(LanePlace(_R0, 4 * _GROUP_WORDS[axis], 0, 4), group, signed=False, by_all=True)
         registers.write(LanePlace(_GROUP_VARIABLES[axis], 0, 0, 4), group, signed=False, by_all=True)
+    thread = pool.wrap(pool.quotient(symbols.item(info), simd), 8, signed=False)
+    registers.write(LanePlace(_R0, _THREAD_BYTE, 0, 1), thread, signed=False, by_all=True)
     for entry in kernel.arguments:
         if entry.kind & 7 == _SURFACE:
             index = next((one.arg_index for one in info.payload if layout.cross(one.offset) == entry.offset), None)

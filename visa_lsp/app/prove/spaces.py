@@ -157,7 +157,8 @@ class MemoryMap:
                 continue
             rest = address - Sum(((base, 1),), 0)
             # Addresses have 64 bits, so that multiples of 2^64 do not change an offset of less than 2^63.
-            rest = Sum(tuple([pair for pair in rest.factors if pair[1] % (1 << 64)]), rest.constant)
+            constant = (rest.constant + (1 << 63)) % (1 << 64) - (1 << 63)
+            rest = Sum(tuple([pair for pair in rest.factors if pair[1] % (1 << 64)]), constant)
             low, high = self.pool.limits(rest)
             if low >= -(1 << 63) and high < 1 << 63 and not any(one in known for one in atoms_of(rest)):
                 return known[base], rest, "private memory is not modelled" if known[base][0] == PRIVATE else ""

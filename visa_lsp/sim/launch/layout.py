@@ -107,7 +107,7 @@ class Geometry:
             )
         ids = np.zeros((3, self.threads * self.simd), np.uint16)
         number = np.arange(self.items)
-        for dimension in _walk(self.walk_order):
+        for dimension in walked_axes(self.walk_order):
             number, ids[dimension, : self.items] = np.divmod(number, self.local_size[dimension])
         return np.ascontiguousarray(ids.reshape(3, self.threads, self.simd).transpose(1, 0, 2))
 
@@ -118,14 +118,14 @@ class Geometry:
         if not 0 <= lane < self.simd or number >= size[0] * size[1] * size[2]:
             return None
         local = [0, 0, 0]
-        for dimension in _walk(self.walk_order):
+        for dimension in walked_axes(self.walk_order):
             number, local[dimension] = divmod(number, size[dimension])
         first = [o + g * s for o, g, s in zip(self.global_offset, group, self.local_size, strict=True)]
         x, y, z = (f + n for f, n in zip(first, local, strict=True))
         return (x, y, z), (local[0], local[1], local[2])
 
 
-def _walk(order: Triple) -> list[int]:
+def walked_axes(order: Triple) -> list[int]:
     """Return each dimension once, the fastest first: [1, 0, 0] is y, x, z."""
     return list(dict.fromkeys((*order, 0, 1, 2)))
 
@@ -240,4 +240,5 @@ class GroupPayload:
         row = self._rows[thread].copy()
         words = row.view(np.uint32)
         words[1], words[6], words[7] = group
+        words[2] = thread & 0xFF  # of the group: from Xe2 on, compilers read the number of a sub-group there
         return bytes(row.tobytes())
