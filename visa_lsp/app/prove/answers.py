@@ -313,7 +313,9 @@ class Prover:
     def _find_axes_of_numbers(self) -> set[int]:
         """Return the axes that only the numbers of work items and of threads in a group depend on, as far as terms tell."""
         wholes = [self.pool.product(self.pool.product(a, b), c) for a, b, c in permutations(self.symbols.local)]
-        numbers = {atom for one in (self.symbols.item(self.walker.info), *wholes) for atom, _ in one.factors if atom.parts}
+        numbers = {
+            atom for one in (self.symbols.item(self.walker.info), *wholes) for atom, _ in one.factors if atom.parts
+        }
         things: list[Sum | Claim] = []
         for access in self.walker.accesses:
             things += [access.offset, access.path, *access.stored]

@@ -85,7 +85,7 @@ class Arithmetic:
                 low, high = pool.limits(args[1])
                 if low >= 0 and high < self.bits:
                     least, greatest = args[0].constant << low, args[0].constant << high
-                    return pool.fresh("a shifted constant", args[1].level, least, greatest, self.line)
+                    return pool.result("a shifted constant", tuple(args), least, greatest, self.line)
             case "div" | "mod":
                 return self._divide(args[0], args[1], is_rest=word == "mod")
             case "and" | "or" | "xor":
@@ -100,12 +100,15 @@ class Arithmetic:
         else:
             found = pool.whole_quotient(one, other, self.line)
         found = pool.choice(equal(other, 0), number(ones), one - pool.product(found, other) if is_rest else found)
+        low, high = pool.limits(one)
         signs = both(at_most(one * -1, 0), at_most(other * -1, 0))
-        if signs == TRUE:
-            return found
-        most = max(map(abs, (*pool.limits(one), ones)))
-        level = max(one.level, other.level)
-        return pool.choice(signs, found, pool.fresh("a signed quotient", level, -most, most, self.line))
+        if signs != TRUE:
+            most = max(abs(low), abs(high), abs(ones))
+            why = "a signed rest" if is_rest else "a signed quotient"
+            found = pool.choice(signs, found, pool.result(why, (one, other), -most, most, self.line))
+        if is_rest:  # has the sign of the dividend
+            pool.keep_limits(found, min(low, 0, ones), max(high, 0, ones))
+        return found
 
     def bitwise(self, table: int, args: Sequence[Sum]) -> Sum:
         """Return a Boolean function of terms, bit by bit; bit i of ``table`` is its value for inputs with the bits of i.

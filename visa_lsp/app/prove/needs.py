@@ -182,9 +182,15 @@ class NeedFinder:
             found = bool(loads_of(access.offset))
             if found:
                 reach = self._find_end([access], self.samples[0])
-                found = reach is None or reach[0] > MAX_END // 2
+                found = reach is None or reach[0] > MAX_END // 2 or self._begins_far_before(access)
             self._by_contents[access] = found
         return found
+
+    def _begins_far_before(self, access: ItemAccess) -> bool:
+        """Return whether an access may begin anywhere before its buffer."""
+        question = self.solver.question()
+        far = both(access.path, at_most(access.offset, -MAX_END // 2))
+        return self.solver.ask(question, [question.condition(far, _ITEM)], seconds=1.0).word == "yes"
 
     # ---- samples
 
@@ -223,7 +229,7 @@ class NeedFinder:
         place = {axis: number_ for number_, axis in enumerate(self.axes)}
         local = [1, 1, 1]
         for axis in self.axes:
-            local[axis] = min(sizes[place[axis]], self.local_cap)
+            local[axis] = min(sizes[place[axis]], self.local_cap >> at)  # also then another size in each sample
         local = [own.constant if own.is_constant else local[axis] for axis, own in enumerate(symbols.local)]
         for atom in self._starts - given.keys():
             made[atom] = _STARTS[at]

@@ -230,8 +230,8 @@ class LaneOperands:
                 why = str(error)
         if found is None:
             # The destination may hold any value, because a word may exceed its execution type.
-            level = max((one.level for one in sources), default=Level.ITEM)
-            return self.pool.fresh(f"the result of {why}", level, low, high, site.line)
+            key = (value.meaning, value.saturate, exec_type, target, *sources)
+            return self.pool.result(f"the result of {why}", key, low, high, site.line)
         if value.saturate:
             below = self.pool.choice(at_most(found, low), number(low), found)
             return self.pool.choice(at_most(number(high), found), number(high), below)

@@ -32,14 +32,15 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove.terms import Claim, Sum, SumPool
     from visa_lsp.program.payload import KernelInfo
 
-MAX_ITEMS: Final = 256  # work items of a small launch
+MAX_ITEMS: Final = 384  # work items of a small launch
 MAX_STEPS: Final = 4_000  # instructions of all small launches, some 0.3 s
 MAX_USUAL_STEPS: Final = 8_000  # of a launch that ``run`` would make
-# Sizes of groups and numbers of groups by the number of axes: single work items, partly filled threads, primes.
+# Sizes of groups and numbers of groups by the number of axes: single work items, partly filled threads, primes, and more work
+# items than a byte numbers.
 _SHAPES: Final[tuple[tuple[tuple[Triple, Triple], ...], ...]] = (
     (
         ((3, 1, 1), (5, 1, 1)), ((19, 1, 1), (3, 1, 1)), ((1, 1, 1), (7, 1, 1)), ((64, 1, 1), (2, 1, 1)),
-        ((10, 1, 1), (1, 1, 1)), ((32, 1, 1), (3, 1, 1)), ((37, 1, 1), (2, 1, 1)), ((128, 1, 1), (1, 1, 1)),
+        ((10, 1, 1), (1, 1, 1)), ((32, 1, 1), (3, 1, 1)), ((37, 1, 1), (2, 1, 1)), ((128, 1, 1), (3, 1, 1)),
     ),
     (
         ((4, 3, 1), (3, 2, 1)), ((1, 5, 1), (2, 3, 1)), ((8, 8, 1), (1, 2, 1)), ((7, 1, 1), (3, 5, 1)),

@@ -160,6 +160,9 @@ class MemoryMap:
             constant = (rest.constant + (1 << 63)) % (1 << 64) - (1 << 63)
             rest = Sum(tuple([pair for pair in rest.factors if pair[1] % (1 << 64)]), constant)
             low, high = self.pool.limits(rest)
+            if (low < -(1 << 63) or high >= 1 << 63) and not any(atom.line for atom, _ in rest.factors):
+                rest = self.pool.wrap(rest, 64, signed=True)
+                low, high = self.pool.limits(rest)
             if low >= -(1 << 63) and high < 1 << 63 and not any(one in known for one in atoms_of(rest)):
                 return known[base], rest, "private memory is not modelled" if known[base][0] == PRIVATE else ""
         low, high = self.pool.limits(address)

@@ -115,6 +115,11 @@ def _term(factors: Mapping[Atom, int], constant: int) -> Sum:
     return Sum(tuple(kept), constant)
 
 
+def _is_sign(atom: Atom, factor: int) -> bool:
+    """Return whether a part of a sum makes a negative number of 32 bits unsigned."""
+    return atom.divisor == 1 << 32 and (atom.low, atom.high) == (-1, 0) and not factor % (1 << 32)
+
+
 ZERO: Final = Sum((), 0)
 
 
@@ -296,6 +301,11 @@ class SumPool:
         """Return the product of two terms with constant summands multiplied out; ``limit`` bounds a new symbol."""
         if one.is_constant or other.is_constant:
             return other * one.constant if one.is_constant else one * other.constant
+        for a, b in ((one, other), (other, one)):
+            # The sign of a number that is read as unsigned cancels in the upper half of a product of 64 bits.
+            signs = Sum(tuple([pair for pair in a.factors if _is_sign(*pair)]), 0)
+            if signs.factors and signs != a:
+                return self.product(a - signs, b, limit) + self.product(signs, b)
         rest = number(0)
         if one.constant:
             rest, one = other * one.constant, one + -one.constant
@@ -348,17 +358,19 @@ class SumPool:
 
     def whole_quotient(self, one: Sum, other: Sum, line: int) -> Sum:
         """Return the quotient of two terms, a symbol between bounds; any value if one is negative or the divisor 0."""
-        key = ("whole quotient", one, other)
-        found = self.atoms.get(key)
+        found = self.result("a quotient", (one, other), 0, max(0, self.limits(one)[1]), line)
+        least = self.product(found, other)
+        inside = both(at_most(least, one), less(one, least + other))
+        self.facts[found.factors[0][0]] = [either(at_most(other, 0), at_most(one, -1), inside)]
+        return found
+
+    def result(self, why: str, sources: tuple[object, ...], low: int, high: int, line: int) -> Sum:
+        """Return a symbol for what a function that is not modelled makes of sources, the same for each call."""
+        level = max((one.level for one in sources if isinstance(one, Sum)), default=Level.ITEM)
+        found = self.atoms.get((why, *sources))
         if found is None:
-            level = max(one.level, other.level)
-            high = self.limits(one)[1]
-            self.fresh("a quotient", level, 0, max(0, high), line)
-            found = self.atoms[key] = next(reversed(self.atoms.values()))
-            term = Sum(((found, 1),), 0)
-            least = self.product(term, other)
-            inside = both(at_most(least, one), less(one, least + other))
-            self.facts[found] = [either(at_most(other, 0), at_most(one, -1), inside)]
+            self.fresh(why, level, low, high, line)
+            found = self.atoms[why, *sources] = next(reversed(self.atoms.values()))
         return Sum(((found, 1),), 0)
 
     def choice(self, test: Claim, yes: Sum, no: Sum) -> Sum:

@@ -546,13 +546,12 @@ class Walker:
 
         Compilers load elements that nothing reads; a run has no fault of them either.
         """
-        low, size, unread = min(message.elements, default=0), message.size, list[bool]()
+        size, unread = message.size, list[bool]()
         if message.use is MemoryUse.READ:
             columns = message.cell * (1 if message.single else message.control.exec_size)
             rows, pitch = len(message.elements), message.row(self.platform.grf_bytes)
             unread = find_unread_rows(self._read_bytes, self.storage, message.data, rows, columns, pitch)
-        if not unread:
-            return [(low * size, message.bytes_per_lane - low * size)]
+        unread = unread or [False] * len(message.elements)
         parts: list[tuple[int, int]] = []
         for element in sorted(one for one, is_unread in zip(message.elements, unread, strict=True) if not is_unread):
             if parts and sum(parts[-1]) == element * size:
