@@ -66,7 +66,6 @@ kernel void running_sum(global const int *a, global int *o, local int *t) {
   o[g] = v;
 }
 // fault: race: (r & 1) * 64 -> (r & 1) * 32
-// open: race
 kernel void two_buffers(global const int *a, global int *o, int rounds) {
   local int t[128];
   int l = get_local_id(0) & 63, v = a[get_global_id(0)];
@@ -154,7 +153,6 @@ kernel void count_low_bits(global const int *a, global int *count, int n) {
   }
 }
 // fault: race: atomic_add(total, t[0]) -> *total += t[0]
-// open: bounds uninitialised
 kernel void total(global const int *a, global int *total, local int *t) {
   int l = get_local_id(0);
   t[l] = a[get_global_id(0)];
@@ -188,7 +186,7 @@ kernel void swap_neighbours(global const int *a, global int *o, int n) {
 // fault: race: i < n; i += m -> i < n; i += m - 1
 kernel void strided(global int *a, int n) {
   int m = get_global_size(0);
-  for (int i = get_global_id(0); i < n; i += m) a[i] = i;
+  for (int i = get_global_id(0); i < n; i += m) a[i] += i;
 }
 // fault: bounds: k < cols -> k <= cols
 kernel void row_sums(global const float *a, global float *o, int rows, int cols) {
@@ -238,4 +236,45 @@ kernel void lengths_of_rows(global const int *ids, global int *o, int rows) {
 kernel void last_of_sub_group(global const int *a, global int *o) {
   int v = a[get_global_id(0)];
   o[get_global_id(0)] = sub_group_broadcast(v, (get_sub_group_size() - 1));
+}
+// fault: race: barrier(CLK_LOCAL_MEM_FENCE); // before -> // before
+// open: bounds
+kernel void before_local(global int *o, local int *s) {
+  local int t[64];
+  int l = get_local_id(0);
+  if (get_local_size(0) > 64) return;
+  t[l] = l;
+  s[l] = 2 * l;
+  barrier(CLK_LOCAL_MEM_FENCE); // before
+  o[get_global_id(0)] = t[l] + (l > 0 ? s[l - 1] : 0);
+}
+// fault: bounds: j < n -> j <= n
+kernel void gather_guarded(global const int *ids, global const int *a, global int *o, int n) {
+  int i = get_global_id(0);
+  if (i < n) {
+    int j = ids[i];
+    if (j >= 0 && j < n) o[i] = a[j];
+  }
+}
+// fault: race: 2 * i + 3] -> 2 * i + 4]
+kernel void odd_from_even(global int *a, int n) {
+  int i = get_global_id(0);
+  if (i < n / 2 - 2) a[2 * i + 3] = a[2 * i] + a[2 * i + 2];
+}
+// fault: race: o[i] -> o[(uchar)i]
+kernel void numbers(global int *o) {
+  int i = get_global_id(0);
+  o[i] = i;
+}
+// fault: uninitialised: (v, 0) -> (v, 1)
+kernel void first_of_sub_group(global const int *a, global int *o, int n) {
+  int i = get_global_id(0), v = 0;
+  if (i < n) v = a[i];
+  int w = sub_group_broadcast(v, 0);
+  if (i < n) o[i] = w;
+}
+// fault: race: o[i] -> o[i / 2 * 2]
+kernel void groups_by_size_t(global int *o, int n) {
+  size_t i = get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (i < n) o[i] = get_global_id(0);
 }

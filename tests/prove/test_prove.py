@@ -27,10 +27,11 @@ from visa_lsp.app.prove.solve import Solver, SymbolicItem
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAXPY = (EXAMPLES / "saxpy.visaasm").read_text()
+TWO = ".decl two v_type=G type=d num_elts=32 align=GRF\n"
 
 
 def answers(code, **options):
-    return answers_of_text(HEAD + code + "    ret (M1, 1)\n", **options)
+    return answers_of_text(HEAD.replace(".decl P1", TWO + ".decl P1") + code + "    ret (M1, 1)\n", **options)
 
 
 def answers_of_text(text, **options):
@@ -102,6 +103,16 @@ CASES = {
         "    shl (M1, 16) at(0,0)<1> lid(0,0)<1;1,0> 0x4:d\n" + STORE.format("%slm", "at") + BARRIER
         + "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x10:d\n" + LOAD.format("%slm", "at"),
         ["bounds proved", "bounds refuted", "divergence proved", "race proved"],
+    ),
+    "elements between those that a message takes": (
+        "    shl (M1, 16) at(0,0)<1> lid(0,0)<1;1,0> 0x3:d\n    gather4_scaled.RB (M1, 16) %slm 0x0:ud at.0 two.0\n"
+        "    add (M1, 16) value(0,0)<1> two(0,0)<1;1,0> two(2,0)<1;1,0>\n"
+        "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0xc:d\n" + STORE.format("%slm", "at"),
+        ["bounds proved", "race proved"],
+    ),
+    "numbers of bytes": (
+        "    and (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> 0xff:d\n" + INDEX.format("gid") + STORE.format("y", "at"),
+        ["bounds proved", "race refuted"],
     ),
     "an address from memory": (
         INDEX.format("gid") + "    gather4_scaled.R (M1, 16) y 0x0:ud at.0 at.0\n" + STORE.format("%slm", "at"),

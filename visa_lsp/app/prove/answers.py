@@ -791,7 +791,7 @@ class Prover:
                 return None
             a, b = (self.walker.memory.place_in_shared(one) for one in (a, b))
             if a.space != b.space:
-                return self._report_proved("race", a.line, [_STAYS])
+                return self._answer_other_array(a, b)
         apart = b.offset - a.offset
         is_fixed = apart.is_constant and a.offset.level is Level.LAUNCH
         if is_fixed and not -b.size < apart.constant < a.size:
@@ -811,13 +811,22 @@ class Prover:
             needs.update(dict.fromkeys(result.assumptions))
         unfenced = self._find_unfenced_items(a, b)
         if unfenced is not None:
-            result = self._meet(a, b, unfenced, lines, search=False)
+            result = self._meet(a, b, unfenced, lines, search=False, steps=self._find_steps(a, b))
             if result.answer != PROVED:
                 memory = "shared local memory" if a.space[0] == SHARED else "global memory"
                 why = f"a barrier between it and line {b.line} may have no fence of {memory} before it"
                 return structs.replace(result, reason=why)
             needs.update(dict.fromkeys(result.assumptions))
         return self._report_proved("race", a.line, needs)
+
+    def _answer_other_array(self, a: ItemAccess, b: ItemAccess) -> ProofResult:
+        """Answer for two accesses of shared local memory, each in an array of its own unless it leaves that."""
+        for one in (a, b):
+            # The address may be that of any array, as of two that a loop exchanges.
+            if one.space[1] < 0 and not self._is_inside(one) and any(atom.line for atom in atoms_of(one.offset)):
+                why = f"the access of line {one.line} may lie in any array of shared local memory"
+                return self._report_unknown("race", a.line, why)
+        return self._report_proved("race", a.line, [_STAYS])
 
     def _find_unfenced_items(self, a: ItemAccess, b: ItemAccess) -> tuple[SymbolicItem, SymbolicItem] | None:
         """Return two work items of a group that may have no fence and barrier between their accesses; None if there are none."""
@@ -829,6 +838,22 @@ class Prover:
         if not a.intervals & b.intervals and (a.fences.now & b.fences.pending or b.fences.now & a.fences.pending):
             return SymbolicItem(1, 0), SymbolicItem(2, 0)
         return None
+
+    def _find_steps(self, a: ItemAccess, b: ItemAccess) -> tuple[Sum, list[int]] | None:
+        """Return the number of a round, and by how much that of ``b`` may exceed that of ``a``; None if by any amount.
+
+        Where a round leaves nothing of the round before pending, unfenced accesses are at most one round apart.
+        """
+        if len(self.walker.carried) != 1:
+            return None
+        ((mark, pending),) = self.walker.carried.items()
+        at = memory_of(a.space)
+        in_one_round = a.fences.now & b.fences.pending or b.fences.now & a.fences.pending
+        trip = self.walker.rounds[mark]
+        if mark in pending[at] or trip.level is not Level.GROUP or (in_one_round and not a.intervals & b.intervals):
+            return None
+        first, second = (self._find_carried(one.fences.pending, at) for one in (a, b))
+        return trip, [step for step, met in ((1, a.fences.now & second), (-1, b.fences.now & first)) if met]
 
     def _find_carried(self, pending: frozenset[int], memory: int) -> frozenset[int]:
         """Return the stretches of earlier rounds that the pending ones stand for."""
@@ -863,7 +888,8 @@ class Prover:
         return found
 
     def _meet(
-        self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int], *, search: bool = True
+        self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int], *, search: bool = True,
+        steps: tuple[Sum, list[int]] | None = None,
     ) -> ProofResult:  # fmt: skip
         first, second = items
         ids = self._ids if first.group == second.group else self.symbols.groups
@@ -872,7 +898,11 @@ class Prover:
             apart = z3.Or([question.term(one, first) != question.term(one, second) for one in ids])
             if self._item is not None and first.group == second.group:
                 apart = z3.And(apart, question.term(self._item, first) != question.term(self._item, second))
-            return [apart, question.condition(a.path, first), question.condition(b.path, second)]
+            found = [apart, question.condition(a.path, first), question.condition(b.path, second)]
+            if steps is not None:
+                one, other = (question.term(steps[0], item) for item in items)
+                found.append(z3.Or([other == one + step for step in steps[1]]))
+            return found
 
         def build(question: Question) -> list[object]:
             x, y = question.term(a.offset, first), question.term(b.offset, second)

@@ -58,7 +58,9 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     has_fence = any(isinstance(walker.kernel.instructions[place].row.meaning, FenceForm) for place in places)
     mark = walker.new_interval()
     order = way.order.begin(mark, has_fence=has_fence)
-    head, facts = _Head(walker, loop, way, line, has_barrier=has_barrier).any_round()
+    finder = _Head(walker, loop, way, line, has_barrier=has_barrier)
+    head, facts = finder.any_round()
+    walker.rounds[mark] = finder.trip
     exits: list[Way] = []
     before = walker.departures
     if not has_barrier:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
 
 MAX_ITEMS: Final = 384  # work items of a small launch
+MAX_BOUNDS_ITEMS: Final = 256  # of one that shows accesses out of bounds
 MAX_STEPS: Final = 4_000  # instructions of all small launches, some 0.3 s
 MAX_USUAL_STEPS: Final = 8_000  # of a launch that ``run`` would make
 # Sizes of groups and numbers of groups by the number of axes: single work items, partly filled threads, primes, and more work
@@ -48,7 +49,7 @@ _SHAPES: Final[tuple[tuple[tuple[Triple, Triple], ...], ...]] = (
     ),
     (((3, 2, 2), (2, 1, 3)), ((2, 3, 5), (1, 2, 1)), ((1, 1, 3), (2, 3, 2)), ((4, 4, 2), (1, 1, 2))),
 )  # fmt: skip
-UNDEFINED_SHAPES: Final = 2  # the first shapes, whose threads are partly filled, show reads of registers
+UNDEFINED_SHAPES: Final = 3  # the first shapes, whose threads are partly filled, show reads of registers
 
 
 def holds(claim: Claim, values: Mapping[str, int], pool: SumPool) -> bool | None:
@@ -151,8 +152,8 @@ def run_first_launches(
     room = {f"bytes_{index}": ROOM_BYTES for index in symbols.sizes}
     budget = MAX_STEPS
     base = (proposal.even or proposal).read(path).config
-    for place, (values, is_even) in enumerate(_small_values(base, symbols, info)):
-        counted = [*(["race", "bounds"] if is_even else []), "divergence"]
+    for place, (values, by_counts) in enumerate(_small_values(base, symbols, info)):
+        counted = [*by_counts, "divergence"]
         counted += ["uninitialised"] if place < UNDEFINED_SHAPES else []
         # Rows of numbers that count up may give equal results, whose stores are no race.
         contents = "{random: 1}" if place % 2 else "arange"
@@ -170,8 +171,8 @@ def _faults_with_zeros(runs: LaunchRuns, text: str, steps: int) -> bool:
 
 def _small_values(
     base: LaunchConfig, symbols: LaunchSymbols, info: KernelInfo
-) -> Iterator[tuple[dict[str, int], bool]]:
-    """Yield values of symbols for small launches, and whether the counts are those of the work items.
+) -> Iterator[tuple[dict[str, int], tuple[str, ...]]]:
+    """Yield values of symbols for small launches, and the properties that count because the counts are those of the work items.
 
     ``base`` is a launch that ``run`` would make: what is a count in it is one in all.
     """
@@ -209,4 +210,6 @@ def _small_values(
             if len(counts) == 1:  # both sides of a square, as in a launch of ``run``
                 total = max(size * count for size, count in zip(sizes[:3], sizes[3:], strict=True))
             made[name] = max(1, total + rest)
-        yield {**{key: value for key, value in usual.items() if key.startswith("argument")}, **made}, not more
+        # Buffers have room for the square of a few work items only.
+        counted = () if more else ("race",) if prod(sizes) > MAX_BOUNDS_ITEMS else ("race", "bounds")
+        yield {**{key: value for key, value in usual.items() if key.startswith("argument")}, **made}, counted

@@ -44,6 +44,7 @@ from visa_lsp.app.prove.terms import (
     Sum,
     SumPool,
     at_most,
+    atoms_of,
     both,
     either,
     equal,
@@ -71,7 +72,7 @@ from visa_lsp.app.read.model import (
     Transfer,
 )
 from visa_lsp.app.read.structure import reading_of
-from visa_lsp.flow.bit_accesses import find_unread_rows, read_bytes_of
+from visa_lsp.flow.bit_accesses import exec_control_of, find_unread_rows, read_bytes_of
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import effect_of
 from visa_lsp.isa.message_forms import FenceForm, MemoryUse, SampleForm
@@ -191,6 +192,7 @@ class Walker:
         self.is_cut = False  # rounds of a loop are left out
         self.never: Callable[[Sequence[Claim]], bool] = lambda _: False  # whether conditions exclude one another
         self.carried: dict[int, tuple[frozenset[int], ...]] = {}  # stretch of any round -> those pending at its end
+        self.rounds: dict[int, Sum] = {}  # stretch of any round -> its number
         self._interval = 0
         self._steps = 0
         self._depth = 0
@@ -665,6 +667,10 @@ class Walker:
         """Record an access of the work item; the defaults are those of one that is not modelled."""
         path = both(*way.path, *way.known, guard)
         if self.records and path != FALSE:
+            control = exec_control_of(self.kernel.instructions[place])
+            is_half = not control.no_mask and 1 < control.exec_size < self.simd
+            if is_half and not {atom for atom, _ in self.lane.factors}.isdisjoint(atoms_of(path, offset)):
+                path = both(path, is_lane_in(self.lane, control.mask_offset, control.exec_size))
             # A walk up to the next barrier belongs to any round, so that the fences of all rounds apply.
             fences = _REPEATED if self.stops_at_barrier else way.order.memories[memory_of(space)]
             made = ItemAccess(
