@@ -105,9 +105,10 @@ CASES = {
         ["bounds proved", "bounds refuted", "divergence proved", "race proved"],
     ),
     "elements between those that a message takes": (
+        "    cmp.gt (M1, 16) P1 lid(0,0)<1;1,0> 0x63:d\n    (P1) goto (M1, 16) out\n"
         "    shl (M1, 16) at(0,0)<1> lid(0,0)<1;1,0> 0x3:d\n    gather4_scaled.RB (M1, 16) %slm 0x0:ud at.0 two.0\n"
         "    add (M1, 16) value(0,0)<1> two(0,0)<1;1,0> two(2,0)<1;1,0>\n"
-        "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0xc:d\n" + STORE.format("%slm", "at"),
+        "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0xc:d\n" + STORE.format("%slm", "at") + "out:\n",
         ["bounds proved", "race proved"],
     ),
     "numbers of bytes": (

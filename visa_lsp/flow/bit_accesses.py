@@ -211,6 +211,10 @@ def _general(row: Instruction, name: str, value: General, lanes: int, storage: S
     if not has_region:
         return key, _behind(start, (1 << room) - 1), 0
     touched = _place_region(value.region, 1 if scalar else lanes, here.element, start, room)
+    if name == "dst" and row.has(Trait.OWN_SHAPE):
+        # The high halves of a wide product are in the registers behind the low ones.
+        rows = -(-lanes * (value.region.horz_stride or 1) * here.element // storage.grf_bytes)
+        touched |= _place_region(value.region, lanes, here.element, start + rows * storage.grf_bytes, room)
     return key, touched, touched
 
 
@@ -220,7 +224,8 @@ def _shape(row: Instruction, name: str) -> tuple[bool, bool]:
     slot = slots_of(row).get(name)
     if slot is None:
         return False, False
-    return slot.shape is Shape.VECTOR and not row.has(Trait.OWN_SHAPE), slot.scalar
+    own_shape = row.has(Trait.OWN_SHAPE) and not row.has(Trait.PRODUCT)
+    return slot.shape is Shape.VECTOR and not own_shape, slot.scalar
 
 
 def _raw(value: RawOperand, storage: Storage, moved: int | None) -> tuple[int, int, int]:

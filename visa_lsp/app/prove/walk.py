@@ -15,6 +15,8 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from visa_lsp.app.prove.arithmetic import Arithmetic, NotModelled
 from visa_lsp.app.prove.fences import GLOBAL_MEMORY, SHARED_MEMORY, FenceOrder, Stretches, join_orders
 from visa_lsp.app.prove.operand_terms import MAX_ELEMENTS, ONE_LANE, InstructionSite, LaneOperands
@@ -720,6 +722,8 @@ class Walker:
             return way
         if name == "addc" and guard is None and self._add_elements(inst, site):
             return way
+        if name in ("addc", "madw") and self._compute_wide(inst, name, held, site):
+            return way
         if name == "bfn":
             self._bfn(inst, held, site)
             return way
@@ -820,6 +824,23 @@ class Walker:
         for at in self._elements(control):
             self._assign(carry, self.pool.quotient(sums[at], 1 << 32), TRUE, site)
             self._assign(target, self.pool.wrap(sums[at], 32, signed=False), TRUE, site)
+        return True
+
+    def _compute_wide(self, inst: Inst, name: str, held: Claim, site: InstructionSite) -> bool:
+        """Compute a result of 64 bits in two halves; return whether its places are known."""
+        target, carry, lanes = inst.get("dst"), inst.get("carry"), site.control.exec_size
+        if not isinstance(target, General):
+            return False
+        sources = [value for at in range(3) if (value := inst.get(f"src{at}")) is not None]
+        exec_type = execution_type([self.operands.type_of(one) for one in sources])
+        first, *rest = (self.operands.source(one, exec_type, site) for one in sources)
+        if name == "madw":
+            rows = -(-lanes * (target.region.horz_stride or 1) * 4 // self.platform.grf_bytes)
+            carry, first = structs.replace(target, row=target.row + rows), self.pool.product(first, rest.pop(0))
+        total = first + rest[0]
+        for place, value in ((target, total), (carry, self.pool.quotient(total, 1 << 32))):
+            signed = self.operands.type_of(place).is_signed
+            self._assign(place, self.pool.wrap(value, 32, signed=signed), held, site)
         return True
 
     def _bfn(self, inst: Inst, held: Claim, site: InstructionSite) -> None:
