@@ -831,7 +831,7 @@ class Walker:
         target, carry, lanes = inst.get("dst"), inst.get("carry"), site.control.exec_size
         if not isinstance(target, General):
             return False
-        sources = [value for at in range(3) if (value := inst.get(f"src{at}")) is not None]
+        sources = [one for at in range(3) if (one := inst.get(f"src{at}")) is not None]
         exec_type = execution_type([self.operands.type_of(one) for one in sources])
         first, *rest = (self.operands.source(one, exec_type, site) for one in sources)
         if name == "madw":
