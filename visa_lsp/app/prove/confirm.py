@@ -210,8 +210,11 @@ class Confirmer:
         runs = self.runs
         if example is None:
             return runs.find(property_, lines)
-        for contents in _CONTENTS:
-            text = self.launch_text(example, contents)
+        tries = [(example, contents) for contents in _CONTENTS]
+        if example.contents:  # values that are written out are only needed where others do not show the fault
+            tries.insert(0, (replace(example, contents={}, reach={}), _CONTENTS[0]))
+        for tried, contents in tries:
+            text = self.launch_text(tried, contents)
             steps = runs.steps_left(_MAX_STEPS)
             if text is None or steps < 1:
                 return None
