@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -49,6 +49,7 @@ from visa_lsp.app.read.model import (
     Transfer,
 )
 from visa_lsp.app.read.names import PointerArgument, ReadingNames, c_type, type_named
+from visa_lsp.app.read.roles import Namer
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control
 from visa_lsp.app.read.tidy import Tidier
 from visa_lsp.isa import lsc_codes as codes
@@ -92,8 +93,8 @@ _GENERIC: Final = 0x40000000  # in the upper half of generic pointers to shared 
 _SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == "%scratch")
 _NOTHING: Final = ("%null", "null")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
-_EXTREME: Final = re.compile(r"(\w+) (\w+) = (min|max)\(([\w.]+, [\w.]+)\);")
 _ASSIGNING: Final = ("+", "-", "*", "/", "<<", ">>", "&", "|", "^")
+_LETTERS: Final = {"float": "f", "int": "i", "uint": "ui"}  # of functions of images
 _ATOMICS: Final = {
     "minsint": "min",
     "maxsint": "max",
@@ -136,6 +137,7 @@ class CodePrinter:
         )
         self._local_array = self._find_local_array()
         self._state_variables: set[str] = set()
+        self.fields: Mapping[str, str] = {}  # of structures that arguments point to
         self._pending: set[tuple[str, bool]] = set()  # memory that lanes have read or written since they last met
 
     def _find_local_array(self) -> PointerArgument | None:
@@ -173,10 +175,10 @@ class CodePrinter:
         if arrays:
             Meetings(arrays).insert(main)
         self._declare(main)
-        _join_exchanges(main)
+        Namer(main, [one.name for one in self.names.parameters]).run()
         kind = "kernel" if self.kernel.is_kernel else "function"
         for name in dict.fromkeys(re.findall(r"struct \w+", " ".join(one.text for one in self.names.parameters))):
-            fields = self._fields(name)
+            fields = self.fields.get(name.removeprefix("struct ")) or self._fields(name)
             yield Line(f"{name} {{ {fields} }};" if fields else f"{name};")
         called = dict.fromkeys(name for inst in self.kernel.instructions if (name := self._called_by(inst)))
         yield from (Line(f"function void {name}(void);") for name in called if name != self.kernel.name)
@@ -231,6 +233,7 @@ class CodePrinter:
         known |= {name: f"bool {name}" for name in self._predicates()}
         _note_names(main, known.keys())
         filled = self._list_filled()
+        top: list[Node] = []
         if not _has_goto(self.reading) and not self.calls:
             kinds = {
                 name: type_named(one.type)
@@ -250,17 +253,37 @@ class CodePrinter:
             }
             types = {name: self.cells.declarations[name].type for name in arrays}
             floats = [one.name for one in self.names.parameters if re.match(r"(?:float|half|double)\d* ", one.text)]
-            pointers = [re.fullmatch(r"(?:\w+ )?(\w+) \*(\w+)", one.text) for one in self.names.parameters]
+            pointers = [
+                re.fullmatch(r"(?:(?:global|local|constant) )?((?:struct )?\w+) \*(\w+)", one.text)
+                for one in self.names.parameters
+            ]
             elements = {hit[2]: hit[1] for hit in pointers if hit is not None}
             scalars = {
                 hit[2]: hit[1] for one in self.names.parameters if (hit := re.fullmatch(r"(\w+) (\w+)", one.text))
             }
             crossing = {name: one.type for name, one in self.cells.declarations.items() if one.is_shared}
-            tidier = Tidier(main, known, kinds, vectors, types, frozenset(floats), elements, crossing, scalars)
+            if self._local_array is not None:
+                elements[self._local_array.name] = self._local_array.element
+            sizes = self.names.group_size
+            tidier = Tidier(
+                main,
+                known,
+                kinds,
+                vectors,
+                types,
+                frozenset(floats),
+                elements,
+                crossing,
+                scalars,
+                sizes,
+                self._surfaces(),
+                self._local_array.name if self._local_array is not None else "",
+            )
             tidier.run()
             known |= tidier.types
             _note_names(main, known.keys())
-        top: list[Node] = []
+            self.fields = tidier.former.fields
+            top += [Node(text) for name, text in tidier.former.tiles.items()]
         used = frozenset[str]().union(*(node.names for node in main)) if main else frozenset()
         for name in known:
             shared = name in self.cells.declarations and self.cells.declarations[name].is_shared
@@ -279,6 +302,14 @@ class CodePrinter:
             size = f"  // {count} elements" if count else ""
             top.append(Node(f"local {local.element} *{local.name} = (local {local.element} *)slm;{size}"))
         main[:0] = top
+
+    def _surfaces(self) -> frozenset[str]:
+        """Return the arrays that offsets of 32 bits address."""
+        known = {
+            one.name for one in (*self.names.surfaces.values(), self.names.shared, self._local_array) if one is not None
+        }
+        flat = {one.name for access in self._transfers() if access.memory.model == codes.ADDRTYPE_FLAT and (one := self._pointer_of(access)) is not None and not _is_slm(access.memory)}  # fmt: skip
+        return frozenset(known - flat)
 
     def _predicates(self) -> list[str]:
         numbers = {
@@ -797,8 +828,10 @@ class CodePrinter:
         )
         if access.write:
             value = owner if is_vector else f"({word}{_CHANNELS}){{{', '.join(texts)}}}"
-            return [Node(f"{prefix}{name}_{word}({', '.join([*args, value])});", access.places)]
-        call = f"{name}_{word}({', '.join(args)})"
+            call = f"write_image{_LETTERS[word]}" if is_texel and word in _LETTERS else f"{name}_{word}"
+            return [Node(f"{prefix}{call}({', '.join([*args, value])});", access.places)]
+        call = f"read_image{_LETTERS[word]}" if name == "sample_lz" and word in _LETTERS else f"{name}_{word}"
+        call += f"({', '.join(args)})"
         if is_vector:
             return [Node(f"{prefix}{owner} = {call};", access.places, "" if prefix else owner)]
         return [
@@ -1179,20 +1212,6 @@ def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:
             yield Line(indent + node.tail.text, node.tail.places)
 
 
-def _join_exchanges(code: list[Node]) -> None:
-    """Declare the smaller and the larger one of two values, as a sort needs them, in one line."""
-    for at in range(len(code) - 1, -1, -1):
-        if (inner := code[at].inner) is not None:
-            _join_exchanges(inner)
-        one, two = (_EXTREME.fullmatch(node.text) for node in code[at : at + 2]) if at + 1 < len(code) else (None, None)
-        if one is None or two is None or one[1] != two[1] or {one[3], two[3]} != {"min", "max"}:
-            continue
-        if sorted(one[4].split(", ")) == sorted(two[4].split(", ")) and one[2] not in _WORD.findall(two[4]):
-            code[at].text = f"{one[0][:-1]}, {two[2]} = {two[3]}({one[4]});"
-            code[at].places = tuple(sorted({*code[at].places, *code[at + 1].places}))
-            del code[at + 1]
-
-
 def _note_names(code: Sequence[Node], known: Container[str]) -> None:
     for node in code:
         names = {name for name in node.own_names() if name in known}
@@ -1218,7 +1237,7 @@ def _place(code: list[Node], name: str, declaration: str) -> None:
     block, first, in_loop = ways[-1]
     node = block[first]
     head = f"for ({name} = "
-    if node.text.startswith(head):
+    if node.text.startswith(head) and len(using) == 1:
         node.text = f"for ({declaration} = {node.text[len(head) :]}"
         return
     if node.assigns == name and name not in _WORD.findall(node.text.partition(" = ")[2]):

@@ -94,6 +94,7 @@ class ReadingNames(Struct, frozen=True):
     offsets: frozenset[int]  # root variables with offsets of buffers
     structures: Mapping[str, int]  # structures passed by value -> bytes
     slm_bytes: int  # of shared local memory, without that of arguments
+    group_size: tuple[int, ...]  # that a launch must have; zeros for any
     ids: tuple[int, int, int]  # the first byte of local ids in these registers, the step between axes, number of axes
 
     def variable(self, number: int) -> str:
@@ -142,21 +143,26 @@ class ReadingNames(Struct, frozen=True):
 def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> ReadingNames:
     """Return the names of a body; ``info`` is its description in ze_info."""
     text = names_of(kernel, platform)
-    taken: set[str] = set(_RESERVED)
+    taken: set[str] = set(RESERVED)
     parameters: list[Parameter] = []
     for one in info.arguments if info is not None else ():
         type_name = one.type_name.partition(";")[0]
         qualifier = one.address_qualifier.strip("_")
         space = f"{qualifier} " if qualifier in ("global", "local", "constant") else ""
         name = _identifier(one.name, taken)
-        parameters.append(Parameter(name, f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *"), one.index))
+        parameters.append(
+            Parameter(
+                name, f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *").replace("  ", " "), one.index
+            )
+        )
     variables = {number: _identifier(name, taken) for number, name in text.general.items()}
     simd = kernel.int_attribute("SimdSize") or 0
     launch = _LaunchNames(kernel, platform, info, parameters, simd)
     surfaces = {one.bti_value: launch.pointer(one.arg_index) for one in info.bindings} if info is not None else {}
     return ReadingNames(
         kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(), tuple(parameters),
-        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, info.env.slm_size if info is not None else 0, launch.ids,
+        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, info.env.slm_size if info is not None else 0,
+        info.env.required_work_group_size if info is not None else (0, 0, 0), launch.ids,
     )  # fmt: skip
 
 
@@ -178,7 +184,7 @@ def _parameter_type(name: str) -> str:
     return f"struct {_identifier(base.removeprefix('struct '), set())}{' *' * name.count('*')}"
 
 
-_RESERVED: Final = frozenset(
+RESERVED: Final = frozenset(
     re.findall(
         r"\w+",
         """auto break case char const continue default do double else enum extern float for goto if inline int long register restrict

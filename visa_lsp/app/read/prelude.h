@@ -66,6 +66,12 @@ TEXELS(float) TEXELS(int) TEXELS(uint)
     int4 name##_int(const void *image, ...); \
     uint4 name##_uint(const void *image, ...);
 /* @samples */
+#define read_imagef sample_lz_float
+#define read_imagei sample_lz_int
+#define read_imageui sample_lz_uint
+#define write_imagef write_texel_float
+#define write_imagei write_texel_int
+#define write_imageui write_texel_uint
 /* A rectangle of elements of an image, for all lanes together: x and the width in bytes; a row takes a power of two bytes of registers.
    Outside are zeros, or (clamped) the bytes at the edge. */
 void read_block_2d(void *to, const void *image, int x, int y, int width, int height, int size);
@@ -109,6 +115,7 @@ uint lanes_where(bool condition, int line);        /* the lanes for which a cond
 #define sync_lanes() sync_lanes_at(__LINE__)
 #define barrier() barrier_at(__LINE__)
 #define fence() ((void)0)
+#define work_group_barrier() barrier()             /* a fence, then a barrier */
 #define each_lane(first, last) \
     for (int lane = lanes_meet_at(__LINE__) ? (first) : (last) + 1; lane <= (last) || lanes_part_at(__LINE__); lane++)
 #define once for (int once_ = lanes_meet_at(__LINE__); once_ || lanes_part_at(__LINE__); once_ = 0)
@@ -239,6 +246,7 @@ static inline bfloat float_to_bf(float v) {
 #undef max
 #define min(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); a_ < b_ ? a_ : b_; })
 #define max(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); a_ > b_ ? a_ : b_; })
+#define clamp(v, low, high) max(low, min(v, high))
 #undef abs
 #define abs(v) ({ __typeof__(v) v_ = (v); v_ < 0 ? -v_ : v_; })
 static inline uint carry(uint a, uint b) { return (ulong)a + b >> 32; }

@@ -21,9 +21,6 @@ from visa_lsp.app.read.comparisons import (
     WORD,
     closes,
     find_close,
-    holds_first,
-    normalize,
-    with_values,
 )
 from visa_lsp.app.read.element_indexes import (
     SUM_INDEX,
@@ -37,8 +34,13 @@ from visa_lsp.app.read.element_indexes import (
     without_divisor,
 )
 from visa_lsp.app.read.expressions import CHOICE, RELATION, SUM, UNARY, Text, limits, negate, text_of
+from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
+from visa_lsp.app.read.plain_forms import Former
 from visa_lsp.app.read.quotients import HIGH_HALF, find_divisor, with_quotients
+from visa_lsp.app.read.rolls import Roller
+from visa_lsp.app.read.shape import Shaper, own_level
+from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import find_fold
 from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases
 from visa_lsp.isa import types as ty
@@ -48,21 +50,18 @@ _MAX_LINE: Final = 110
 _MAX_VECTOR: Final = 130  # characters of a line that fills a vector
 _FIRST_PART: Final = re.compile(r"(\w+)\.x = .*;")
 _MEMORY: Final = re.compile(
-    r"\*\(|\*slm|\w\[|\w\)\[|from_lane|ballot|any\(|all\(|one_for_all|atomic_|thread_value|_(?:float|int|uint|half)\("
+    r"\*\(|\*slm|\w\[|\w\)\[|from_lane|ballot|any\(|all\(|one_for_all|atomic_|thread_value|image[fiu]|_(?:float|int|uint|half)\("
 )
 _STOPS: Final = re.compile(
     r"atomic_|barrier\(|sync_lanes|each_lane|^once|memcpy|goto|\bcall_|asm_visa|set_cr0|one_for_all|:;$|^return|break;|continue;|^(?!fence)\w+\(\);$"
 )
-_LEAVES: Final = re.compile(r"(?:break|continue|return);|\bgoto\b")
 _STORE: Final = re.compile(
     r"^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().* [-+*/&|^]?=+ |^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().*(?:\+\+|--);$"
 )
-_COUNTS: Final = re.compile(r"(?P<name>\w+)(?:\+\+|--| (?:[-+*]|<<|>>)= [^;]+);")
 _LOW: Final = re.compile(r"if \(lane <= (\d+)\) ")
 _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
 _ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
 _COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
-_AT_LEAST: Final = re.compile(r"if \((\w+) >= (\d+)\) \{")
 _PREFIX_STEPS: Final = {
     16: (
         "each_lane(0, 7) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
@@ -88,11 +87,8 @@ _HANDLE: Final = re.compile(r"\b(image|sampler)_at\(")
 _HANDLES: Final = r"handle_of\((?P<image>\w+)\)|inline_sampler\(\d\)"
 _LOW_DWORD: Final = re.compile(r"\((u?int)\)as_u?long\((\w+)\)")
 _MIN_COPIES: Final = 3
-_MIN_HALVING: Final = 3  # lines of a loop: the half, the test, the assignment
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
-_COMPOUND: Final = re.compile(r"^(\w+\[.+\]) = \1 ([-+*&|^]) ([\w.]+(?:\[[^\[\]]*\])?);")
-_ADDED: Final = re.compile(r"^(\w+) = ([\w.]+(?:\[[^\[\]]*\])?(?: \* [\w.]+(?:\[[^\[\]]*\])?)*) \+ \1;")
 _EXPONENT: Final = re.compile(r"(\w+) = as_u?int\(([\w.]+)\) & 0x7f800000;")
 _SCALE: Final = re.compile(
     r"(\w+) = \((\w+) >= 0x64000000\) \? 2\.3283064e-10f : \(\((?:\2) == 0\) \? 4\.2949673e\+09f : 1\.0f\);"
@@ -163,6 +159,9 @@ class Tidier:
         pointers: Mapping[str, str],  # arguments with the types of their elements
         array_types: Mapping[str, str],  # of the arrays that the lanes of a thread share
         scalars: Mapping[str, str],  # arguments with their types
+        sizes: Sequence[int],  # of a group, if a launch must have them; zeros else
+        surfaces: frozenset[str],  # arrays that offsets of 32 bits address
+        local: str,  # the array of local memory
     ) -> None:
         self.code, self.types, self.kinds = code, dict(types), dict(kinds)
         self.vectors, self.arrays, self.floats, self.pointers = vectors, arrays, floats, pointers
@@ -170,11 +169,15 @@ class Tidier:
         self.counts: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         self.is_scaled = False
-        self.given = frozenset(types)
+        self.given, self.locals = frozenset(types), local
+        self.former = Former(code, self.types, self.kinds, pointers, sizes)
+        self.signs = Signs(code, self.types, self.kinds, pointers, scalars, surfaces)
+        self.shaper = Shaper(code, self.types, self.kinds, self._has_floats, self._type_name)
 
     def run(self) -> None:
         """Change the lines in place."""
         self._change(partial(_LOW_DWORD.sub, self._low_dword))
+        self.former.load_parts()
         self._split()
         self._split_arrays()
         self._count_words()
@@ -199,11 +202,11 @@ class Tidier:
         self._sub_groups()
         self._atomics()
         self._halves(self.code)
+        self.former.simplify_ids()
+        self.shaper.run()
         self._count_words()
-        self._end_loops(self.code)
+        self._inline(self.code)
         self._count_words()
-        self._test_first(self.code)
-        self._halvings(self.code)
         self._join(self.code)
         self._leave_early(self.code)
         self._count_words()
@@ -217,16 +220,29 @@ class Tidier:
         self._divisions()
         self._count_words()
         self._inline(self.code)
-        self._loops(self.code)
+        self.shaper.make_for(self.code, [])
+        self.shaper.split_counters()
+        self.former.simplify_ids()
+        self.shaper.make_for(self.code, [])
+        self._count_words()
+        self._inline(self.code)
         self._count_words()
         self._vectors()
         self._fill_vectors()
-        self._signs()
+        self.former.name_elements()
+        self.former.name_ids()
+        self.former.spread_sums()
+        Roller(self.former).run()
+        Places(self.former, self.locals).run()
+        self.signs.run()
+        self.former.simplify_flags()
+        self.shaper.drop_dead()
+        self.shaper.say_positively()
+        self.signs.join_barriers()
         self._hex_numbers()
         self._change(lambda text: with_quotients(text, self._type_name))
         self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
-        self._change(partial(_COMPOUND.sub, r"\1 \2= \3;"))
-        self._change(partial(_ADDED.sub, r"\1 += \2;"))
+        self.shaper.join_operators()
         self._change(simple_halves)
         self._change(self._select)
         self._change(simple_handles)
@@ -608,7 +624,7 @@ class Tidier:
             return True
         if node.is_loop:
             return True
-        if loads and (_STORE.search(text) or "memcpy" in text or "write_texel" in text):
+        if loads and (_STORE.search(text) or "memcpy" in text or "write_texel" in text or "write_image" in text):
             return True
         target = re.match(r"(?:if \(.*?\) )?(?:each_lane\(.*?\) |once )?\*?\(?\(?(\w+)", text)
         names = {hit[1] for hit in _SETS.finditer(text)}
@@ -651,13 +667,6 @@ class Tidier:
                 continue
             self._join(node.inner)
             alone = at + 1 == len(code) or not code[at + 1].continues
-            if alone and len(node.inner) == 1 and node.inner[0].text == "do {" and not node.continues:
-                (loop,) = node.inner
-                test = node.text.removeprefix("if (").removesuffix(") {")
-                if loop.tail is not None and loop.tail.text == f"}} while ({test});":
-                    places = tuple(sorted({*node.places, *loop.tail.places}))
-                    code[at] = replace_node(loop, f"while ({test}) {{", places)
-                    continue
             if alone and node.text == "if (true) {" and not node.continues:
                 code[at : at + 1] = node.inner
                 self._join(code)
@@ -721,7 +730,7 @@ class Tidier:
         others: set[tuple[str, ...]] = set()
         for low, high, code in branches:
             texts = tuple(text for node in walk(list(code)) for text in node.texts())
-            if any("break;" in node.text for node in _own_level(list(code))):
+            if any("break;" in node.text for node in own_level(list(code))):
                 return None
             groups.setdefault(texts, ([], list(code)))[0].append(low)
             if low < high:
@@ -903,167 +912,6 @@ class Tidier:
     def _uses(self, name: str) -> int:
         return _count_of(rf"\b{name}\b", self.code)
 
-    # ---- loops
-
-    def _end_loops(self, code: list[Node]) -> None:
-        """Test at the end of a loop what compilers test before they copy the values of the next round."""
-        for node in code:
-            if node.inner is not None:
-                self._end_loops(node.inner)
-        self._unite_copies(code)
-        for at in range(len(code) - 1, -1, -1):
-            node, inner = code[at], code[at].inner
-            if inner is not None and node.text == "for (;;) {":
-                self._end_loop(node, inner)
-            if inner is not None and node.text == "do {" and node.tail is not None:
-                code[at + 1 : at + 1] = self._take_results(inner, node.tail.text)
-
-    def _take_results(self, inner: list[Node], test: str) -> list[Node]:
-        """Remove the copies from a `do` that only the code behind it reads; return them."""
-        found: list[Node] = []
-        if any(_LEAVES.search(node.text) for node in walk(inner)):
-            return found
-        for at in range(len(inner) - 1, -1, -1):
-            hit = re.fullmatch(r"(\w+) = (\w+);", inner[at].text)
-            if hit is None or hit[1] not in self.kinds or not inner[at].assigns:
-                continue
-            others = [text for node in walk(inner) if node is not inner[at] for text in node.texts()]
-            later = [one[1] for node in inner[at:] for one in _SETS.finditer(node.text)]
-            if hit[1] not in WORD.findall(" ".join([test, *others])) and hit[2] not in later and hit[2] in self.kinds:
-                found.append(inner.pop(at))
-        return found
-
-    def _unite_copies(self, code: list[Node]) -> None:
-        """Use the target of a copy instead of its source, where nothing else needs the old value of the target."""
-        at = 0
-        while at < len(code):
-            hit = re.fullmatch(r"(\w+) = (\w+);", code[at].text)
-            at += 1
-            if hit is None or hit[1] == hit[2] or self.sets[hit[2]] != 1 or not code[at - 1].assigns:
-                continue
-            name, source = hit.groups()
-            first = next((n for n in range(at - 1) if code[n].assigns == source and code[n].inner is None), None)
-            kind, other = self.kinds.get(name), self.kinds.get(source)
-            if first is None or kind is None or other is None or kind.is_int != other.is_int:
-                continue
-            if (
-                kind is ty.BOOL
-                or kind.size != other.size
-                or (kind is not other and kind is not ty.D and kind is not ty.UD)
-            ):
-                continue
-            between = list(walk(code[first + 1 : at - 1]))
-            leaves = any(_LEAVES.search(node.text) for node in between)
-            if (
-                any(name in node.own_names() for node in between)
-                or _count_of(rf"\b{source}\b", code[first:at]) != self.counts[source]
-                or (leaves and self._is_read_outside(name, code))
-            ):
-                continue
-            places = code[at - 1].places
-            at -= 1
-            del code[at]
-            node, same = code[first], name if kind is other else f"({c_type(other)}){name}"
-            node.text = name + node.text[len(source) :]
-            self._change_in(code[first:at], partial(re.compile(rf"\b{source}\b").sub, same))
-            node.text = re.sub(rf"^{name} = {name} ([-+]) 1;$", rf"{name}\1\1;", node.text)
-            node.text = re.sub(rf"^{name} = {name} ([-+*&|^]) ([\w.]+(?:\(\w*\))?);$", rf"{name} \1= \2;", node.text)
-            node.assigns, node.places = name, tuple(sorted({*node.places, *places}))
-            node.assigns, node.value = (name, node.value) if node.text.startswith(f"{name} = ") else ("", None)
-            for one in walk(code[first:at]):
-                one.names = one.names - {source} | {name} if source in one.names else one.names
-            self._count_words()
-
-    def _is_read_outside(self, name: str, code: list[Node]) -> bool:
-        """Return whether a variable is read outside of some lines."""
-        own = {id(node) for node in walk(code)}
-        return any(
-            name in WORD.findall(text.removeprefix(f"{name} = "))
-            for node in walk(self.code)
-            if id(node) not in own
-            for text in node.texts()
-        )
-
-    def _end_loop(self, loop: Node, inner: list[Node]) -> None:
-        """Make a `do` of a loop that ends with a test, and copies which only the next round reads."""
-        at = next((n for n in range(len(inner) - 1, 0, -1) if not inner[n].assigns), 0)
-        hit = re.fullmatch(r"if \((.*)\) break;", inner[at].text)
-        if hit is None or not at or any(one.text.endswith("continue;") for one in _own_level(inner)):
-            return
-        if _plain_values(inner[at + 1 :]) is None:
-            return
-        if any(
-            one.assigns in WORD.findall(hit[1]) or self._is_read_outside(one.assigns, inner) for one in inner[at + 1 :]
-        ):
-            return
-        test = inner.pop(at)
-        loop.text, loop.tail = "do {", Line(f"}} while ({self._opposite(hit[1])});", test.places)
-
-    def _opposite(self, test: str) -> str:
-        """Return the condition under which a test fails."""
-        hit = COMPARISON.fullmatch(test)
-        if hit is not None and not self._has_floats(test):
-            return f"{hit[1]} {NEGATED[hit[2]]} {hit[3]}"
-        if test.startswith("!(") and closes(test[1:]):
-            return test[2:-1]
-        return f"!{test}" if re.fullmatch(r"\w+", test) else f"!({test})"
-
-    def _test_first(self, code: list[Node]) -> None:
-        """Make a `while` of a `do` whose condition an `if` around it tests before the first round."""
-        at = 0
-        while at < len(code):
-            node = code[at]
-            if node.inner is not None:
-                self._test_first(node.inner)
-            if node.inner is not None and node.text.startswith("if (") and not node.continues:
-                other = code[at + 1] if at + 1 < len(code) and code[at + 1].text == "} else {" else None
-                if other is not None and other.inner is not None:
-                    self._test_first(other.inner)
-                branches = (node.inner, (other.inner or []) if other is not None else [])
-                for loops, skips, holds in ((*branches, True), (*branches[::-1], False)):
-                    found = self._as_while(loops, skips, node.text[len("if (") : -len(") {")], holds=holds)
-                    if found is not None:
-                        found[-1].places = tuple(sorted({*found[-1].places, *node.places}))
-                        code[at : at + (1 if other is None else 2)] = found
-                        break
-            at += 1
-
-    def _as_while(self, loops: list[Node], skips: list[Node], test: str, *, holds: bool) -> list[Node] | None:
-        """Return a branch that ends with a `do`, with its test first, such that it does what the other branch does too."""
-        if not loops or loops[-1].text != "do {" or loops[-1].tail is None or loops[-1].inner is None:
-            return None
-        loop, starts, ends = loops[-1], _plain_values(loops[:-1]), _plain_values(skips)
-        condition = loops[-1].tail.text[len("} while (") : -len(");")]
-        if starts is None or ends is None:
-            return None
-        first = with_values(condition, starts)
-        if holds:
-            if normalize(first) != normalize(test):
-                return None
-        elif self._has_floats(f"{first} {test}") or normalize(first) != normalize(test, negated=True):
-            return None
-        own = Counter(word for node in walk(loops) for text in node.texts() for word in WORD.findall(text))
-        own.update(word for node in skips for word in WORD.findall(node.text))
-        if any(name not in ends and self.counts[name] != own[name] for name in starts):
-            return None
-        moved = []
-        for node in skips:
-            name, value = node.assigns, ends[node.assigns]
-            if starts.keys() & set(WORD.findall(value)):
-                return None
-            if name in starts:
-                if starts[name] != value:
-                    return None
-                continue
-            use = next(
-                (one for one in loop.inner or [] if name in WORD.findall(one.text) or one.inner is not None), None
-            )
-            if use is None or use.assigns != name or WORD.findall(use.text).count(name) > 1:
-                return None
-            moved.append(node)
-        places = tuple(sorted({*loop.places, *loops[-1].tail.places}))
-        return [*loops[:-1], *moved, replace_node(loop, f"while ({condition}) {{", places)]
-
     def _fill_vectors(self) -> None:
         """Make one value of the components that are assigned one after another."""
         for code in list(_lists(self.code)):
@@ -1123,45 +971,6 @@ class Tidier:
                 ):
                     node.text = f"{pointer}[{index}] = {name};"
                     self.types[name] = f"{own} {name}"
-
-    def _signs(self) -> None:
-        """Give bytes and words that are only used as signed ones the signed type."""
-        for name, kind in list(self.kinds.items()):
-            if kind not in (ty.UB, ty.UW):
-                continue
-            word = "char" if kind is ty.UB else "short"
-            sets = _count_of(rf"(?:^|\) ){name} = ", self.code)
-            casts = _count_of(rf"\({word}\){name}\b", self.code)
-            if not casts or sets + casts != self._uses(name) or self.types.get(name) != f"u{word} {name}":
-                continue
-            self.types[name], self.kinds[name] = f"{word} {name}", ty.B if kind is ty.UB else ty.W
-            self._change(partial(re.compile(rf"\({word}\){name}\b").sub, name))
-
-    def _halvings(self, code: list[Node]) -> None:
-        """Make a `while` of a loop that halves a variable at its end, and tests before whether that leaves enough."""
-        for at, node in enumerate(code):
-            if node.inner is not None:
-                self._halvings(node.inner)
-            alone = at + 1 == len(code) or not code[at + 1].continues
-            guard = _AT_LEAST.fullmatch(node.text)
-            loop = node.inner[0] if node.inner is not None and len(node.inner) == 1 else node
-            if guard is None or node.continues or not alone or loop.text != "for (;;) {":
-                continue
-            if loop.inner is None or len(loop.inner) < _MIN_HALVING:
-                continue
-            name, least = guard[1], int(guard[2])
-            *body, leave, last = loop.inner
-            half = re.fullmatch(rf"{name} = (\w+);", last.text)
-            value = next((one for one in body if half is not None and one.assigns == half[1]), None)
-            shift = re.fullmatch(rf"\w+ = {name} >> (\d+);", value.text) if value is not None else None
-            if shift is None or leave.text != f"if ({name} < {least << int(shift[1])}) break;":
-                continue
-            is_used_later = self.counts[name] != _count_of(rf"\b{name}\b", code[: at + 1])
-            if is_used_later or any("break;" in one.text for one in _own_level(body)):
-                continue
-            loop.inner = [*body, last]
-            places = tuple(sorted({*node.places, *loop.places, *leave.places}))
-            code[at] = replace_node(loop, f"while ({name} >= {least}) {{", places)
 
     def _prefix_sums(self) -> None:
         """Make one line of the steps by which compilers add up the whole numbers of 16 or 32 lanes."""
@@ -1281,90 +1090,10 @@ class Tidier:
             or re.search(r"\b\d+\.|float|half|double", text) is not None
         )
 
-    def _loops(self, code: list[Node], tests: Sequence[str] = ()) -> None:
-        """Make `for` loops; ``tests`` hold at the beginning of the list."""
-        at = 0
-        while at < len(code):
-            node = code[at]
-            if node.inner is not None:
-                self._loops(node.inner, self._tests_of(node, code[at - 1] if at else None))
-            if node.is_loop and node.inner and at:
-                self._count(code, at, tests)
-            at += 1
-
-    def _tests_of(self, node: Node, before: Node | None) -> list[str]:
-        """Return comparisons that hold inside of an `if` or of its `else`."""
-        if node.text.startswith("if ("):
-            return node.text[len("if (") : -len(") {")].split(" && ")
-        if node.text != "} else {" or before is None or not before.text.startswith("if ("):
-            return []
-        hit = COMPARISON.fullmatch(before.text[len("if (") : -len(") {")])
-        return [] if hit is None or self._has_floats(hit[0]) else [f"{hit[1]} {NEGATED[hit[2]]} {hit[3]}"]
-
-    def _count(self, code: list[Node], at: int, tests: Sequence[str]) -> None:
-        """Make a loop that counts a variable a `for`."""
-        node = code[at]
-        assert node.inner is not None
-        step = node.inner[-1]
-        hit = _COUNTS.fullmatch(step.text)
-        if hit is None or node.tail is None:
-            return
-        name = hit["name"]
-        first = next(
-            (
-                one
-                for one in range(at - 1, max(-1, at - 8), -1)
-                if name in code[one].names or code[one].inner is not None
-            ),
-            None,
-        )
-        if first is None or code[first].assigns != name or code[first].value is None:
-            return
-        start = code[first].value
-        assert start is not None
-        if any(
-            set(WORD.findall(start.text)) & ({one.assigns} | set(WORD.findall(one.text.partition(" = ")[0])))
-            for one in code[first + 1 : at]
-        ):
-            return
-        if any(name in WORD.findall(one.text) for one in code[first + 1 : at]):
-            return
-        if node.text.startswith("while ("):
-            condition = node.text[len("while (") : -len(") {")]
-        elif node.text == "do {":
-            condition = node.tail.text[len("} while (") : -len(");")]
-            if not holds_first(condition, {name: start.text}, tests):
-                return
-        else:
-            return
-        if any(one.text.endswith("continue;") for one in _own_level(node.inner)):
-            return
-        text = f"for ({name} = {start.text}; {condition}; {step.text[:-1]}) {{"
-        if len(text) > _MAX_LINE:
-            return
-        node.text = text
-        node.places = tuple(sorted({*node.places, *code[first].places, *node.tail.places, *step.places}))
-        node.tail = Line("}")
-        node.inner.pop()
-        node.assigns = name
-        del code[first]
-
 
 def _count_of(pattern: str, code: list[Node]) -> int:
     """Return the number of matches in lines, those inside of others too."""
     return sum(len(re.findall(pattern, text)) for node in walk(code) for text in node.texts())
-
-
-def _plain_values(code: list[Node]) -> dict[str, str] | None:
-    """Return the values of lines that each assign a variable once, and access no memory; None if there are others."""
-    found: dict[str, str] = {}
-    for node in code:
-        value = node.value.text if node.value is not None else ""
-        plain = node.inner is None and node.assigns and node.text == f"{node.assigns} = {value};"
-        if not plain or node.assigns in found or _MEMORY.search(value) or _STOPS.search(node.text):
-            return None
-        found[node.assigns] = value
-    return found
 
 
 def _lists(code: list[Node]) -> Iterator[list[Node]]:
@@ -1416,19 +1145,6 @@ def _as_division(text: str, divisor: str, factor: str) -> str | None:
         return None
     dividend = dividend[1:-1] if dividend.startswith("(") and closes(dividend) else dividend
     return f"{text[:start]}scaled_divide({dividend}, {divisor}){rest[end + len(f' * {factor}') :]}"
-
-
-def replace_node(loop: Node, text: str, places: tuple[int, ...]) -> Node:
-    """Return a loop with its test at the beginning."""
-    return Node(text, places, inner=loop.inner, tail=Line("}"), is_loop=True, names=loop.names)
-
-
-def _own_level(code: list[Node]) -> Iterator[Node]:
-    """Yield the lines of a loop, without those of loops inside of it."""
-    for node in code:
-        yield node
-        if node.inner is not None and not node.is_loop:
-            yield from _own_level(node.inner)
 
 
 def _fit(value: Text, before: str, after: str) -> str:

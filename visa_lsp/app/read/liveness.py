@@ -1,0 +1,103 @@
+"""Which variables each line of C still needs behind it, in lines without `goto`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.read.code_lines import walk
+from visa_lsp.app.read.comparisons import WORD
+from visa_lsp.app.read.tree import step_of
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from visa_lsp.app.read.code_lines import Node
+
+Names = frozenset[str]
+_NONE: Names = frozenset()
+CALLS: Final = re.compile(r"atomic_|one_for_all|sub_group|ballot|any\(|all\(")  # what a line does beside its value
+
+
+def uses_of(text: str, known: Container[str]) -> tuple[Names, Names]:
+    """Return the variables that a line reads, and those that it sets as a whole without reading them."""
+    step = step_of(text)
+    words = frozenset(word for word in WORD.findall(text) if word in known)
+    if step is None or step.op != "=" or step.trees[0].args:
+        return words, _NONE
+    target = step.trees[0].op
+    reads = frozenset(name for name in words if name != target or name in step.trees[1].names())
+    return reads, frozenset({target}) & words
+
+
+class Liveness:
+    """``after`` has, by the id of a line, the variables that are read behind it, at the end those that are ``kept``; ``before`` those of a line with others inside."""
+
+    def __init__(self, code: list[Node], known: Container[str], kept: Names) -> None:
+        self.known, self.kept = known, kept
+        self.after: dict[int, Names] = {}
+        self.before: dict[int, Names] = {}
+        self._list(code, kept, _NONE, _NONE)
+
+    def rename_in(self, code: list[Node], old: str, new: str) -> None:
+        """Note that a variable has another name in some lines."""
+        for inner in walk([one for node in code for one in node.inner or []]):
+            for known in (self.after, self.before):
+                if old in known.get(id(inner), ()):
+                    known[id(inner)] = known[id(inner)] - {old} | {new}
+
+    def _list(self, code: list[Node], live: Names, at_break: Names, at_continue: Names) -> Names:
+        at = len(code)
+        while at:
+            at -= 1
+            node = code[at]
+            if node.inner is None:
+                live = self._line(node, live, at_break, at_continue)
+                continue
+            self.after[id(node)] = live
+            if node.text.startswith(("if (", "} else")):
+                first = at
+                while code[first].continues:
+                    first -= 1
+                chain = code[first : at + 1]
+                found = _NONE if node.text == "} else {" else live
+                for one in chain:
+                    self.after[id(one)] = live
+                    found |= self._list(one.inner or [], live, at_break, at_continue) | self._reads(one.text)
+                at, live = first, found
+            else:
+                live = self._loop(node, live)
+            self.before[id(code[at])] = live
+        return live
+
+    def _line(self, node: Node, live: Names, at_break: Names, at_continue: Names) -> Names:
+        self.after[id(node)] = live
+        reads, kills = uses_of(node.text, self.known)
+        if kills and not kills & live and not CALLS.search(node.text):
+            return live  # nothing needs the value, so that it needs nothing
+        for word, target in (("break;", at_break), ("continue;", at_continue), ("return;", self.kept)):
+            if node.text.endswith(word):
+                return target if node.text == word else live | target | reads
+        return (live - kills) | reads
+
+    def _reads(self, text: str) -> Names:
+        return uses_of(text, self.known)[0]
+
+    def _loop(self, node: Node, live: Names) -> Names:
+        """Return what a loop needs before its first round."""
+        own = self._reads(node.text) | (self._reads(node.tail.text) if node.tail is not None else _NONE)
+        if node.text.startswith(("switch", "case", "default")) or node.text == "{":
+            every = node.names | live | own | frozenset().union(*(self._all(one) for one in node.inner or []))
+            return self._list(node.inner or [], every, every, every) | every
+        is_endless = node.text == "for (;;) {"
+        head: Names = _NONE
+        while True:
+            end = head | (_NONE if is_endless else own | live)
+            new = self._list(node.inner or [], end, live, end)
+            new |= _NONE if is_endless or node.text == "do {" else own | live
+            if new <= head:
+                return head
+            head |= new
+
+    def _all(self, node: Node) -> Names:
+        return self._reads(node.text) | frozenset().union(*(self._all(one) for one in node.inner or []))

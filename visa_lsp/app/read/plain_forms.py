@@ -1,0 +1,393 @@
+"""Writes values as a person does, on the trees of lines of C: elements, ids, 64-bit values from two halves, loops of equal steps."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.read.code_lines import Node, walk
+from visa_lsp.app.read.expressions import text_of
+from visa_lsp.app.read.names import BY_NAME
+from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, lists_of, reads_memory, set_text
+from visa_lsp.app.read.tree import Tree, form, in_place_of, is_set, leaf, number_of, parse, set_names, step_of
+from visa_lsp.isa import types as ty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from visa_lsp.isa.types import DataType
+
+_VECTOR: Final = re.compile(r"\((u?(?:char|short|int|long)|half|float|double)([234]) \*\)")
+_MAX_INDEX: Final = 1 << 16
+_MAX_SUM: Final = 5  # parts of a value that indexes repeat
+_MIN_IDS: Final = 2
+
+
+def add(tree: Tree, number: int) -> Tree:
+    """Return a sum of a value and a number."""
+    if not number:
+        return tree
+    own = number_of(tree)
+    if own is not None:
+        return leaf(own + number)
+    if tree.op in ("+", "-") and len(tree.args) == 2 and (last := number_of(tree.args[1])) is not None:
+        return add(tree.args[0], number + (last if tree.op == "+" else -last))
+    return Tree("+" if number > 0 else "-", (tree, leaf(abs(number))))
+
+
+def split_constant(tree: Tree) -> tuple[Tree | None, int]:
+    """Return a sum without its numbers, and their sum."""
+    number = number_of(tree)
+    if number is not None:
+        return None, number
+    if tree.op not in ("+", "-") or len(tree.args) != 2:
+        return tree, 0
+    (left, one), (right, two) = (split_constant(part) for part in tree.args)
+    sign = 1 if tree.op == "+" else -1
+    if right is None:
+        return left, one + sign * two
+    if left is None:
+        return (right, one + two) if sign > 0 else (tree, 0)
+    return Tree(tree.op, (left, right)), one + sign * two
+
+
+def terms(tree: Tree) -> list[Tree]:
+    """Return the terms of a sum."""
+    return [*terms(tree.args[0]), *terms(tree.args[1])] if tree.op == "+" and len(tree.args) == 2 else [tree]
+
+
+def sum_of(parts: Sequence[Tree]) -> Tree:
+    """Return the sum of some terms."""
+    whole = parts[0]
+    for one in parts[1:]:
+        whole = Tree("+", (whole, one))
+    return whole
+
+
+class Former:
+    """Changes the lines of one body."""
+
+    def __init__(
+        self,
+        code: list[Node],
+        types: dict[str, str],
+        kinds: dict[str, DataType],
+        pointers: Mapping[str, str],
+        sizes: Sequence[int],  # of a group, if a launch must have them; zeros else
+    ) -> None:
+        self.code, self.types, self.kinds, self.pointers, self.sizes = code, types, kinds, pointers, sizes
+        self.counts: Counter[str] | None = None  # of lines that set a variable
+        self.tiles: dict[str, str] = {}  # parts of local memory with their declarations
+        self.fields: dict[str, str] = {}  # structures with their fields
+
+    def change(self, rule: Callable[[Tree], Tree | None], places: tuple[int, ...] = ()) -> None:
+        """Apply a rule to all trees; the first changed line stands for the instructions ``places`` too."""
+        change_lines(self.code, rule, places)
+        self.note_names()
+
+    def note_names(self) -> None:
+        """Note the variables of each line."""
+        self.counts = None
+
+        def note(code: list[Node]) -> frozenset[str]:
+            every: frozenset[str] = frozenset()
+            for node in code:
+                node.names = frozenset(node.own_names() & self.types.keys()) | note(node.inner or [])
+                every |= node.names
+            return every
+
+        note(self.code)
+
+    # ---- before values move
+
+    def load_parts(self) -> None:
+        """Load the elements of an array one by one where no variable needs them as a vector."""
+        texts = [text for node in walk(self.code) for text in node.texts()]
+        for code in lists_of(self.code):
+            for at in range(len(code) - 1, -1, -1):
+                found = assigned(code[at])
+                hit = form("AT", found[1]) if found is not None and found[1].op == "u*" else None
+                if found is None or hit is None:
+                    continue
+                name, place = found[0], found[1].args[0]
+                shape = _VECTOR.fullmatch(place.op)
+                inner = place.args[0].args[0] if shape is not None and place.args[0].op == "u&" else None
+                own = BY_NAME.get(self.pointers.get(inner.args[0].op, "")) if inner is not None and inner.args else None
+                if (
+                    shape is None
+                    or inner is None
+                    or inner.op != "[]"
+                    or own is None
+                    or own.size != BY_NAME[shape[1]].size
+                ):
+                    continue
+                word = re.compile(rf"\b{name}\b(?!\.[xyzw]\b)")
+                if sum(len(word.findall(text)) for text in texts) != 1 or not self.types.get(name, "").startswith(
+                    shape[1]
+                ):
+                    continue
+                lines = []
+                for number, part in enumerate("xyzw"[: int(shape[2])]):
+                    element = str(Tree("[]", (inner.args[0], add(inner.args[1], number))))
+                    text = f"{name}.{part} = {element};"
+                    lines.append(Node(text, code[at].places, names=code[at].names, value=text_of(element, 10, own)))
+                used = [
+                    one
+                    for one in lines
+                    if any(re.search(rf"\b{name}\{one.text[len(name) : len(name) + 2]}", text) for text in texts)
+                ]
+                code[at : at + 1] = used or lines[:1]
+
+    def spread_sums(self) -> None:
+        """Write sums and products of steady values in place of variables that only indexes need."""
+        for node in list(self.code):
+            found = assigned(node)
+            if found is None or self.kinds.get(found[0]) not in (ty.D, ty.UD):
+                continue
+            name, value = found
+            parts = list(value.walk())
+            steady = all(self._set_once(word) for word in value.names() & self.types.keys())
+            plain = all(one.op in (*PURE, "+", "-", "*", "<<") or not one.args for one in parts)
+            own = all(self.kinds.get(word, ty.D) is self.kinds[name] for word in value.names() & self.types.keys())
+            own = (
+                own
+                and not any(one.op in PURE for one in parts)
+                and (self.kinds[name] is ty.D or bool(value.names() & self.types.keys()))
+            )
+            if (
+                not own
+                or not steady
+                or not plain
+                or not 1 < len(parts) <= _MAX_SUM
+                or not self._set_once(name)
+                or value.op in PURE
+            ):
+                continue
+            uses = sum(text.count(name) for one in walk(self.code) if one is not node for text in one.texts())
+            inside = sum(
+                sum(part == Tree(name) for part in index.args[1].walk())
+                for one in walk(self.code)
+                for text in one.texts()
+                for step in [step_of(text)]
+                if step is not None
+                for tree in step.trees
+                for index in tree.walk()
+                if index.op == "[]"
+            )
+            if uses and uses == inside:
+                self.code.remove(node)
+                self.change(partial(self._spread, name, value), node.places)
+
+    def _spread(self, name: str, value: Tree, tree: Tree) -> Tree | None:
+        if tree.op != "[]" or name not in tree.args[1].names():
+            return None
+        index = tree.args[1].put({name: value})
+        rest, number = split_constant(index)
+        return Tree("[]", (tree.args[0], leaf(number) if rest is None else add(rest, number)))
+
+    def _set_once(self, name: str) -> bool:
+        if self.counts is None:
+            self.counts = Counter(word for one in walk(self.code) for word in set_names(one.text))
+        return self.counts[name] == 1
+
+    def name_ids(self) -> None:
+        """Give an id a variable where lines need it more than once."""
+        every = Counter(part for node in walk(self.code) for text in node.texts() if (step := step_of(text)) is not None for tree in step.trees for part in tree.walk() if part.op in ("global_id()", "local_id()", "group_id()"))  # fmt: skip
+        compared = {part for node in walk(self.code) for text in node.texts() if (step := step_of(text)) is not None for tree in step.trees for one in tree.walk() if one.op in ("<", ">", "<=", ">=") for part in one.args}  # fmt: skip
+        mixed = {
+            part
+            for node in self.code
+            if (found := assigned(node)) is not None and found[1].op == "*"
+            for part in found[1].args
+        }
+        for call, count in every.items():
+            holders = [
+                node
+                for node in self.code
+                if (found := assigned(node)) is not None and found[1] == call and self._set_once(found[0])
+            ]
+            if count < _MIN_IDS and call not in mixed:
+                continue
+            if holders:
+                name = assigned(holders[0])[0]  # type: ignore[index]
+            else:
+                name = f"V_{call.op[:-2]}_{call.args[0]}"
+                is_compared = call in compared
+                self.kinds[name] = ty.UD if is_compared else ty.D
+                self.types[name] = f"{'uint' if is_compared else 'int'} {name}"
+                first = next(
+                    n
+                    for n, one in enumerate(self.code)
+                    if str(call) in "".join(text for inner in walk([one]) for text in inner.texts())
+                )
+                while self.code[first].continues:
+                    first -= 1
+                self.code.insert(first, Node(f"{name} = {call};", assigns=name))
+                holders = [self.code[first]]
+            value = leaf(name) if self.kinds[name] is ty.UD or call not in compared else Tree("(uint)", (leaf(name),))
+            at = self.code.index(holders[0])
+            change_lines(self.code[at + 1 :], in_place_of(call, value))
+        self.note_names()
+
+    def simplify_flags(self) -> None:
+        """Make variables that are only 0 or 1 flags."""
+        for name, kind in list(self.kinds.items()):
+            if kind not in (ty.B, ty.UB, ty.W, ty.UW) or self.types.get(name, "").split(" ")[-1] != name:
+                continue
+            found = [assigned(node) for node in walk(self.code) if is_set(node.text, name)]
+            if len(found) > 1 and all(one is not None and one[1].op in ("0", "1", "false", "true") for one in found):
+                self.kinds[name], self.types[name] = ty.BOOL, f"bool {name}"
+                for node in walk(self.code):
+                    if (one := assigned(node)) is not None and one[0] == name:
+                        set_text(node, f"{name} = {'true' if one[1].op in ('1', 'true') else 'false'};")
+                for word in ("uchar", "char", "ushort", "short", "uint", "int"):
+                    self.change(in_place_of(Tree(f"({word})", (leaf(name),)), leaf(name)))
+
+    def simplify_ids(self) -> None:
+        """Write sums of ids as the id that they are, and use one variable for one id."""
+        known: dict[str, Tree] = {}
+        for node in list(self.code):
+            found = assigned(node)
+            if found is None or not self._set_once(found[0]) or found[1].names() & self.types.keys():
+                continue
+            if {one.op for one in found[1].walk() if one.op.endswith("()")} <= set(PURE):
+                known[found[0]] = found[1]
+        self.change(lambda one: self._as_id(one, known))
+        holders: dict[str, str] = {}
+        for node in list(self.code):
+            found = assigned(node)
+            if found is None or not found[1].op.endswith("()") or found[1].op not in PURE or found[0] not in known:
+                continue
+            name, other = found[0], holders.setdefault(str(found[1]), found[0])
+            if other != name and self.kinds.get(name) in (ty.D, ty.UD) and self.kinds.get(other) in (ty.D, ty.UD):
+                own = self.types[name].split()[0]
+                value = leaf(other) if self.kinds[name] is self.kinds[other] else Tree(f"({own})", (leaf(other),))
+                self.code.remove(node)
+                self.change(in_place_of(leaf(name), value), node.places)
+
+    def _as_id(self, tree: Tree, known: Mapping[str, Tree]) -> Tree | None:
+        parts = terms(tree)
+        offsets = [one for one in parts if one.op == "global_id_offset()"]
+        if len(parts) < 3 or len(offsets) != 1:
+            return None
+        axis = offsets[0].args
+        own = [one for one in parts if known.get(one.op, one) == Tree("local_id()", axis)]
+        group = [one for one in parts if self._is_group(known.get(one.op, one), axis)]
+        if not own or not group:
+            return None
+        rest = [one for one in parts if one not in (offsets[0], own[0], group[0])]
+        return sum_of([Tree("global_id()", axis), *rest]) if len(rest) == len(parts) - 3 else None
+
+    def _is_group(self, tree: Tree, axis: tuple[Tree, ...]) -> bool:
+        """Return whether a value is the number of the group times its size."""
+        size = self.sizes[int(axis[0].op)]
+        group = Tree("group_id()", axis)
+        for factor in (Tree("enqueued_local_size()", axis), leaf(size)):
+            if tree in (Tree("*", (factor, group)), Tree("*", (group, factor))):
+                return True
+        return bool(size) and tree == Tree("<<", (group, leaf(size.bit_length() - 1))) and not size & (size - 1)
+
+    # ---- elements
+
+    def name_elements(self) -> None:
+        """Write elements of arrays without casts of pointers, where the array has their type."""
+        self._by_ranges(self.code, {})
+        self.change(self._element)
+        for code in lists_of(self.code):
+            for at in range(len(code) - 1, -1, -1):
+                code[at : at + 1] = self._stored_parts(code[at])
+
+    def _element(self, tree: Tree) -> Tree | None:
+        inner = tree.args[0] if tree.args else tree
+        if tree.op.endswith(" *)") and self.pointers.get(inner.op) == tree.op[1:-3]:
+            return inner
+        return None
+
+    def _stored_parts(self, node: Node) -> list[Node]:
+        """Return a store of a new vector as stores of its elements."""
+        step = step_of(node.text)
+        place = step.trees[0] if step is not None and step.op == "=" else None
+        if step is None or place is None or place.op != "u*" or step.trees[1].op[0] != "{":
+            return [node]
+        cast, values = place.args[0], step.trees[1].args
+        target = cast.args[0].args[0] if _VECTOR.fullmatch(cast.op) and cast.args[0].op == "u&" else None
+        own = BY_NAME.get(self.pointers.get(target.args[0].op, "")) if target is not None and target.args else None
+        size = BY_NAME[cast.op[1:-4]].size if target is not None else 0
+        if (
+            target is None
+            or own is None
+            or own.size != size
+            or target.op != "[]"
+            or any(reads_memory(one) for one in values[1:])
+        ):
+            return [node]
+        out = []
+        for number, value in enumerate(values):
+            element = Tree("[]", (target.args[0], add(target.args[1], number)))
+            names = frozenset((element.names() | value.names()) & self.types.keys())
+            out.append(Node(f"{element} = {value};", node.places, names=names))
+        return out
+
+    def _by_ranges(self, code: list[Node], limits: Mapping[str, int]) -> None:
+        """Write addresses as elements where the numbers of these are known to be small."""
+        known = dict(limits)
+        scaled: dict[str, Tree] = {}
+        for node in code:
+            inside = dict(known.items())
+            test = condition_of(node.text) if node.inner is not None else None
+            if node.text.startswith("for ("):
+                test = parse(node.text.split(";")[1])
+            changed = {
+                name for one in walk([node]) for name in one.own_names() & self.types.keys() if is_set(one.text, name)
+            }
+            known = {name: top for name, top in known.items() if name not in changed}
+            scaled = {name: value for name, value in scaled.items() if not changed & {name, *value.names()}}
+            inside = dict(known)
+            if test is not None:
+                for part in _conjuncts(test):
+                    hit = form("X < N", part)
+                    top = number_of(hit["N"]) if hit is not None else None
+                    if hit is not None and top is not None and 0 < top <= _MAX_INDEX:
+                        name = hit["X"].args[0].op if hit["X"].op == "(uint)" else hit["X"].op
+                        if hit["X"].op == "(uint)" or self.kinds.get(name) is ty.UD:
+                            inside[name] = top
+            if node.inner is None:
+                change_lines([node], partial(self._small, known, scaled))
+                found = assigned(node)
+                if found is not None and form("X << K", found[1]) is not None and found[1].names() <= known.keys():
+                    scaled[found[0]] = found[1]
+            else:
+                last = node.inner[-1] if node.text.startswith("while (") and node.inner else None
+                sets = {
+                    name
+                    for one in node.inner
+                    if one is not last
+                    for inner in walk([one])
+                    for name in inside
+                    if is_set(inner.text, name)
+                }
+                self._by_ranges(node.inner, {name: top for name, top in inside.items() if name not in sets})
+
+    def _small(self, known: Mapping[str, int], scaled: Mapping[str, Tree], tree: Tree) -> Tree | None:
+        """Return an element of whose index the limit is known."""
+        tree = tree.put(scaled)
+        hit = form("X / N", tree)
+        shift = form("X << K", hit["X"]) if hit is not None else None
+        if hit is not None and shift is not None and shift["X"].op in known:
+            factor, size = 1 << (number_of(shift["K"]) or 0), number_of(hit["N"]) or 0
+            return shift["X"] if factor == size else None
+        if not tree.op.endswith(" *)"):
+            return None
+        hit = form("(ulong)P + (uint)(X << K)", tree.args[0])
+        if hit is None or hit["X"].op not in known or self.pointers.get(hit["P"].op) != tree.op[1:-3]:
+            return None
+        kind = BY_NAME.get(tree.op[1:-3])
+        if kind is None or number_of(hit["K"]) != kind.size.bit_length() - 1:
+            return None
+        return Tree("u&", (Tree("[]", (hit["P"], hit["X"])),))
+
+
+def _conjuncts(tree: Tree) -> list[Tree]:
+    return [*_conjuncts(tree.args[0]), *_conjuncts(tree.args[1])] if tree.op == "&&" else [tree]

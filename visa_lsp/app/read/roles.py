@@ -1,0 +1,239 @@
+"""Names variables of C by what they are for: ids, counters, sums, what is loaded, what is stored.
+
+Only names that a compiler has numbered change. Two variables share a name where neither is declared inside of the
+other's block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from visa_lsp.app.read.code_lines import Node, walk
+from visa_lsp.app.read.names import RESERVED
+from visa_lsp.app.read.prelude import read_prelude
+from visa_lsp.app.read.shape import NUMBERED
+from visa_lsp.app.read.tree import Step, Tree, step_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_DECLARATION: Final = re.compile(r"(?:for \()?(?:shared |local |struct )?[A-Za-z]\w* \*?(\w+)(?:\[\d*\])?(?: = |;)")
+_IDS: Final = {
+    "global_id()": ("gid", "xyz", ""),
+    "local_id()": ("lid", "xyz", "l"),
+    "group_id()": ("group", "xyz", "group_"),
+}
+_SIZES: Final = {"local_size()": "size", "enqueued_local_size()": "size", "global_size()": "total"}
+_EXTREMES: Final = {"fmax()": "largest", "max()": "largest", "fmin()": "smallest", "min()": "smallest"}
+_COUNTERS: Final = ("k", "j", "m", "n")
+
+
+@cache
+def _macros() -> frozenset[str]:
+    found = re.findall(r"#define (\w+)|\b(\w+)\(", re.sub(r"/\*.*?\*/", "", read_prelude(), flags=re.DOTALL))
+    return frozenset(one or other for one, other in found)
+
+
+class Namer:
+    """Names the variables of one body, whose declarations are in its lines."""
+
+    def __init__(self, code: list[Node], parameters: Iterable[str]) -> None:
+        self.code = code
+        self.taken = {*parameters, *RESERVED, *_macros()}
+        self.scopes: dict[str, tuple[int, ...]] = {}
+        self.steps: dict[str, list[tuple[Step, bool]]] = defaultdict(list)  # the lines that set a variable; of a `for`?
+        self.stored: set[str] = set()  # values that are stored as they are
+        self.indexes: set[str] = set()
+        self.inputs: set[str] = set()  # filled by the launch, without a name
+        self.names: dict[str, str] = {}
+        self.holders: dict[str, list[str]] = defaultdict(list)  # new names -> variables
+        self.flags = {hit[1] for node in walk(code) if (hit := re.match(r"bool (\w+)", node.text)) is not None}
+        self.axes: dict[str, set[str]] = defaultdict(set)
+
+    def run(self) -> None:
+        """Change the lines in place."""
+        self._note(self.code, ())
+        order = [name for name in self.scopes if NUMBERED.fullmatch(name)]
+        words = {
+            word
+            for node in walk(self.code)
+            for text in node.texts()
+            for word in re.findall(r"(?<!\.)\b[A-Za-z_]\w*", text)
+        }
+        self.taken |= words - set(order)
+        for name in order:
+            self._choose(name, self._role(name))
+        if not self.names:
+            return
+        pattern = re.compile(r"\b(" + "|".join(map(re.escape, self.names)) + r")\b")
+        for node in walk(self.code):
+            node.text = pattern.sub(lambda hit: self.names[hit[1]], node.text)
+            if node.tail is not None:
+                node.tail = replace(node.tail, text=pattern.sub(lambda hit: self.names[hit[1]], node.tail.text))
+
+    def _note(self, code: list[Node], path: tuple[int, ...]) -> None:
+        for node in code:
+            inside = (*path, id(node))
+            text = node.text
+            hit = _DECLARATION.match(text)
+            is_for = text.startswith("for (")
+            if hit is not None:
+                self.scopes.setdefault(hit[1], inside if is_for else path)
+                if "payload + " in text:
+                    self.inputs.add(hit[1])
+                start = text.index(f"{hit[1]}")
+                text = ("for (" if is_for else "") + text[start:]
+            step = step_of(text)
+            if step is not None:
+                self._note_step(step, is_for)
+            self._note(node.inner or [], inside)
+
+    def _note_step(self, step: Step, is_for: bool) -> None:
+        for tree in step.trees:
+            for one in tree.walk():
+                if one.op in _IDS:
+                    self.axes[one.op].add(one.args[0].op)
+                if one.op == "[]":
+                    self.indexes |= {part.op for part in one.args[1].walk() if not part.args}
+        for at, word in enumerate(step.words[1:]):
+            if word.strip(" ;){").endswith(("=", "++", "--")) and word.strip(" ;){") not in ("==", "<=", ">=", "!="):
+                target = step.trees[at]
+                value = step.trees[at + 1] if at + 1 < len(step.trees) and word.endswith("= ") else None
+                if target.op in ("[]", "u*") and value is not None and not value.args:
+                    self.stored.add(value.op)
+                while target.args:
+                    target = target.args[0]
+                self.steps[target.op].append(
+                    (Step(("", word, ""), (step.trees[at],) if value is None else (step.trees[at], value)), is_for)
+                )
+
+    # ---- roles
+
+    def _role(self, name: str) -> tuple[str, ...]:
+        """Return the names that suit a variable, best first."""
+        steps = self.steps[name]
+        values = [step.trees[1] for step, _ in steps if len(step.trees) > 1 and step.words[1].strip() == "="]
+        if name in self.inputs:
+            return ("input",)
+        signs = {step.words[1].strip(" ;){") for step, _ in steps}
+        first = _uncast(values[0]) if values else None
+        if len(steps) == 1 and first is not None and (known := self._id(first)):
+            return known
+        if signs & {">>=", "<<="} and len(steps) > 1:
+            return ("stride", "distance")
+        if any(is_for for _, is_for in steps):
+            begins = first is not None and any(one.op in _IDS for one in first.walk())
+            return ("i", *_COUNTERS) if begins else _COUNTERS
+        for value in values:
+            for word, role in _EXTREMES.items():
+                if value.op == word and Tree(name) in value.args:
+                    return (role,)
+        if "++" in signs or (
+            "+=" in signs and all(step.trees[1].op in self.flags for step, _ in steps if step.words[1].strip() == "+=")
+        ):
+            return ("count",)
+        if any(value.op == "fma()" and value.args[2] == Tree(name) for value in values) or "+=" in signs:
+            return ("sum",)
+        if any(one.op == "^" and name in one.names() for value in values for one in value.walk()):
+            return ("hash",)
+        if first is not None and (known := self._loaded(first)):
+            return known
+        if first is not None and first.op in ("min()", "max()", "fmin()", "fmax()"):
+            return ("smaller",) if "min" in first.op else ("larger",)
+        if name in self.stored:
+            return ("result",)
+        if name in self.flags:
+            return (
+                ("flag",)
+                if any(value.args for value in values)
+                else ("found",)
+                if first is not None and first.op == "false"
+                else ("holds",)
+            )
+        if len(values) > 1 and any(name in value.names() for value in values):
+            return ("acc",)
+        if first is not None:
+            return self._by_value(name, first)
+        return ("value",) if not values else ("t",)
+
+    def _id(self, value: Tree) -> tuple[str, ...]:
+        if value.op in _SIZES:
+            return (_SIZES[value.op],)
+        if value.op not in _IDS:
+            return ()
+        plain, axes, prefix = _IDS[value.op]
+        many = any(len(found) > 1 or found - {"0"} for found in self.axes.values())
+        return (prefix + axes[int(value.args[0].op)], plain) if many else (plain,)
+
+    def _loaded(self, value: Tree) -> tuple[str, ...]:
+        part = value.op[1:] if value.op[0] == "." else ""
+        value = value.args[0] if part else value
+        if value.op.startswith("atomic_"):
+            return ("slot", "old")
+        if value.op.startswith(("sample_", "read_texel", "read_image")):
+            return ("texel",)
+        place = value.args[0] if value.op in ("[]", "u*") else None
+        while place is not None and place.args:
+            place = place.args[0]
+        if place is None or not place.op[0].isalpha():
+            return ()
+        word = self.names.get(place.op, place.op).removeprefix("slm_")
+        index = value.args[1] if value.op == "[]" else None
+        if index is not None and not _uncast(index).args:
+            own = self.names.get(_uncast(index).op, _uncast(index).op)
+            own = "first" if own == "0" else own
+            return (f"{word}_{own}{'_' + part if part else ''}",)
+        return (f"{word}_value{'_' + part if part else ''}",)
+
+    def _by_value(self, name: str, value: Tree) -> tuple[str, ...]:
+        parts = {one.op[1:] for one in value.args if one.op[0] == "."}
+        if value.op == "-" and len(parts) == 1:
+            return (f"d{parts.pop()}",)
+        if value.op in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!"):
+            return ("is_set", "flag")
+        if name in self.indexes:
+            return ("index",)
+        if value.op.startswith("sub_group_"):
+            word = value.op[:-2].rpartition("_")[2]
+            kind = {"add": "sum", "max": "largest", "min": "smallest"}.get(word, word)
+            return (
+                f"{kind}_before" if "exclusive" in value.op else f"{kind}_up_to" if "inclusive" in value.op else kind,
+            )
+        return {
+            "-": ("difference",),
+            "*": ("product",),
+            "exp()": ("exponential",),
+            "rsqrt()": ("inverse",),
+            "sqrt()": ("root",),
+        }.get(value.op, ("t",))
+
+    def _choose(self, name: str, roles: tuple[str, ...]) -> None:
+        for role in self._tries(roles):
+            if role in self.taken or any(self._overlap(name, other) for other in self.holders[role]):
+                continue
+            self.names[name] = role
+            self.holders[role].append(name)
+            return
+
+    def _tries(self, roles: tuple[str, ...]) -> Iterator[str]:
+        yield from roles
+        number = 2
+        while True:
+            yield f"{roles[0]}{'_' if roles[0][-1].isdigit() else ''}{number}"
+            number += 1
+
+    def _overlap(self, name: str, other: str) -> bool:
+        one, two = self.scopes[name], self.scopes[other]
+        shorter = min(len(one), len(two))
+        return one[:shorter] == two[:shorter]
+
+
+def _uncast(tree: Tree) -> Tree:
+    while tree.op.startswith("(") and tree.op.endswith(")") and len(tree.args) == 1:
+        tree = tree.args[0]
+    return tree

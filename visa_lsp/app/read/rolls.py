@@ -1,0 +1,315 @@
+"""Writes lines of equal steps as loops: sums of products that a compiler has unrolled, copies of elements, networks that sort."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.read.code_lines import Line, Node, walk
+from visa_lsp.app.read.names import c_type
+from visa_lsp.app.read.plain_forms import Former, add, split_constant
+from visa_lsp.app.read.shape import assigned, lists_of, places_of, stores
+from visa_lsp.app.read.tree import Step, Tree, is_set, leaf, step_of
+from visa_lsp.isa import types as ty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MIN_STEPS: Final = 4
+_NUMBER: Final = "@"  # stands for the number in an index
+_MIN_EXCHANGES: Final = 6
+
+
+def _skeleton(tree: Tree, numbers: list[int]) -> Tree:
+    """Return a tree without the numbers in its indexes, which are added to a list."""
+    args = tuple(_skeleton(one, numbers) for one in tree.args)
+    if tree.op != "[]":
+        return Tree(tree.op, args)
+    rest, number = split_constant(args[1])
+    numbers.append(number)
+    return Tree("[]", (args[0], leaf(_NUMBER) if rest is None else Tree("+", (rest, leaf(_NUMBER)))))
+
+
+class Roller:
+    """Writes loops in the lines of one body."""
+
+    def __init__(self, former: Former) -> None:
+        self.former, self.code, self.types, self.kinds = former, former.code, former.types, former.kinds
+
+    def run(self) -> None:
+        """Change the lines in place."""
+        for code in list(lists_of(self.code)):
+            self._sort(code)
+            self._split_chains(code)
+            self._roll(code)
+        self.former.note_names()
+
+    def _new(self, kind: ty.DataType, count: int = 0) -> str:
+        name = f"V_{len(self.types)}"
+        self.types[name] = f"{c_type(kind)} {name}" + (f"[{count}]" if count else "")
+        if not count:
+            self.kinds[name] = kind
+        return name
+
+    # ---- chains
+
+    def _split_chains(self, code: list[Node]) -> None:
+        """Write a sum of products of so many levels as so many sums."""
+        at = len(code)
+        while at:
+            at -= 1
+            found = assigned(code[at])
+            if found is None or found[1].op not in ("fma()", "+") or found[0] not in self.kinds:
+                continue
+            whole, used = self._expand(code, at, found[1])
+            levels = list(_levels(whole, found[0]))
+            if len(levels) < _MIN_STEPS:
+                continue
+            places = places_of(code[at], *used)
+            lines = [Node(f"{found[0]} = {one};", places, found[0], names=code[at].names) for one in levels]
+            code[at : at + 1] = lines
+            for one in used:
+                code.remove(one)
+                at -= 1
+
+    def _expand(self, code: list[Node], at: int, value: Tree) -> tuple[Tree, list[Node]]:
+        """Put into a value what earlier lines compute for it alone; return it, and these lines."""
+        used: list[Node] = []
+        seen: set[str] = set()
+        for one in code[:at][::-1]:
+            if one.inner is not None or (stores(one) and assigned(one) is None):
+                break
+            found = assigned(one)
+            if found is None:
+                continue
+            name = found[0]
+            if name not in value.names() or found[1].names() & seen:
+                seen.add(name)
+                continue
+            count = sum(len(re.findall(rf"\b{name}\b", text)) for node in walk(self.code) for text in node.texts())
+            if count != 2 or found[1].op not in ("[]", "fma()", "+"):
+                seen.add(name)
+                continue
+            value = value.put({name: found[1]})
+            used.append(one)
+        return value, used
+
+    # ---- loops
+
+    def _roll(self, code: list[Node]) -> None:
+        """Write lines that differ in the numbers of their indexes alone as a loop."""
+        at = 0
+        while at < len(code):
+            first = _shape(code[at])
+            end = at + 1
+            steps: list[list[int]] = [first[1]] if first is not None else []
+            while (
+                first is not None
+                and end < len(code)
+                and (other := _shape(code[end])) is not None
+                and other[0] == first[0]
+            ):
+                step = [b - a for a, b in zip(steps[0], other[1], strict=True)]
+                if len(steps) > 1 and step != [(b - a) * len(steps) for a, b in zip(steps[0], steps[1], strict=True)]:
+                    break
+                steps.append(other[1])
+                end += 1
+            count = len(steps)
+            if first is not None and count >= _MIN_STEPS and steps[0] != steps[1]:
+                counter = self._new(ty.D)
+                moves = [b - a for a, b in zip(steps[0], steps[1], strict=True)]
+                numbers = iter(zip(steps[0], moves, strict=True))
+                text = str(Step(first[0].words, tuple(_filled(tree, numbers, counter) for tree in first[0].trees)))
+                code[at:end] = [
+                    Node(
+                        f"for ({counter} = 0; {counter} < {count}; {counter}++) {{",
+                        places_of(*code[at:end]),
+                        counter,
+                        inner=[Node(text, places_of(*code[at:end]))],
+                        tail=Line("}"),
+                        is_loop=True,
+                    )
+                ]
+            at += 1
+
+    # ---- exchanges
+
+    def _sort(self, code: list[Node]) -> None:
+        """Write minima and maxima of pairs, each of which nothing else needs, as exchanges in an array."""
+        pairs: dict[frozenset[str], dict[str, str]] = {}
+        order: list[frozenset[str]] = []
+        owners: dict[str, frozenset[str]] = {}
+        for node in code:
+            step = step_of(node.text)
+            for tree in step.trees if step is not None else ():
+                for one in tree.walk():
+                    if one.op not in ("min()", "max()") or any(
+                        arg.args or self.kinds.get(arg.op) not in (ty.D, ty.UD) for arg in one.args
+                    ):
+                        continue
+                    pair = frozenset(arg.op for arg in one.args)
+                    if pair not in pairs:
+                        order.append(pair)
+                    results = pairs.setdefault(pair, {})
+                    found = assigned(node)
+                    results[one.op[:3]] = found[0] if found is not None and found[1] == one else str(one)
+                    if found is not None and found[1] == one:
+                        owners[found[0]] = pair
+        if len(order) < _MIN_EXCHANGES or any(len(one) != 2 or len(pairs[one]) != 2 for one in order):
+            return
+        words = {name for pair in order for name in pair}
+        kinds = {self.kinds[name] for name in words}
+        sets = [found[0] for node in code if (found := assigned(node)) is not None]
+        inputs = [name for name in dict.fromkeys(sets) if name in words and name not in owners]
+        if any(
+            sum(name in node.own_names() and is_set(node.text, name) for node in walk(self.code)) != 1
+            for name in (*inputs, *owners)
+        ):
+            return
+        slots = {name: number for number, name in enumerate(inputs)}
+        values: dict[Tree, int] = {}
+        exchanges: list[tuple[int, int]] = []
+        for pair in order:
+            places = sorted(slots.pop(name, -1) for name in pair)
+            if places[0] < 0:
+                return
+            exchanges.append((places[0], places[1]))
+            left, right = sorted(pair)
+            for word, place in zip(("min", "max"), places, strict=True):
+                name = pairs[pair][word]
+                if name in owners:
+                    slots[name] = place
+                for args in ((left, right), (right, left)):
+                    values[Tree(f"{word}()", (leaf(args[0]), leaf(args[1])))] = place
+        lines = [node for node in code if (found := assigned(node)) is not None and found[0] in owners]
+        outside = {word for node in walk(self.code) if node not in lines for word in self._read_alone(node, values)}
+        last = code.index(lines[-1]) if lines else -1
+        if any(
+            self._read_alone(node, values) & set(slots) or self._has(node, values)
+            for node in code[:last]
+            if node not in lines
+        ):
+            return
+        if len(kinds) != 1 or outside & words - slots.keys() or any(name in outside for name in inputs):
+            return
+        self._write_exchanges(
+            code, inputs, exchanges, lines, values | {leaf(name): place for name, place in slots.items()}, kinds.pop()
+        )
+
+    def _has(self, node: Node, results: dict[Tree, int]) -> bool:
+        """Return whether a line, or one inside of it, has one of some values."""
+        steps = [step_of(text) for one in walk([node]) for text in one.texts()]
+        return any(one in results for step in steps if step is not None for tree in step.trees for one in tree.walk())
+
+    def _read_alone(self, node: Node, results: dict[Tree, int]) -> set[str]:
+        """Return the variables that a line reads outside of minima and maxima."""
+        step = step_of(node.text)
+        if step is None:
+            return node.own_names()
+        trees = step.trees[1:] if assigned(node) is not None else step.trees
+        return {
+            name for tree in trees for name in tree.change(lambda one: leaf("0") if one in results else None).names()
+        }
+
+    def _write_exchanges(
+        self,
+        code: list[Node],
+        inputs: list[str],
+        exchanges: list[tuple[int, int]],
+        lines: list[Node],
+        results: dict[Tree, int],
+        kind: ty.DataType,
+    ) -> None:
+        array = self._new(kind, len(inputs))
+        for node in code:
+            found = assigned(node)
+            if found is not None and found[0] in inputs:
+                node.text, node.assigns, node.value = f"{array}[{inputs.index(found[0])}] = {found[1]};", "", None
+        at = code.index(lines[-1])
+        left, swap, limit = self._new(ty.D), self._new(kind), self._new(ty.D)
+        count = len(inputs)
+        bubbles = [(n, n + 1) for last in range(count - 1, 0, -1) for n in range(last)]
+        places = places_of(*lines)
+        if exchanges == bubbles:
+            pair = f"{array}[{left}]", f"{array}[{left} + 1]"
+            inner = [
+                Node(f"{swap} = min({pair[0]}, {pair[1]});", places, swap),
+                Node(f"{pair[1]} = max({pair[0]}, {pair[1]});", places),
+                Node(f"{pair[0]} = {swap};", places),
+            ]
+            loop = Node(
+                f"for ({left} = 0; {left} < {limit}; {left}++) {{",
+                places,
+                left,
+                inner=inner,
+                tail=Line("}"),
+                is_loop=True,
+            )
+            block = [
+                Node(
+                    f"for ({limit} = {count - 1}; {limit} > 0; {limit}--) {{",
+                    places,
+                    limit,
+                    inner=[loop],
+                    tail=Line("}"),
+                    is_loop=True,
+                )
+            ]
+        else:
+            block = []
+            for one, other in exchanges:
+                swap = self._new(kind)
+                block += [
+                    Node(f"{swap} = min({array}[{one}], {array}[{other}]);", places, swap),
+                    Node(f"{array}[{other}] = max({array}[{one}], {array}[{other}]);", places),
+                    Node(f"{array}[{one}] = {swap};", places),
+                ]
+        code[at + 1 : at + 1] = block
+        for node in lines:
+            code.remove(node)
+        known = {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}
+        self.former.change(known.get)
+
+
+def _levels(tree: Tree, name: str) -> Iterator[Tree]:
+    """Yield the values of a sum after each of its steps, the first one first; nothing if it does not begin with a variable."""
+    steps: list[Tree] = []
+    while tree != leaf(name):
+        if tree.op == "fma()":
+            inner, args = tree.args[2], (*tree.args[:2], leaf(name))
+        elif tree.op == "+" and name in tree.args[1].names():
+            inner, args = tree.args[1], (tree.args[0], leaf(name))
+        elif tree.op == "+" and name in tree.args[0].names():
+            inner, args = tree.args[0], (leaf(name), tree.args[1])
+        else:
+            return
+        if any(name in one.names() for one in args if one != leaf(name)):
+            return
+        steps.append(Tree(tree.op, args))
+        tree = inner
+    yield from reversed(steps)
+
+
+def _shape(node: Node) -> tuple[Step, list[int]] | None:
+    """Return a line without the numbers in its indexes, and these."""
+    step = step_of(node.text)
+    if node.inner is not None or step is None or not step.op:
+        return None
+    numbers: list[int] = []
+    trees = tuple(_skeleton(tree, numbers) for tree in step.trees)
+    return (Step(step.words, trees), numbers) if numbers else None
+
+
+def _filled(tree: Tree, numbers: Iterator[tuple[int, int]], counter: str) -> Tree:
+    """Put numbers into the indexes of a tree without them: each a start and a step."""
+    args = tuple(_filled(one, numbers, counter) for one in tree.args)
+    if tree.op != "[]":
+        return Tree(tree.op, args)
+    start, step = next(numbers)
+    rest = None if args[1] == leaf(_NUMBER) else args[1].args[0]
+    moved = None if not step else leaf(counter) if step == 1 else Tree("*", (leaf(counter), leaf(step)))
+    parts = [one for one in (rest, moved) if one is not None]
+    index = parts[0] if parts else leaf(start)
+    for one in parts[1:]:
+        index = Tree("+", (index, one))
+    return Tree("[]", (args[0], add(index, start) if parts else index))

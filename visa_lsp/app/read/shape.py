@@ -1,0 +1,961 @@
+"""Shapes loops, branches and copies as a person writes them, on the trees of lines of C.
+
+Variables that hold one value become one variable; what both branches of an `if` do stands before it; a loop whose
+first test a condition around it has made before needs no condition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from visa_lsp.app.read.code_lines import Line, Node, walk
+from visa_lsp.app.read.comparisons import MIRROR, NEGATED, WORD
+from visa_lsp.app.read.liveness import CALLS, Liveness
+from visa_lsp.app.read.names import c_type
+from visa_lsp.app.read.tree import SETS, Step, Tree, form, in_place_of, is_set, leaf, number_of, set_names, step_of
+from visa_lsp.isa import types as ty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from visa_lsp.isa.types import DataType
+
+_MAX_NODES: Final = 1500  # a longer body keeps its copies
+PURE: Final = ("local_id()", "group_id()", "global_id()", "local_size()", "global_size()", "enqueued_local_size()", "global_id_offset()", "group_count()")  # fmt: skip
+_COMPARE: Final = {
+    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
+}  # fmt: skip
+_MAX_FOR: Final = 110
+_EXACT: Final = 1 << 20  # floats that are whole numbers below this are added and multiplied exactly
+LEAVES: Final = re.compile(r"(?:break|continue);")
+NUMBERED: Final = re.compile(r"[VP]\d+(?:_\w+)?|V_\w+")  # names that a compiler gives
+TRUE, FALSE = leaf("true"), leaf("false")
+
+
+def _with_old(old: str, new: Tree, before: Tree | None, count: int, tree: Tree) -> Tree | None:
+    """Write what a tree tells of an old value by the new one; without ``before`` the new one is the old one shifted."""
+    if before is not None:
+        return before if tree == Tree(old) else None
+    least = number_of(tree.args[1]) if tree.op in ("<", ">=") and tree.args[0] == Tree(old) else None
+    return Tree(tree.op, (new, leaf(least >> count))) if least and not least % (1 << count) else None
+
+
+def lists_of(code: list[Node]) -> Iterator[list[Node]]:
+    """Yield a list of lines, then the lists inside of it."""
+    yield code
+    for node in code:
+        if node.inner is not None:
+            yield from lists_of(node.inner)
+
+
+def places_of(*nodes: Node) -> tuple[int, ...]:
+    """Return the instructions of some lines."""
+    return tuple(sorted({place for node in nodes for place in node.places}))
+
+
+def set_text(node: Node, text: str) -> None:
+    """Give a line another text, and what follows from that."""
+    node.text = text
+    step = step_of(text)
+    node.assigns = step.trees[0].op if step is not None and step.op == "=" and not step.trees[0].args else ""
+    if node.value is not None and step is not None and node.assigns:
+        node.value = replace(node.value, text=str(step.trees[1]), rank=rank_of(step.trees[1]))
+    elif not node.assigns:
+        node.value = None
+
+
+def rank_of(tree: Tree) -> float:
+    """Return the rank of a tree's operator, as texts of expressions have it."""
+    ranks = {
+        "||": 1,
+        "&&": 1.5,
+        "|": 2,
+        "^": 3,
+        "&": 4,
+        "<<": 6,
+        ">>": 6,
+        "+": 7,
+        "-": 7,
+        "*": 8,
+        "/": 8,
+        "%": 8,
+        "?": 0,
+    }
+    if len(tree.args) == 1 and tree.op[0] in "u(" and not tree.op.endswith("()"):
+        return 9
+    return ranks.get(tree.op, 5 if tree.op in NEGATED else 10)
+
+
+def change_lines(code: list[Node], rule: Callable[[Tree], Tree | None], places: tuple[int, ...] = ()) -> None:
+    """Apply a rule to the trees of all lines; the first changed one stands for the instructions ``places`` too."""
+    for node in walk(code):
+        if change_line(node, rule):
+            node.places, places = tuple(sorted({*node.places, *places})), ()
+
+
+def change_line(node: Node, rule: Callable[[Tree], Tree | None]) -> bool:
+    """Apply a rule to the trees of a line; return whether it has changed."""
+    changed = False
+    for text in node.texts():
+        step = step_of(text)
+        trees = tuple(tree.change(rule) for tree in step.trees) if step is not None else ()
+        if step is None or trees == step.trees:
+            continue
+        changed = True
+        if text is node.text:
+            set_text(node, str(Step(step.words, trees)))
+        elif node.tail is not None:
+            node.tail = replace(node.tail, text=str(Step(step.words, trees)))
+    return changed
+
+
+def condition_of(text: str) -> Tree | None:
+    """Return the condition of a line that ends with one."""
+    step = step_of(text)
+    return step.trees[0] if step is not None and len(step.trees) == 1 and len(step.words[0]) > 1 else None
+
+
+def assigned(node: Node) -> tuple[str, Tree] | None:
+    """Return the variable that a line sets, and the value."""
+    step = step_of(node.text)
+    if step is None or step.op != "=" or step.trees[0].args:
+        return None
+    return step.trees[0].op, step.trees[1]
+
+
+def is_constant(tree: Tree) -> bool:
+    """Return whether a value is a literal."""
+    inner = tree.args[0] if tree.op == "u-" else tree
+    return not inner.args and (inner.op[0].isdigit() or inner.op in ("true", "false", "INFINITY", "NAN"))
+
+
+def copied(value: Tree) -> str:
+    """Return the variable that a value is a copy of, as 32 bits; empty for another value."""
+    while value.op in ("(int)", "(uint)"):
+        value = value.args[0]
+    return "" if value.args else value.op
+
+
+def is_copy(node: Node, name: str, source: str) -> bool:
+    """Return whether a line copies one variable to another."""
+    found = assigned(node)
+    return found is not None and found[0] == name and copied(found[1]) == source
+
+
+def reads_memory(tree: Tree) -> bool:
+    """Return whether a value depends on memory or on other lanes."""
+    calls = (
+        "fma()",
+        "fmax()",
+        "fmin()",
+        "min()",
+        "max()",
+        "fabs()",
+        "abs()",
+        "sqrt()",
+        "exp()",
+        "quotient()",
+        "remainder()",
+        "convert_",
+        "as_",
+        "rsqrt()",
+        "carry()",
+        "mul_hi()",
+        "clamp()",
+    )
+    return any(
+        one.op in ("[]", "u*", "u&") or (one.op.endswith("()") and one.op not in PURE and not one.op.startswith(calls))
+        for one in tree.walk()
+    )
+
+
+def opposite(tree: Tree, is_float: Callable[[Tree], bool]) -> Tree:
+    """Return the condition that holds where another one does not."""
+    if tree.op == "u!":
+        return tree.args[0]
+    if tree.op in ("==", "!=") or (tree.op in NEGATED and not is_float(tree)):
+        return Tree(NEGATED[tree.op], tree.args)
+    if tree.op in ("&&", "||") and not any(one.op in NEGATED and is_float(one) for one in tree.walk()):
+        return Tree("||" if tree.op == "&&" else "&&", tuple(opposite(one, is_float) for one in tree.args))
+    return Tree("u!", (tree,))
+
+
+def fold(tree: Tree) -> Tree:
+    """Compute what constants tell of a value."""
+    return tree.change(_fold_one)
+
+
+def _fold_one(tree: Tree) -> Tree | None:
+    op, args = tree.op, tree.args
+    if op == "&&":
+        known = [one for one in args if one != TRUE]
+        return FALSE if FALSE in args else known[0] if len(known) == 1 else TRUE if not known else None
+    if op == "(uint)" and args[0].op in PURE:
+        return args[0]
+    if op in ("(int)", "(uint)") and (value := number_of(args[0])) is not None and 0 <= value < 1 << 31:
+        return leaf(value)
+    values = [number_of(one) if _real(one) is None else _real(one) for one in args]
+    if not args or None in values or any(abs(one or 0) > _EXACT for one in values):
+        return None
+    reals = any(isinstance(one, float) for one in values)
+    a, b, c = (*(one or 0 for one in values), 0, 0)[:3]
+    if op in _COMPARE:
+        return TRUE if _COMPARE[op](a, b) else FALSE
+    found = {"+": a + b, "-": a - b, "*": a * b, "fma()": a * b + c, "u-": -a}.get(op)
+    if not reals and op in (">>", "<<") and 0 <= b < 11:
+        found = int(a) >> int(b) if op == ">>" else int(a) << int(b)
+    if op == "clamp()":
+        found = min(max(a, b), c)
+    if op in ("u-", "fma()") and not reals:
+        return None
+    return (
+        None
+        if found is None
+        else leaf(f"{float(found)}f" if reals else int(found))
+        if found >= 0
+        else Tree("u-", (leaf(abs(found)),))
+    )
+
+
+def _real(tree: Tree) -> float | None:
+    """Return the value of a literal that is a whole number of type float."""
+    if tree.args or not tree.op[0].isdigit() or not tree.op.endswith(".0f"):
+        return None
+    return float(tree.op[:-1])
+
+
+def normal(tree: Tree) -> Tree:
+    """Return a comparison of integers such that equal ones look alike."""
+    op, args = tree.op, tree.args
+    if op not in NEGATED:
+        return tree
+    args = tuple(
+        one.args[0] if one.op in ("(int)", "(uint)") and number_of(one.args[0]) is not None else one for one in args
+    )
+    if op in (">", ">="):
+        op, args = MIRROR[op], args[::-1]
+    left, right = (number_of(one) for one in args)
+    if op == "<" and left is not None:
+        return Tree("<=", (leaf(left + 1), args[1]))
+    if op == "<" and right is not None and right > 0:
+        return Tree("<=", (args[0], leaf(right - 1)))
+    if op == "<=" and left == 1 and args[1].op == "(uint)":
+        return Tree("!=", (args[1].args[0], leaf(0)))
+    return Tree(op, args)
+
+
+class Shaper:
+    """Shapes the lines of one body."""
+
+    def __init__(
+        self,
+        code: list[Node],
+        types: dict[str, str],
+        kinds: dict[str, DataType],
+        has_floats: Callable[[str], bool],
+        type_of: Callable[[str], str],
+    ) -> None:
+        self.code, self.types, self.kinds = code, types, kinds
+        self.has_floats, self.type_of = has_floats, type_of
+        self.kept = frozenset(
+            name for name in types if not NUMBERED.fullmatch(name)
+        )  # what a person names may be a result
+        self.setters: dict[str, list[Node]] = {}  # the lines that set a variable
+
+    def is_float(self, tree: Tree) -> bool:
+        """Return whether a value may be a NaN."""
+        return self.has_floats(str(tree))
+
+    def opposite(self, tree: Tree) -> Tree:
+        """Return the condition that holds where another one does not."""
+        return opposite(tree, self.is_float)
+
+    def run(self) -> None:
+        """Change the lines in place."""
+        if sum(1 for _ in walk(self.code)) > _MAX_NODES:
+            return
+        self.spread_tests()
+        self.recover_counters()
+        for _ in range(2):
+            for code in list(lists_of(self.code))[::-1]:
+                self._shorten(code)
+                self.clamp_values(code)
+                self.end_loops(code)
+            self.split_variables()
+            self.unite_copies()
+        for _ in range(2):
+            for code in list(lists_of(self.code))[::-1]:
+                self._shorten(code)
+                self.test_new_values(code)
+                self.hoist_equal(code)
+                self.drop_guards(code)
+            self.unite_copies()
+        self.join_operators()
+
+    # ---- copies
+
+    def live(self) -> Liveness:
+        """Return what each line still needs behind it."""
+        return Liveness(self.code, self.types, self.kept)
+
+    def spread_tests(self) -> None:
+        """Write a test of what the launch gives in place of the flag that holds it."""
+        for node in list(self.code):
+            found = assigned(node)
+            if found is None or self.kinds.get(found[0]) is not ty.BOOL or self._sets(found[0]) != 1:
+                continue
+            name, value = found
+            calls = {one.op for one in value.walk() if one.op.endswith("()")}
+            if value.op in NEGATED and calls <= set(PURE) and not value.names() & self.types.keys():
+                self.code.remove(node)
+                change_lines(self.code, in_place_of(leaf(name), value), node.places)
+                self.note_names(self.code)
+
+    def _sets(self, name: str) -> int:
+        return sum(is_set(node.text, name) for node in walk(self.code))
+
+    def split_variables(self) -> None:
+        """Give each block a variable of its own where its values come from nowhere and go nowhere else."""
+        live, fresh = self.live(), 0
+        counts = Counter(word for node in walk(self.code) for text in node.texts() for word in WORD.findall(text))
+        for code in list(lists_of(self.code)):
+            at = 0
+            while at < len(code):
+                end = at + 1
+                while end < len(code) and code[end].continues:
+                    end += 1
+                chain, at = code[at:end], end
+                if chain[0].inner is None or (
+                    not chain[0].is_loop and any(LEAVES.search(one.text) for one in walk(chain))
+                ):
+                    continue
+                before, after = live.before[id(chain[0])], live.after[id(chain[0])]
+                for name in sorted(frozenset[str]().union(*(one.names for one in chain)) - before - after):
+                    own = self._count_in(chain, name) if name in self.kinds else 0
+                    if own and own < counts[name]:
+                        fresh += 1
+                        new = f"{name}_{'abcdefghijklmnopqrstuvwxyz'[fresh % 26]}{fresh}"
+                        counts[name], counts[new] = counts[name] - own, own
+                        self.kinds[new] = self.kinds[name]
+                        self.types[new] = self.types[name].replace(name, new)
+                        self._rename_in(chain, name, new)
+                        live.rename_in(chain, name, new)
+
+    def _count_in(self, code: list[Node], name: str) -> int:
+        return sum(WORD.findall(text).count(name) for node in walk(code) for text in node.texts())
+
+    def _rename_in(self, code: list[Node], old: str, new: str) -> None:
+        word = re.compile(rf"\b{re.escape(old)}\b")
+        for node in walk(code):
+            if old in node.names or old in node.own_names():
+                set_text(node, word.sub(new, node.text))
+                node.names = node.names - {old} | {new}
+                if node.tail is not None:
+                    node.tail = replace(node.tail, text=word.sub(new, node.tail.text))
+
+    def clamp_values(self, code: list[Node]) -> None:
+        """Write a chain of three values, two of them limits, as one value between limits."""
+        for at in range(len(code) - 3, -1, -1):
+            if at + 2 >= len(code):
+                continue
+            low, high, other = code[at : at + 3]
+            tests = [condition_of(one.text) for one in (low, high)]
+            inner = [one.inner or [] for one in (low, high, other)]
+            sets = [assigned(one[0]) if len(one) == 1 else None for one in inner]
+            if None in tests or None in sets or not (high.continues and other.text == "} else {") or low.continues:
+                continue
+            (name, first), (_, second), (_, value) = (one for one in sets if one is not None)
+            if any(one is not None and one[0] != name for one in sets):
+                continue
+            shift = form("X >> N", value)
+            base, bits = (shift["X"], number_of(shift["N"])) if shift is not None else (value, 0)
+            limits = number_of(first), number_of(second)
+            ends = [form(word, one) for word, one in zip(("X <= N", "X >= N"), tests, strict=True)]
+            if (
+                None in limits
+                or None in ends
+                or bits is None
+                or any(one is not None and one["X"] != base for one in ends)
+            ):
+                continue
+            below, above = (number_of(one["N"]) for one in ends if one is not None)
+            if below is None or above is None or limits[0] is None or limits[1] is None or limits[0] > limits[1]:
+                continue
+            if self.kinds.get(base.op) is not ty.D or above <= below:
+                continue
+            if below >> bits <= limits[0] <= below + 1 >> bits and above - 1 >> bits <= limits[1] <= above >> bits:
+                line = inner[2][0]
+                line.places = places_of(low, high, other, *(one[0] for one in inner))
+                set_text(line, f"{name} = {Tree('clamp()', (value, first, second))};")
+                code[at : at + 3] = [line]
+
+    def recover_counters(self) -> None:
+        """Write `N - 1` in place of the old value of a counter whose new one is `N`; compare halves, not what is halved."""
+        for code in lists_of(self.code):
+            for at, node in enumerate(code):
+                found = assigned(node)
+                hit = form("OLD + STEP", found[1]) if found is not None else None
+                half = form("OLD >> STEP", found[1]) if found is not None else None
+                pair = hit or half
+                if found is None or pair is None or number_of(pair["STEP"]) is None or pair["OLD"].args:
+                    continue
+                name, old, count = found[0], pair["OLD"].op, number_of(pair["STEP"]) or 0
+                last = next((n for n in range(at + 1, len(code)) if assigned(code[n]) == (old, leaf(name))), None)
+                own = self.kinds.get(name)
+                if last is None or own is None or own is not self.kinds.get(old) or own.size != ty.D.size:
+                    continue
+                between = code[at + 1 : last]
+                if any(is_set(one.text, old) or is_set(one.text, name) for one in walk(between)):
+                    continue
+                if old in frozenset[str]().union(*(one.names for one in between)):
+                    before = Tree("-", (leaf(name), pair["STEP"])) if hit is not None else None
+                    change_lines(between, partial(_with_old, old, leaf(name), before, count))
+                    self.note_names(between)
+
+    def note_names(self, code: list[Node]) -> None:
+        """Note the variables of each line."""
+        for node in code:
+            self.note_names(node.inner or [])
+            node.names = frozenset(node.own_names() & self.types.keys()).union(*(one.names for one in node.inner or []))
+
+    def unite_copies(self) -> None:
+        """Make one variable of two that are copied and never needed with two values; drop values that nothing needs."""
+        live = self.live()
+        self._drop_dead(self.code, live)
+        self.setters = defaultdict(list)
+        for node in walk(self.code):
+            for name in set_names(node.text):
+                self.setters[name].append(node)
+        odd = {
+            word
+            for node in walk(self.code)
+            for text in node.texts()
+            if step_of(text) is None
+            for word in WORD.findall(text)
+        }
+        for node in list(walk(self.code)):
+            found = assigned(node)
+            source = copied(found[1]) if found is not None else ""
+            if found is None or not source or found[0] == source:
+                continue
+            name = found[0]
+            if not self._alike(name, source) or self._interfere(name, source, live) or source in odd:
+                continue
+            self._rename(source, name, live)
+        for code in lists_of(self.code):
+            code[:] = [node for node in code if (found := assigned(node)) is None or copied(found[1]) != found[0]]
+
+    def _alike(self, name: str, source: str) -> bool:
+        """Return whether two variables have one type."""
+        one, other = self.kinds.get(name), self.kinds.get(source)
+        same = one is other or {one, other} == {ty.D, ty.UD}
+        return one is not None and same and source in self.types and name in self.types
+
+    def _interfere(self, name: str, source: str, live: Liveness) -> bool:
+        """Return whether two variables are needed with different values at one place."""
+        for own, other in ((name, source), (source, name)):
+            for node in self.setters[own]:
+                if other in live.after.get(id(node), frozenset()) and not is_copy(node, own, other):
+                    return True
+        return False
+
+    def _rename(self, old: str, new: str, live: Liveness) -> None:
+        own = self.kinds[old]
+        same = leaf(new) if own is self.kinds[new] else Tree(f"({c_type(own)})", (leaf(new),))
+        for node in walk(self.code):
+            if old not in node.names and old not in node.text:
+                continue
+            step = step_of(node.text)
+            if step is not None and old in set_names(node.text):
+                signs = [
+                    n for n, word in enumerate(step.words[1:]) if SETS.fullmatch(word) and step.trees[n] == leaf(old)
+                ]
+                trees = [leaf(new) if n in signs else tree.put({old: same}) for n, tree in enumerate(step.trees)]
+                set_text(node, str(Step(step.words, tuple(trees))))
+            change_line(node, in_place_of(leaf(old), same))
+            node.names = node.names - {old} | {new} if old in node.names else node.names
+        self.setters[new] += self.setters.pop(old, [])
+        for known in (live.after, live.before):
+            for key, names in known.items():
+                if old in names:
+                    known[key] = names - {old} | {new}
+
+    def _drop_dead(self, code: list[Node], live: Liveness) -> None:
+        for part in lists_of(code):
+            for at in range(len(part) - 1, -1, -1):
+                found = assigned(part[at])
+                if found is None or found[0] not in self.types or CALLS.search(part[at].text):
+                    continue
+                if found[0] not in live.after[id(part[at])]:
+                    other = part[at + 1] if at + 1 < len(part) else part[at - 1]
+                    other.places = places_of(other, part[at])
+                    del part[at]
+
+    # ---- loops
+
+    def end_loops(self, code: list[Node]) -> None:
+        """Write a loop whose last line leaves it with its test at the end, and load at its beginning what a round needs."""
+        for at, node in enumerate(code):
+            if node.text != "for (;;) {" or not node.inner:
+                continue
+            self._default_before(code, at)
+            inner = node.inner
+            if any(one.text.endswith("continue;") for one in walk(inner)):
+                continue
+            self._shorten(inner)
+            self._copy_first(code, code.index(node))
+            last = inner[-1]
+            test = condition_of(last.text)
+            if test is not None and self._leaves(last) and not last.text.startswith("} else"):
+                inner.pop()
+                node.text, node.tail = "do {", Line(f"}} while ({self.opposite(test)});", last.places)
+
+    def test_new_values(self, code: list[Node]) -> None:
+        """Let the test at the end of a loop name the variable of the next round instead of its source."""
+        for node in code:
+            if node.text != "do {" or node.tail is None or not node.inner:
+                continue
+            for one in node.inner[::-1]:
+                found = assigned(one)
+                if found is None or found[1].args or not self._alike(found[0], found[1].op):
+                    break
+                test = condition_of(node.tail.text)
+                if (
+                    test is not None
+                    and found[1].op in test.names()
+                    and not any(n.text.endswith("continue;") for n in walk(node.inner))
+                ):
+                    node.tail = replace(node.tail, text=f"}} while ({test.put({found[1].op: leaf(found[0])})});")
+
+    def _shorten(self, code: list[Node]) -> None:
+        """Write a condition with nothing but a jump inside in one line."""
+        for at in range(len(code) - 1, -1, -1):
+            node = code[at]
+            inner = node.inner or []
+            if (
+                node.text == "if (true) {"
+                and not node.continues
+                and (at + 1 == len(code) or not code[at + 1].continues)
+            ):
+                code[at : at + 1] = inner
+                continue
+            alone = node.text.startswith("if (") and (at + 1 == len(code) or not code[at + 1].continues)
+            if alone and len(inner) == 1 and inner[0].text in ("break;", "continue;"):
+                code[at] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner), names=node.names)
+
+    def _leaves(self, node: Node) -> bool:
+        return node.inner is None and node.text.startswith("if (") and node.text.endswith(" break;")
+
+    def _copy_first(self, code: list[Node], at: int) -> None:
+        """Move what only the next round needs from behind the test at the end of a loop, before the test or to the beginning."""
+        inner = code[at].inner or []
+        test = next((n for n in range(len(inner) - 1, 0, -1) if assigned(inner[n]) is None), 0)
+        if not test or not self._leaves(inner[test]):
+            return
+        after = self.live().after.get(id(code[at]), frozenset()) if test + 1 < len(inner) else frozenset()
+        for one in inner[test + 1 :]:
+            found = assigned(one)
+            if found is None or found[0] in after | inner[test].own_names() or found[0] not in self.kinds:
+                return
+            if not reads_memory(found[1]):
+                inner.remove(one)
+                inner.insert(test, one)
+                test += 1
+            elif one is inner[-1]:
+                self._load_first(code, at, *found)
+
+    def _load_first(self, code: list[Node], at: int, name: str, value: Tree) -> None:
+        """Move the load for the next round to the beginning of a loop, if the first round's was the same."""
+        inner = code[at].inner or []
+        if self._sets_in(inner, name) != 1:
+            return
+        starts = self._values_before(code, at, chain=False)
+        first = starts.get(name)
+        origin = self._origin(first) if first is not None else None
+        varying = {word: starts[word] for word in value.names() & starts.keys() if self._sets_in(inner, word)}
+        missing = [
+            word for word in value.names() & self.types.keys() if self._sets_in(inner, word) and word not in varying
+        ]
+        if origin is None or missing or without_zeros(value.put(varying)) != without_zeros(origin[1]):
+            return
+        if self._stores_between(origin[0], code[at]):
+            return
+        inner.insert(0, inner.pop())
+
+    def _values_before(self, code: list[Node], at: int, *, chain: bool = True) -> dict[str, Tree]:
+        """Return the values of variables that the lines before a place set; by themselves, or (``chain``) by earlier ones."""
+        found: dict[str, Tree] = {}
+        for one in code[:at]:
+            known = assigned(one)
+            sets = self._set_names(one)
+            value = known[1].put(found) if known is not None and chain else known[1] if known is not None else None
+            found = {name: old for name, old in found.items() if name not in sets and not old.names() & sets}
+            if known is not None and value is not None and not reads_memory(value) and known[0] not in value.names():
+                found[known[0]] = value
+        return found
+
+    def _origin(self, tree: Tree) -> tuple[Node, Tree] | None:
+        """Return the line that sets a variable which is set once, and the value."""
+        if tree.args:
+            return None
+        nodes = [node for node in walk(self.code) if is_set(node.text, tree.op)]
+        found = assigned(nodes[0]) if len(nodes) == 1 else None
+        return (nodes[0], found[1]) if found is not None else None
+
+    def _stores_between(self, first: Node, last: Node) -> bool:
+        """Return whether a line between two others may change memory."""
+        is_between = False
+        for node in walk(self.code):
+            if node is last:
+                return False
+            if is_between and node.inner is None and stores(node):
+                return True
+            is_between = is_between or node is first
+        return True
+
+    def _sets_in(self, code: list[Node], name: str) -> int:
+        return sum(1 for node in walk(code) if is_set(node.text, name))
+
+    def _set_names(self, node: Node) -> set[str]:
+        return {name for one in walk([node]) for name in one.own_names() & self.types.keys() if is_set(one.text, name)}
+
+    def _default_before(self, code: list[Node], at: int) -> None:
+        """Give a variable before a loop the value that it has if the last line leaves the loop."""
+        inner = code[at].inner or []
+        last = inner[-1]
+        leaving = last.inner if last.inner is not None and not last.continues and last.text.startswith("if (") else None
+        if leaving is None or len(leaving) != 2 or leaving[1].text != "break;":
+            return
+        found = assigned(leaving[0])
+        if found is None or not is_constant(found[1]):
+            return
+        live = self.live()
+        reads = any(found[0] in uses for uses in (live.before.get(id(code[at]), ()),))
+        if reads or sum(found[0] in one.own_names() for one in walk(inner)) != self._sets_in(inner, found[0]):
+            return
+        code.insert(at, leaving[0])
+        test = condition_of(last.text)
+        inner[-1] = Node(f"if ({test}) break;", places_of(last, leaving[1]), names=last.names)
+
+    # ---- branches
+
+    def hoist_equal(self, code: list[Node]) -> None:
+        """Write before an `if` the values that both of its branches begin with."""
+        at = 0
+        while at + 1 < len(code):
+            node, other = code[at], code[at + 1]
+            test = condition_of(node.text)
+            ends = at + 2 >= len(code) or not code[at + 2].continues
+            if not (node.text.startswith("if (") and other.text == "} else {" and ends and test is not None):
+                at += 1
+                continue
+            for one in list(node.inner or []):
+                found = assigned(one)
+                if found is None or not is_constant(found[1]) or found[0] in test.names():
+                    continue
+                same = next((n for n, two in enumerate(other.inner or []) if assigned(two) == found), None)
+                earlier = (other.inner or [])[:same]
+                if same is None or any(found[0] in two.names | two.own_names() for two in earlier):
+                    continue
+                assert node.inner is not None
+                assert other.inner is not None
+                if any(found[0] in two.names | two.own_names() for two in node.inner[: node.inner.index(one)]):
+                    continue
+                node.inner.remove(one)
+                one.places = places_of(one, other.inner.pop(same))
+                code.insert(at, one)
+                at += 1
+            if not node.inner or not other.inner:
+                kept, condition = (other, self.opposite(test)) if not node.inner else (node, test)
+                kept.text, kept.continues, kept.tail = f"if ({condition}) {{", False, Line("}")
+                kept.places = places_of(node, other)
+                code[at : at + 2] = [kept] if kept.inner else []
+            at += 1
+
+    def drop_guards(self, code: list[Node]) -> None:
+        """Drop an `if` around a loop whose first test fails where the condition does."""
+        at = 0
+        while at < len(code):
+            node = code[at]
+            test = condition_of(node.text) if node.text.startswith("if (") and node.inner else None
+            if test is not None:
+                rest = code[at + 1] if at + 1 < len(code) and code[at + 1].text == "} else {" else None
+                pairs: list[tuple[list[Node], list[Node], Tree]] = []
+                if rest is None and not (at + 1 < len(code) and code[at + 1].continues):
+                    pairs = [(node.inner or [], [], test)]
+                elif rest is not None:
+                    pairs = [
+                        (node.inner or [], rest.inner or [], test),
+                        (rest.inner or [], node.inner or [], self.opposite(test)),
+                    ]
+                for loops, skips, holds in pairs:
+                    found = self._without_guard(loops, skips, holds, node, self._values_before(code, at))
+                    if found is not None:
+                        code[at : at + 1 + (rest is not None)] = found
+                        break
+            at += 1
+
+    def _same(self, one: Tree, other: Tree) -> bool:
+        """Return whether two conditions hold together."""
+        one, other = normal(one), normal(other)
+        for left, right in ((one, other), (other, one)):
+            hit, value = form("1 <= X", left), form("X != 0", right)
+            if hit is not None and hit == value and (self.type_of(hit["X"].op) == "uint" or hit["X"].op == "(uint)"):
+                return True
+        return one == other
+
+    def _without_guard(
+        self, loops: list[Node], skips: list[Node], holds: Tree, node: Node, starts: Mapping[str, Tree]
+    ) -> list[Node] | None:
+        """Return the branch of a loop if it does what the other branch does where the condition does not hold."""
+        known = {name: value for one in skips if (pair := assigned(one)) is not None for name, value in [pair]}
+        if len(known) != len(skips) or not all(is_constant(value) for value in known.values()):
+            return None
+        if holds.op not in ("==", "!=") and self.is_float(holds):
+            return None
+        values = dict(starts)
+        changed: list[tuple[Node, str, Line]] = []
+        touched: set[str] = set()  # by loops, and not set again
+        every: set[str] = set()
+        own: set[str] = set()
+        for one in loops:
+            found = assigned(one)
+            if found is not None and not reads_memory(found[1]):
+                values[found[0]] = fold(found[1].put(values))
+                own.add(found[0])
+                touched.discard(found[0])
+                continue
+            if not one.is_loop or one.inner is None or one.tail is None:
+                return None
+            test = condition_of(one.tail.text if one.text == "do {" else one.text)
+            if test is None or reads_memory(test) or not self._same(fold(test.put(values)), fold(holds.put(starts))):
+                return None
+            if one.text == "do {":
+                if test.names() & touched or any(inner.text.endswith("continue;") for inner in walk(one.inner)):
+                    return None
+                changed.append((one, f"while ({test}) {{", one.tail))
+            touched |= self._set_names(one)
+            every |= self._set_names(one)
+        if not every or any(values.get(name) != value for name, value in known.items()):
+            return None
+        live = self.live().after.get(id(node), frozenset())
+        if any(name in live and name not in known for name in own):
+            return None
+        for loop, text, tail in changed:
+            loop.text, loop.tail = text, Line("}")
+            loop.places = tuple(sorted({*loop.places, *tail.places}))
+        loops[-1].places = places_of(loops[-1], node)
+        return loops
+
+    # ---- for
+
+    def make_for(self, code: list[Node], facts: list[Tree]) -> None:
+        """Make `for` loops; ``facts`` hold at the beginning of the list."""
+        if code is self.code:
+            self.join_operators()
+        at = 0
+        while at < len(code):
+            node = code[at]
+            if node.inner is not None:
+                self.make_for(node.inner, self._facts_of(code, at))
+            if node.is_loop and node.inner and node.tail is not None:
+                at -= self._count(code, at, facts)
+            at += 1
+
+    def _facts_of(self, code: list[Node], at: int) -> list[Tree]:
+        """Return comparisons that hold at the beginning of a branch."""
+        test = condition_of(code[at].text) if code[at].text.startswith("if (") else None
+        if test is None and code[at].text == "} else {" and code[at - 1].text.startswith("if ("):
+            before = condition_of(code[at - 1].text)
+            test = self.opposite(before) if before is not None and not self.is_float(before) else None
+        parts: list[Tree] = [] if test is None else [test]
+        while any(one.op == "&&" for one in parts):
+            parts = [part for one in parts for part in (one.args if one.op == "&&" else (one,))]
+        return parts
+
+    def join_operators(self) -> None:
+        """Write `x += y` for `x = x + y`."""
+        for node in walk(self.code):
+            step = step_of(node.text)
+            if step is None or step.op != "=" or step.trees[1].op not in ("+", "-", "*", "&", "|", "^", "<<", ">>"):
+                continue
+            target, value = step.trees
+            left, right = value.args
+            if value.op in "+*&|^" and right == target and left != target:
+                left, right = right, left
+            if left == target and (target.args or target.op in self.kinds) and not one_of(right, target):
+                is_one = number_of(right) == 1 and value.op in "+-"
+                set_text(node, f"{target}{value.op * 2};" if is_one else f"{target} {value.op}= {right};")
+
+    def say_positively(self) -> None:
+        """Write conditions without a sign that negates a longer one."""
+        change_lines(
+            self.code,
+            lambda one: self.opposite(one.args[0]) if one.op == "u!" and one.args[0].op in ("&&", "||") else None,
+        )
+
+    def drop_dead(self) -> None:
+        """Drop values that nothing needs."""
+        self._drop_dead(self.code, self.live())
+
+    def split_counters(self) -> None:
+        """Give loops counters of their own, where they go on with a variable that stands for an id."""
+        for code in lists_of(self.code):
+            for at, node in enumerate(code):
+                if (
+                    node.text.startswith("while (")
+                    and node.inner
+                    and (step := step_of(node.inner[-1].text)) is not None
+                ):
+                    name = step.trees[0].op
+                    test = condition_of(node.text)
+                    is_step = len(step.words) > 1 and step.words[1].strip() not in ("", ";", "=")
+                    is_new = at > 0 and assigned(code[at - 1]) is not None and code[at - 1].assigns == name
+                    if is_step and not is_new and name in self.kinds and test is not None and name in test.names():
+                        value = self._own_counter(code, at, name)
+                        if value is not None:
+                            new = step_of(node.inner[-1].text).trees[0].op  # type: ignore[union-attr]
+                            code.insert(at, Node(f"{new} = {value};", node.places, new, names=frozenset({new})))
+                            return self.split_counters()
+        return None
+
+    def _own_counter(self, code: list[Node], at: int, name: str) -> Tree | None:
+        """Give a loop a counter of its own, if it changes a variable whose value before it is known; return this value."""
+        value = self._values_before(code, at).get(name)
+        if (
+            value is None
+            or value.names() & self.types.keys()
+            or name in self.live().after.get(id(code[at]), frozenset())
+        ):
+            return None
+        new = f"{name}_{len(self.types)}"
+        self.kinds[new], self.types[new] = self.kinds[name], self.types[name].replace(name, new)
+        self._rename_in([code[at]], name, new)
+        return value
+
+    def _count(self, code: list[Node], at: int, facts: list[Tree]) -> int:
+        """Make a loop that counts a variable a `for`; return the number of lines before it that are gone."""
+        node = code[at]
+        assert node.inner is not None
+        assert node.tail is not None
+        self._step_last(code, at)
+        test = condition_of(node.tail.text if node.text == "do {" else node.text)
+        step = step_of(node.inner[-1].text)
+        if test is None or step is None or step.trees[0].args or step.words[1][:-1] in ("", " ="):
+            return 0
+        name = step.trees[0].op
+        if (
+            name not in self.kinds
+            or name not in test.names()
+            or any(one.text.endswith("continue;") for one in own_level(node.inner))
+        ):
+            return 0
+        first = next(
+            (n for n in range(at - 1, max(-1, at - 8), -1) if name in code[n].names | code[n].own_names()), None
+        )
+        found = assigned(code[first]) if first is not None else None
+        if found is not None and first is not None:
+            others = [word for one in code[first + 1 : at] for word in self._set_names(one)]
+            if (
+                found[0] != name
+                or found[1].names() & set(others)
+                or any(one.inner is not None for one in code[first:at])
+            ):
+                found = None
+        start = found[1] if found is not None else leaf(name)
+        if node.text == "do {":
+            begins = fold(test.put({name: start}))
+            if not any(self._same(begins, fact) for fact in facts):
+                return 0
+        elif not node.text.startswith("while ("):
+            return 0
+        head = f"{name} = {start}" if found is not None else ""
+        text = f"for ({head}; {test}; {str(step)[:-1]}) {{"
+        if len(text) > _MAX_FOR:
+            return 0
+        if found is None or first is None:
+            return 0
+        last = node.inner.pop()
+        node.text, node.assigns = text, name
+        node.places = tuple(sorted({*places_of(node, last, code[first]), *node.tail.places}))
+        node.tail = Line("}")
+        del code[first]
+        return 1
+
+    def _step_last(self, code: list[Node], at: int) -> None:
+        """Let a loop begin with the half of a variable, if it halves that at its beginning and needs nothing but halves."""
+        node, inner = code[at], code[at].inner or []
+        step, test = step_of(inner[0].text), condition_of(node.text)
+        hit = form("X >= N", test) if test is not None and node.text.startswith("while (") else None
+        if (
+            step is None
+            or hit is None
+            or step.op != ">>="
+            or step.trees[0] != hit["X"]
+            or hit["X"].op not in self.kinds
+        ):
+            return
+        name, count, least = hit["X"].op, number_of(step.trees[1]), number_of(hit["N"])
+        if not count or not least or least % (1 << count) or self._sets_in(inner, name) != 1:
+            return
+        if name in self.live().after.get(id(node), frozenset()) or any(
+            one.text.endswith("continue;") for one in own_level(inner)
+        ):
+            return
+        before = next((n for n in range(at - 1, -1, -1) if name in code[n].names | code[n].own_names()), None)
+        found = assigned(code[before]) if before is not None else None
+        if found is None or before is None or found[0] != name:
+            return
+        set_text(code[before], f"{name} = {Tree('>>', (found[1], leaf(count)))};")
+        inner.append(inner.pop(0))
+        end = least >> count
+        unsigned = self.kinds[name] is ty.UD and end == 1
+        node.text = f"while ({name} > 0) {{" if unsigned else f"while ({name} >= {end}) {{"
+
+
+def own_level(code: list[Node]) -> Iterator[Node]:
+    """Yield the lines of a loop, without those of loops inside of it."""
+    for node in code:
+        yield node
+        if node.inner is not None and not node.is_loop:
+            yield from own_level(node.inner)
+
+
+def one_of(tree: Tree, part: Tree) -> bool:
+    """Return whether a tree has another one inside."""
+    return any(one == part for one in tree.walk())
+
+
+def stores(node: Node) -> bool:
+    """Return whether a line may change memory."""
+    step = step_of(node.text)
+    if step is None:
+        return node.text not in ("break;", "continue;", "return;")
+    target = step.trees[0]
+    calls = any(
+        one.op.endswith("()") and one.op.startswith(("atomic", "barrier", "write", "memcpy", "one_for_all", "fence"))
+        for tree in step.trees
+        for one in tree.walk()
+    )
+    return calls or (
+        len(step.words) > 1 and step.words[0] == "" and any(one.op in ("[]", "u*") for one in target.walk())
+    )
+
+
+def without_zeros(tree: Tree) -> Tree:
+    """Return a sum without zeros."""
+    return tree.change(
+        lambda one: (
+            one.args[0]
+            if one.op in ("+", "-") and len(one.args) == 2 and number_of(one.args[1]) == 0
+            else one.args[1]
+            if one.op == "+" and len(one.args) == 2 and number_of(one.args[0]) == 0
+            else None
+        )
+    )

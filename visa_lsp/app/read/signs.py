@@ -1,0 +1,266 @@
+"""Gives integers of 32 bits the sign that their uses ask for, and drops the casts that this makes needless."""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.read.code_lines import Node, walk
+from visa_lsp.app.read.comparisons import WORD
+from visa_lsp.app.read.names import BY_NAME, c_type
+from visa_lsp.app.read.shape import PURE, change_lines, lists_of, places_of
+from visa_lsp.app.read.tree import Step, Tree, number_of, step_of
+from visa_lsp.isa import types as ty
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.isa.types import DataType
+
+_NEUTRAL: Final = ("+", "-", "*", "&", "|", "^", "<<", "u-", "u~", "?", "==", "!=")
+_MAX_HALF: Final = 65504
+_SIGNED: Final = {"(char)": ty.UB, "(short)": ty.UW}  # casts of what is unsigned
+_WORDS: Final = {"int": ty.D, "uint": ty.UD}
+
+
+class Signs:
+    """Settles the signs of the variables of one body."""
+
+    def __init__(
+        self,
+        code: list[Node],
+        types: dict[str, str],
+        kinds: dict[str, DataType],
+        pointers: Mapping[str, str],
+        scalars: Mapping[str, str],
+        surfaces: frozenset[str],  # arrays that offsets of 32 bits address: no index is negative
+    ) -> None:
+        self.code, self.types, self.kinds, self.pointers, self.scalars = code, types, kinds, pointers, scalars
+        self.surfaces = surfaces
+        self.asked: dict[str, set[str]] = defaultdict(set)  # what the uses of a variable ask for
+
+    def run(self) -> None:
+        """Change types and lines in place."""
+        self._note()
+        for name, kind in list(self.kinds.items()):
+            if self.asked[name] == {"signed"} and self.types.get(name, "").split() == [c_type(kind), name]:
+                self.kinds[name] = ty.B if kind is ty.UB else ty.W
+                self.types[name] = f"{c_type(self.kinds[name])} {name}"
+            wanted = "uint" if kind is ty.D else "int" if kind is ty.UD else ""
+            if (
+                not wanted
+                or self.asked[name] != {wanted}
+                or self.types.get(name) != f"{'int' if kind is ty.D else 'uint'} {name}"
+            ):
+                continue
+            self.kinds[name], self.types[name] = _WORDS[wanted], f"{wanted} {name}"
+        change_lines(self.code, self._without_cast)
+        for node in walk(self.code):
+            step = step_of(node.text)
+            if step is None:
+                continue
+            trees = list(step.trees)
+            for at in range(1, len(trees)):
+                own = self.type_of(trees[at - 1])
+                if (
+                    step.words[at].strip() in ("=", "+=", "-=", "^=", "&=", "|=")
+                    and own is not None
+                    and own.is_int
+                    and own is not ty.BOOL
+                ):
+                    trees[at] = self.low(trees[at], own.size)
+            if tuple(trees) != step.trees:
+                node.text, node.value = str(Step(step.words, tuple(trees))), None
+
+    def low(self, value: Tree, size: int) -> Tree:
+        """Return a value without the casts that its lower bytes do not need."""
+        kind = BY_NAME.get(value.op[1:-1]) if value.op[0] == "(" else None
+        if kind is not None and kind.is_int and kind.size >= size and self.type_of(value.args[0]) is not None:
+            return self.low(value.args[0], size)
+        if value.op in ("+", "-", "*", "&", "|", "^", "u-", "u~", "?") or (value.op == "<<" and size >= ty.D.size):
+            kinds = {self._promoted(one) for one in value.args[value.op == "?" :]}
+            if size <= ty.D.size and kinds <= {ty.D, ty.UD}:
+                first = 1 if value.op == "?" else 0
+                last = 1 if value.op == "<<" else len(value.args)
+                return Tree(
+                    value.op,
+                    (*value.args[:first], *(self.low(one, size) for one in value.args[first:last]), *value.args[last:]),
+                )
+        return value
+
+    # ---- uses
+
+    def _note(self) -> None:
+        for node in walk(self.code):
+            for text in node.texts():
+                step = step_of(text)
+                if step is None:
+                    for name in WORD.findall(text):
+                        self.asked[name] |= {"int", "uint"}
+                    continue
+                for at, tree in enumerate(step.trees):
+                    target = (
+                        step.trees[at - 1] if at and "=" in step.words[at] and step.words[at].strip() != "==" else None
+                    )
+                    own = self.type_of(target) if target is not None else None
+                    word = step.words[at].strip()
+                    if (
+                        target is not None
+                        and word in ("=", "+=", "-=", "*=", "^=", "&=", "|=", "<<=")
+                        and own in (ty.D, ty.UD)
+                    ):
+                        is_place = bool(target.args)
+                        self._use(tree, "uint" if own is ty.UD and is_place else "")
+                    elif target is not None and own in (ty.B, ty.UB, ty.W, ty.UW):
+                        self._use(tree, "")
+                    elif (
+                        at + 1 < len(step.words)
+                        and step.words[at + 1].strip(" ;){")[-1:] in ("=", "+", "-")
+                        and step.words[at + 1].strip()[:2] not in ("==", "<=", ">=", "!=")
+                    ):
+                        self._target(tree, step.words[at + 1].strip())
+                    else:
+                        self._use(tree, "own")
+
+    def _target(self, tree: Tree, word: str) -> None:
+        if tree.args:
+            self._use(tree, "own")
+        elif word.startswith((">>=", "/=", "%=")):
+            self.asked[tree.op].add("uint" if self.kinds.get(tree.op) is ty.UD else "int")
+
+    def _use(self, tree: Tree, asked: str) -> None:
+        """Note what a use asks of the variables in a value: ``own`` keeps the type that each one has."""
+        op, args = tree.op, tree.args
+        if not args:
+            kind = self.kinds.get(op)
+            if kind in (ty.UB, ty.UW):
+                self.asked[op].add("own")
+            if kind in (ty.D, ty.UD) and asked:
+                self.asked[op].add(("uint" if kind is ty.UD else "int") if asked == "own" else asked)
+            return
+        if op in _SIGNED and self.kinds.get(args[0].op) is _SIGNED[op]:
+            self.asked[args[0].op].add("signed")
+        elif op in ("(uint)", "(int)"):
+            inner = args[0]
+            self._use(inner, op[1:-1] if not inner.args else "" if inner.op in _NEUTRAL else "own")
+        elif op == "[]":
+            self._use(args[0], "own")
+            base = args[0].args[0].op if args[0].op.endswith(" *)") else args[0].op
+            self._use(args[1], "" if base in self.surfaces else "own")
+        elif op == "?":
+            self._use(args[0], "own")
+            for one in args[1:]:
+                self._use(one, asked)
+        elif op in ("<", ">", "<=", ">=", "/", "%"):
+            kinds = [self.type_of(one) for one in args]
+            for one, other in zip(args, kinds[::-1], strict=True):
+                self._use(one, "uint" if other is ty.UD else "own")
+        elif op in ("==", "!="):
+            for one in args:
+                self._use(one, "")
+        elif op in _NEUTRAL:
+            for one in args:
+                self._use(one, "" if op == "<<" and one is args[1] else asked)
+        else:
+            for one in args:
+                self._use(one, "own")
+
+    # ---- casts
+
+    def _without_cast(self, tree: Tree) -> Tree | None:
+        """Drop a cast to the type that a value has, and those of both sides of a comparison for equality."""
+        if tree.op in ("(uint)", "(int)", *_SIGNED) and self.type_of(tree.args[0]) is BY_NAME[tree.op[1:-1]]:
+            return tree.args[0]
+        if tree.op == "[]" and tree.args[0].op in self.surfaces:
+            return Tree("[]", (tree.args[0], self.low(tree.args[1], ty.D.size)))
+        narrow = BY_NAME.get(tree.op[1:-1]) if tree.op[0] == "(" else None
+        if narrow is not None and narrow.is_int and narrow.size < ty.D.size and self.type_of(tree.args[0]) is not None:
+            return Tree(tree.op, (self.low(tree.args[0], narrow.size),))
+        if (
+            tree.op.startswith("atomic_")
+            and tree.args[0].op == "u&"
+            and self.type_of(tree.args[0].args[0]) in (ty.D, ty.UD)
+        ):
+            return Tree(tree.op, (tree.args[0], *(self.low(one, ty.D.size) for one in tree.args[1:])))
+        if tree.op in ("+", "-") and len(tree.args) == 2:
+            return Tree(tree.op, tuple(_as_product(one) for one in tree.args))
+        if tree.op.endswith("f16") and not tree.args and _is_half(float(tree.op[:-3])):
+            return Tree("(half)", (Tree(f"{tree.op[:-3]}f"),))
+        if tree.op in ("==", "!=", "<", ">", "<=", ">=", "+", "-", "*", "&", "|", "^") and len(tree.args) == 2:
+            left, right = tree.args
+            for one, other in ((left, right), (right, left)):
+                value = number_of(one.args[0]) if one.op == "(uint)" else None
+                if value is not None and value >= 0 and self.type_of(other) is ty.UD:
+                    new = one.args[0]
+                    return Tree(tree.op, (new, right) if one is left else (left, new))
+                if (
+                    one.op == "(uint)"
+                    and tree.op in ("+", "-", "*", "&", "|", "^", "==", "!=")
+                    and self.type_of(other) is ty.UD
+                    and self.type_of(one.args[0]) is ty.D
+                ):
+                    return Tree(tree.op, (one.args[0], right) if one is left else (left, one.args[0]))
+        return None
+
+    def join_barriers(self) -> None:
+        """Write a fence and a barrier as the barrier of OpenCL that does both; conditions the positive way."""
+        for code in lists_of(self.code):
+            for at in range(len(code) - 1, 0, -1):
+                if code[at].text == "barrier();" and code[at - 1].text == "fence();":
+                    code[at].text, code[at].places = "work_group_barrier();", places_of(code[at - 1], code[at])
+                    del code[at - 1]
+
+    def type_of(self, tree: Tree) -> DataType | None:
+        """Return the type that C gives an integer; None for other values."""
+        op, args = tree.op, tree.args
+        if not args:
+            number = number_of(tree)
+            if number is not None:
+                return ty.UD if op.endswith("u") or number > 0x7FFFFFFF else ty.D
+            kind = self.kinds.get(op) or BY_NAME.get(self.scalars.get(op, ""))
+            return kind if kind is not None and (kind.is_int or kind is ty.BOOL) else None
+        if op.startswith("(") and op.endswith(")") and op[-2] != "*":
+            return BY_NAME.get(op[1:-1])
+        if op in PURE:
+            return ty.UD
+        if op == "[]":
+            base = args[0].args[0] if args[0].op.endswith(" *)") else args[0]
+            word = (
+                args[0].op[1:-3]
+                if args[0].op.endswith(" *)")
+                else self.pointers.get(base.op) or self.types.get(base.op, "").split(" ")[0]
+            )
+            return BY_NAME.get(word)
+        if op == "u*" and not args[0].args:
+            return BY_NAME.get(self.pointers.get(args[0].op, ""))
+        if op in ("u-", "u~", "<<", ">>"):
+            return self._promoted(args[0])
+        if op == "?":
+            return self._common(args[1:])
+        if op in ("+", "-", "*", "/", "%", "&", "|", "^", "min()", "max()", "quotient()", "remainder()"):
+            return self._common(args)
+        if op in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!", "clz()", "popcount()"):
+            return ty.D
+        return None
+
+    def _promoted(self, tree: Tree) -> DataType | None:
+        kind = self.type_of(tree)
+        return ty.D if kind is not None and (kind is ty.BOOL or kind.size < ty.D.size) else kind
+
+    def _common(self, args: tuple[Tree, ...]) -> DataType | None:
+        kinds = [self._promoted(one) for one in args]
+        if None in kinds:
+            return None
+        return next((kind for kind in (ty.UQ, ty.Q, ty.UD) if kind in kinds), ty.D)
+
+
+def _is_half(number: float) -> bool:
+    """Return whether a half has exactly the value."""
+    return abs(number) <= _MAX_HALF and struct.unpack("<e", struct.pack("<e", number))[0] == number
+
+
+def _as_product(tree: Tree) -> Tree:
+    """Write a shift in a sum as a product."""
+    count = number_of(tree.args[1]) if tree.op == "<<" else None
+    return Tree("*", (tree.args[0], Tree(str(1 << count)))) if count is not None and 0 < count < 16 else tree

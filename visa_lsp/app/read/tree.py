@@ -1,0 +1,334 @@
+"""Lines of C as trees: expressions with their operators, and the text around them.
+
+A tree prints as the text that it was parsed from, but for brackets that C does not need.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.app.read.comparisons import WORD, find_close
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+_TOKEN: Final = re.compile(
+    r'\s*("(?:[^"\\]|\\.)*"|0x[0-9a-f]+\w*|\d[\d.]*(?:e[-+]?\d+)?\w*|[A-Za-z_]\w*|<<=|>>=|&&|\|\||\+\+|--|<<|>>|[-+*/%&|^<>=!]=|[^\s])'
+)
+_TYPE: Final = re.compile(r"(?:u?(?:char|short|int|long)|half|float|double|bool|void|bfloat)(?:2|3|4|8|16)?")
+_BINARY: Final = (
+    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
+)  # fmt: skip
+RANK: Final = {sign: rank + 2 for rank, signs in enumerate(_BINARY) for sign in signs}
+_UNARY_RANK: Final = len(_BINARY) + 2
+_SIGNS: Final = ("-", "~", "!", "&", "*")
+_ASSIGN: Final = ("=", "+=", "-=", "*=", "/=", "<<=", ">>=", "&=", "|=", "^=", "%=")
+
+
+class Tree(Struct, frozen=True):
+    """An expression. ``op`` is a name or a number, `f()` of a call, `(int)` of a cast, `[]`, `.x`, `u-`, `+`, `?` or `{int2}`."""
+
+    op: str
+    args: tuple[Tree, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the text in C."""
+        return _text(self)[0]
+
+    def walk(self) -> Iterator[Tree]:
+        """Yield the tree and all trees inside of it."""
+        yield self
+        for one in self.args:
+            yield from one.walk()
+
+    def names(self) -> set[str]:
+        """Return the variables, arguments and functions without arguments that it names."""
+        return {one.op for one in self.walk() if not one.args and not one.op[0].isdigit()}
+
+    def change(self, rule: Callable[[Tree], Tree | None]) -> Tree:
+        """Apply a rule to all trees inside, then to the tree itself; None keeps a tree."""
+        args = tuple(one.change(rule) for one in self.args)
+        new = self if args == self.args else Tree(self.op, args)
+        return rule(new) or new
+
+    def put(self, values: Mapping[str, Tree]) -> Tree:
+        """Put values in place of variables."""
+        return self.change(lambda one: values.get(one.op) if not one.args else None)
+
+
+def in_place_of(old: Tree, new: Tree) -> Callable[[Tree], Tree | None]:
+    """Return the rule that writes one tree in place of another."""
+    return lambda tree: new if tree == old else None
+
+
+def leaf(word: object) -> Tree:
+    """Return a name or a number."""
+    return Tree(str(word))
+
+
+def number_of(tree: Tree) -> int | None:
+    """Return the value of an integer constant; None for another tree."""
+    if tree.op in ("u-", "(uint)", "(int)") and len(tree.args) == 1:
+        found = number_of(tree.args[0])
+        return None if found is None else -found if tree.op == "u-" else found
+    hit = re.fullmatch(r"(0x[0-9a-f]+|\d+)u?", tree.op) if not tree.args else None
+    return int(hit[1], 0) if hit is not None else None
+
+
+def matched(pattern: Tree, tree: Tree, found: dict[str, Tree]) -> bool:
+    """Return whether a tree has the form of a pattern, whose names in capitals stand for any trees; note these."""
+    if not pattern.args and pattern.op.isupper():
+        return found.setdefault(pattern.op, tree) == tree
+    return (
+        pattern.op == tree.op
+        and len(pattern.args) == len(tree.args)
+        and all(matched(a, b, found) for a, b in zip(pattern.args, tree.args, strict=True))
+    )
+
+
+def form(pattern: str, tree: Tree | None) -> dict[str, Tree] | None:
+    """Return what the names in capitals of a pattern stand for in a tree; None if it has another form."""
+    found: dict[str, Tree] = {}
+    parsed = parse(pattern)
+    assert parsed is not None, pattern
+    return found if tree is not None and matched(parsed, tree, found) else None
+
+
+def _text(tree: Tree) -> tuple[str, int]:
+    """Return the text of a tree and the rank of its operator."""
+    op, args = tree.op, tree.args
+    if op.endswith("()"):
+        return f"{op[:-1]}{', '.join(map(str, args))})", 20
+    if not args:
+        return op, 20
+    if op == "[]":
+        return f"{_within(args[0], 20)}[{args[1]}]", 20
+    if op[0] == "{":
+        return f"({op[1:-1]}){{{', '.join(map(str, args))}}}", 20
+    if op[0] == ".":
+        return f"{_within(args[0], 20)}{op}", 20
+    if op == "?":
+        test = str(args[0]) if _text(args[0])[1] >= _UNARY_RANK else f"({args[0]})"
+        return f"{test} ? {_within(args[1], 2)} : {_within(args[2], 2)}", 1
+    if len(args) == 1:
+        sign = op[1:] if op[0] == "u" else op
+        inner = _within(args[0], _UNARY_RANK)
+        return (
+            f"{sign}{' ' if sign[0].isalpha() else ''}{f'({inner})' if inner[0] == sign == '-' else inner}",
+            _UNARY_RANK,
+        )
+    rank = RANK[op]
+    left, right = _within(args[0], _least(op, args[0])), _within(args[1], _least(op, args[1], right=True))
+    return f"{left} {op} {right}", rank
+
+
+def _least(op: str, part: Tree, *, right: bool = False) -> int:
+    """Return the rank that a part of a binary operation needs to stand without brackets."""
+    rank = RANK[op]
+    other = RANK.get(part.op, 20) if len(part.args) == 2 else 20
+    if op in ("<<", ">>", "&", "|", "^") and other < 20:
+        return 20 if part.op != op or right else rank
+    if op in ("&&", "||") and part.op in ("&&", "||") and part.op != op:
+        return 20
+    if op in ("==", "!=", "<", ">", "<=", ">="):
+        return RANK["+"]
+    return rank + (right and not (op == part.op == "&&"))
+
+
+def _within(tree: Tree, rank: int) -> str:
+    text, own = _text(tree)
+    return text if own >= rank else f"({text})"
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.tokens: list[str] = [*_TOKEN.findall(text), ""]
+        self.at = 0
+
+    def take(self, word: str = "") -> str:
+        found = self.tokens[self.at]
+        if word and found != word:
+            raise ValueError(found)
+        self.at += 1
+        return found
+
+    def has(self, word: str) -> bool:
+        if self.tokens[self.at] == word:
+            self.at += 1
+            return True
+        return False
+
+    def expression(self) -> Tree:
+        test = self.binary(0)
+        if not self.has("?"):
+            return test
+        yes = self.expression()
+        self.take(":")
+        return Tree("?", (test, yes, self.expression()))
+
+    def binary(self, level: int) -> Tree:
+        if level == len(_BINARY):
+            return self.unary()
+        left = self.binary(level + 1)
+        while self.tokens[self.at] in _BINARY[level]:
+            sign = self.take()
+            left = Tree(sign, (left, self.binary(level + 1)))
+        return left
+
+    def cast(self) -> str:
+        """Take the type of a cast; empty, and nothing taken, if there is none."""
+        at = self.at + 1
+        words: list[str] = []
+        while self.tokens[at] in ("global", "local", "constant", "struct", "const") or (
+            _TYPE.fullmatch(self.tokens[at]) or (words and words[-1] == "struct")
+        ):
+            words.append(self.tokens[at])
+            at += 1
+        stars = 0
+        while words and self.tokens[at] == "*":
+            stars, at = stars + 1, at + 1
+        if not words or self.tokens[at] != ")":
+            return ""
+        self.at = at + 1
+        return " ".join(words) + (" " + "*" * stars if stars else "")
+
+    def unary(self) -> Tree:
+        word = self.tokens[self.at]
+        if word in (*_SIGNS, "sizeof"):
+            self.at += 1
+            return Tree(f"u{word}", (self.unary(),))
+        if word == "(" and (type_ := self.cast()):
+            if self.has("{"):
+                return self.after(Tree(f"{{{type_}}}", self.list("}")))
+            return Tree(f"({type_})", (self.unary(),))
+        return self.after(self.atom())
+
+    def atom(self) -> Tree:
+        word = self.take()
+        if word == "(":
+            inner = self.expression()
+            self.take(")")
+            return inner
+        if not re.match(r'[\w"]', word):
+            raise ValueError(word)
+        return Tree(f"{word}()", self.list(")")) if self.has("(") else Tree(word)
+
+    def after(self, tree: Tree) -> Tree:
+        while True:
+            if self.has("["):
+                tree = Tree("[]", (tree, self.expression()))
+                self.take("]")
+            elif self.has("."):
+                tree = Tree(f".{self.take()}", (tree,))
+            else:
+                return tree
+
+    def list(self, end: str) -> tuple[Tree, ...]:
+        found: list[Tree] = []
+        while not self.has(end):
+            if found:
+                self.take(",")
+            found.append(self.expression())
+        return tuple(found)
+
+
+@lru_cache(maxsize=20_000)
+def parse(text: str) -> Tree | None:
+    """Return an expression; None for another text."""
+    try:
+        parser = _Parser(text)
+        found = parser.expression()
+        return found if parser.tokens[parser.at] == "" else None
+    except (ValueError, IndexError):
+        return None
+
+
+class Step(Struct, frozen=True):
+    """A line: what stands before, between and behind its expressions."""
+
+    words: tuple[str, ...]
+    trees: tuple[Tree, ...]
+
+    def __str__(self) -> str:
+        """Return the text in C."""
+        return "".join(f"{word}{tree}" for word, tree in zip(self.words, self.trees, strict=False)) + self.words[-1]
+
+    @property
+    def op(self) -> str:
+        """The operator of an assignment; empty for another line."""
+        return self.words[1].strip(" ;") if not self.words[0] and len(self.words) > 1 else ""
+
+
+_PREFIX: Final = re.compile(r"(?:each_lane\(\d+, \d+\) |once )")
+_HEAD: Final = re.compile(
+    r"((?:\} else )?(?:if|while|switch) \(|\} while \()(.*)(\) \{|\);|\) (?:break|continue|return|goto \w+);)"
+)
+
+
+@lru_cache(maxsize=20_000)
+def step_of(text: str) -> Step | None:
+    """Return a line as trees: an assignment, a call, a condition, or a `for`; None for another one."""
+    hit = _HEAD.fullmatch(text)
+    if hit is not None:
+        tree = parse(hit[2])
+        return Step((hit[1], hit[3]), (tree,)) if tree is not None else None
+    if text.startswith("for (") and text.count("; ") == 2:
+        begin, middle, after = text[len("for (") : -len(") {")].split("; ")
+        one, test, two = step_of(f"{begin};"), parse(middle), step_of(f"{after};")
+        if one is None or test is None or two is None:
+            return None
+        first, last = one.words[:-1], two.words[1:-1]
+        words = ("for (" + first[0], *first[1:], f"{one.words[-1]} ", "; ", *last, f"{two.words[-1][:-1]}) {{")
+        return Step(words, (*one.trees, test, *two.trees))
+    prefix = _PREFIX.match(text)
+    end = find_close(text[3:]) + 3 if text.startswith("if (") else prefix.end() - 1 if prefix is not None else 0
+    if end and text.endswith(";"):
+        inner = step_of(text[end + 1 :].lstrip())
+        test = parse(text[4:end]) if prefix is None else None
+        if inner is None or (test is None and prefix is None):
+            return None
+        if test is None:
+            return Step((text[: end + 1] + inner.words[0], *inner.words[1:]), inner.trees)
+        return Step(("if (", f") {inner.words[0]}", *inner.words[1:]), (test, *inner.trees))
+    if not text.endswith(";") or text.startswith(("for", "return", "break", "continue", "goto", "case", "default")):
+        return None
+    try:
+        parser = _Parser(text[:-1])
+        target = parser.expression()
+        sign = parser.take()
+        if sign in _ASSIGN:
+            value = parser.expression()
+            return Step(("", f" {sign} ", ";"), (target, value)) if not parser.tokens[parser.at] else None
+        if sign in ("++", "--") and not parser.tokens[parser.at]:
+            return Step(("", f"{sign};"), (target,))
+        return Step(("", ";"), (target,)) if not sign else None
+    except (ValueError, IndexError):
+        return None
+
+
+@lru_cache(maxsize=20_000)
+def set_names(text: str) -> frozenset[str]:
+    """Return the variables that a line may set, or a part of; all its words if it is no tree."""
+    step = step_of(text)
+    if step is None:
+        return frozenset(WORD.findall(text))
+    found = {name for tree in step.trees for one in tree.walk() if one.op == "memcpy()" for name in one.args[0].names()}
+    for word, tree in zip(step.words[1:], step.trees, strict=True):
+        if SETS.fullmatch(word):
+            target = tree
+            while target.args:
+                target = target.args[0]
+            found.add(target.op)
+    return frozenset(found)
+
+
+def is_set(text: str, name: str) -> bool:
+    """Return whether a line may set a variable, or a part of it."""
+    return name in set_names(text)
+
+
+SETS: Final = re.compile(r" (?:[-+*/%&|^]|<<|>>)?= |(?:\+\+|--)(?:;|\) \{)?")
