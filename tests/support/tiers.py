@@ -46,6 +46,17 @@ def one_of_each(cases: Iterable[object], kind: Callable[[object], Hashable]) -> 
     return parameters
 
 
+def that_cover(cases: Iterable[object], features: Callable[[object], set[Hashable]]) -> list[object]:
+    """Return the cases as parameters, with only those in the default tier that have a feature that no earlier case has."""
+    seen: set[Hashable] = set()
+    parameters = []
+    for case in cases:
+        new = features(case) - seen
+        parameters.append(case if new else pytest.param(case, marks=pytest.mark.full))
+        seen |= new
+    return parameters
+
+
 def in_turns(
     cases: Iterable[object], kind: Callable[[object], Hashable], way: Callable[[object], Hashable]
 ) -> list[object]:
