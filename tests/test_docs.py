@@ -171,7 +171,10 @@ def test_the_picture_leads_to_whatever_a_room_imports():
 @functools.cache
 def words_of_sources() -> set[str]:
     return {
-        word for path in WRITTEN if path.suffix != ".md" for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+        word
+        for path in WRITTEN
+        if path.suffix != ".md"
+        for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
     }
 
 

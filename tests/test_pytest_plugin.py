@@ -136,6 +136,7 @@ def test_unasked_it_collects_and_loads_nothing(folder):
     assert re.search(r"^\.?loaded visa_lsp visa_lsp\.pytest_plugin$", words, re.MULTILINE)
 
 
+@pytest.mark.full
 def test_without_numpy_a_launch_fails_with_what_is_missing(folder):
     (folder / "conftest.py").write_text("import sys\nsys.modules['numpy'] = None\n")
     words, status = ran(folder, "--visa", "saxpy.launch.yaml")

@@ -73,6 +73,7 @@ def test_a_block_is_a_kernel_whose_buffers_hold_its_operands(block, held):
     assert {o.written_as: o.by_lane(buffers[o.buffer]) for o in made.operands if o.written} == held
 
 
+@pytest.mark.full
 async def test_the_buffers_can_be_given_and_the_block_be_named_by_its_place(client):
     answer = await run(client, TEXT, line=3, quick={"args": {"in_buffer": list(range(100, 116))}})
     assert answer["block"] == 0

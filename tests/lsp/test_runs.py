@@ -67,9 +67,9 @@ async def test_a_quick_run_needs_no_launch_file(client, kernel, tmp_path):
     assert y == tuple(1 + 0.5 * i if i < 33 else 1.0 for i in range(40))
     # What was run can be kept, and says the same.
     (tmp_path / "saxpy.launch.yaml").write_text(answer["launchText"])
-    again = await command(client, "visa.run", {"uri": kernel.uri, "data": "base64"})
+    again = perform(kernel.text, str(kernel.path), {"data": "base64"})
     assert floats(again["buffers"][0]) == y
-    told = await command(client, "visa.launchTemplate", {"uri": kernel.uri, "quick": quick})
+    told = launch_template(kernel.text, str(kernel.path), {"quick": quick}, tries=True)
     assert told["text"] == answer["launchText"]
     assert any("float32[40]" in value.text for value in await inline_values(client, kernel.uri))
 

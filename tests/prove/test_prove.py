@@ -258,7 +258,7 @@ FENCED = {
 }
 
 
-@pytest.mark.parametrize("name", FENCED)
+@pytest.mark.parametrize("name", one_of_each(FENCED, lambda name: (name.split()[0], FENCED[name][1])))
 def test_a_barrier_orders_what_a_fence_has_covered(name):
     code, expected = FENCED[name]
     found = answers(code, properties=("race",), assume=("groups == 1",))
@@ -275,10 +275,10 @@ again:
     cmp.ne (M1_NM, 1) P1 step(0,0)<0;1,0> 0x51:d
     (P1) jmp (M1, 1) again
 """
+    rounds = ("0x51:d", "n(0,0)<0;1,0>")
     (found,) = answers(code, properties=("bounds",))
     assert found.answer == "proved"
-    some = code.replace("0x51:d", "n(0,0)<0;1,0>")
-    (found,) = answers(some, properties=("bounds",), assume=("n == 81 or n == 243",))
+    (found,) = answers(code.replace(*rounds), properties=("bounds",), assume=("n == 81 or n == 243",))
     assert found.answer == "bounded"
     assert "up to 4 rounds of a loop" in found.reason
 
@@ -398,6 +398,7 @@ def test_the_command_prints_json_and_says_by_its_status(tmp_path, capsys):
     assert "did you mean 'race'" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_written_launches_run_from_their_folder_with_the_options_of_their_first_line(tmp_path, capsys):
     path = tmp_path / "my k.visaasm"
     halved = "    asr (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> 0x1:d\n"
@@ -495,6 +496,7 @@ def test_an_index_below_a_constant_needs_a_buffer_of_as_many_elements():
 _HALF = "    asr (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> 0x1:d\n"
 
 
+@pytest.mark.full
 def test_a_launch_is_one_that_a_host_can_make():
     store = STORE.format("y", "at")
     too_large = ("local_size_x == 64", "local_size_y == 32")
@@ -508,6 +510,7 @@ def test_a_launch_is_one_that_a_host_can_make():
     assert "value: -" not in found.launch
 
 
+@pytest.mark.full
 def test_elements_that_are_loaded_and_not_read_show_no_race():
     head = HEAD.replace(".decl P1", ".decl wide v_type=G type=d num_elts=32 align=GRF\n.decl P1")
     load = INDEX.format("gid") + "    gather4_scaled.RG (M1, 16) y 0x0:ud at.0 wide.0\n"

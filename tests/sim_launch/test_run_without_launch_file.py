@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corpus import place
+from tiers import first
 
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.cli.main import main
@@ -212,8 +213,9 @@ def test_asm_packs_the_ze_info_of_the_folder(run, capsys):
 
 
 @pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
-@pytest.mark.parametrize(("device", "platform"), [("tgllp", "TGLLP"), ("acm-g10", "DG2"), ("pvc", "PVCXT")])
-def test_a_fresh_dump_folder_runs_as_it_is(run, capsys, tmp_path, device, platform):
+@pytest.mark.parametrize("where", first(1, [("tgllp", "TGLLP"), ("acm-g10", "DG2"), ("pvc", "PVCXT")]), ids=" ".join)
+def test_a_fresh_dump_folder_runs_as_it_is(run, capsys, tmp_path, where):
+    device, platform = where
     Path("k.cl").write_text(SOURCE)
     words = f"ocloc compile -file k.cl -device {device} --format zebin -output z -output_no_suffix".split()
     dumping = {**os.environ, "IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}

@@ -84,6 +84,7 @@ def made(request, tmp_path_factory):
     return found, refused
 
 
+@pytest.mark.full
 def test_the_devices_are_printed(made, capsys):
     found, refused = made
     with capsys.disabled():
