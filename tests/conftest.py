@@ -87,6 +87,7 @@ def pytest_collection_finish():
         providers.is_local_module_file = lambda _: False
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000, 20, 20)  # a test leaves little in cycles, and each collection takes time
 
 
 @pytest.fixture(scope="module", autouse=True)

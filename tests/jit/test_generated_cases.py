@@ -1,7 +1,7 @@
 """The generated cases of every row in compiled code, against the same model.
 
 By default one kernel for each way of computing a result: of rows with a lane meaning those that have a word, a number of sources or a type that none
-before them has, of others one of each effect. Every value of every dimension occurs in it; `full` has all rows and kernels. Code is compiled at
+before them has, of others one of each kind of effect. Every value of every dimension occurs in it; `full` has all rows and kernels. Code is compiled at
 the cheapest level; ``pytest --compiled`` with ``tests/sim`` has every case at the level that users get.
 """
 
@@ -39,7 +39,7 @@ def features(number):
     """Return what distinguishes the compiled code of a row from that of others: words, types and number of sources, or the effect."""
     family, row, _ = CASES[number]
     if not isinstance(row.meaning, Lane):
-        return {(family, row.meaning.name)}
+        return {(family, *row.meaning.name.split("_")[:2])}  # one for loads, one for stores, one for atomics
     words, rest = set(), [row.meaning.expr]
     while rest:
         expression = rest.pop()

@@ -97,6 +97,7 @@ async def test_hints_are_asked_for_again_when_the_cursor_they_follow_has_moved(t
         assert client.refreshed == [types.WORKSPACE_INLAY_HINT_REFRESH] * (2 if types_of_hints == "cursorLine" else 0)
 
 
+@pytest.mark.full
 async def test_settings_that_are_sent_do_not_lose_to_those_of_a_folder(tmp_path):
     """VS Code sends them and has them asked for besides: the folder's were asked for at the start."""
     kernel = saxpy(tmp_path)
