@@ -111,6 +111,7 @@ def test_no_checks_can_be_asked_for_and_none_that_is_unknown(folder):
     assert ran(folder, "--visa", "--visa-engine", "fast")[1] == 4
 
 
+@pytest.mark.full
 def test_a_launch_that_cannot_be_made_fails_with_the_reason(folder):
     (folder / "average.launch.yaml").write_text("groups: [0, 1, 1]\n")
     (folder / "alone.launch.yml").write_text("groups: [1, 1, 1]\n")

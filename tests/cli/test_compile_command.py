@@ -251,6 +251,7 @@ def test_everything_of_a_program_is_written(run, folder):
     assert sorted(path.name for path in folder.iterdir()) == ["k.cl", "new", "plain"]
 
 
+@pytest.mark.full
 @needs_compiler
 def test_a_launch_file_that_is_there_is_kept_and_a_text_is_replaced(run, folder):
     assert run("compile", "k.cl")[0] == 0
@@ -274,6 +275,7 @@ def test_several_devices_have_a_folder_each_and_make_a_table(run, folder):
     assert all(int(row[3]) > 5 for row in rows)
 
 
+@pytest.mark.full
 @needs_compiler
 def test_json_tells_files_kernels_and_assumptions(run, folder):
     status, out, err = run("compile", "k.cl", "missing.cl", "-o", "out", "--device", "tgllp,pvc", "--format", "json")

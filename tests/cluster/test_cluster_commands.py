@@ -64,6 +64,7 @@ def texts(folder: Path, count: int) -> None:
     (folder / "object.visaasm").write_bytes(b"CISA\x04\x01")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", first(1, FORMATS))
 def test_every_format_of_check_is_the_same(both, name):
     shutil.copytree(OWN / "errors", "errors")

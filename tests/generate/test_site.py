@@ -53,6 +53,7 @@ def test_pages_say_what_the_table_says():
             assert re.search(rf"^##+ {heading}$", text, re.MULTILINE), (mnemonic, heading)
 
 
+@pytest.mark.full
 def test_the_index_of_pages_has_a_line_for_each_mnemonic():
     index = pages(ROOT, help_texts())[f"{FOLDER}/index.md"]
     for mnemonic, rows in TABLE.by_mnemonic.items():

@@ -60,6 +60,11 @@ def means_of(launch):
     return "" if corpus.is_own(case) and case.source not in MEANS else case.source
 
 
+def quick_means_of(launch):
+    """Return the same without printing, whose code takes longest to optimise."""
+    return means_of(launch).replace("talk", "")
+
+
 def memory_of(launch):
     """Return how work items share memory, the only thing that matters to when their bodies run."""
     return launch[0].source if launch[0].source in ("atoms", "bins", "spaces") else ""
@@ -83,7 +88,7 @@ def test_a_launch_gives_the_same(launch, monkeypatch):
     assert differences(*reports(*launch, "none", monkeypatch)) == set()
 
 
-@pytest.mark.parametrize("launch", launches(means_of, own_cases.cases()), ids=named)
+@pytest.mark.parametrize("launch", launches(quick_means_of, own_cases.cases()), ids=named)
 def test_a_launch_at_the_level_of_users_gives_the_same(launch, monkeypatch):
     assert differences(*reports(*launch, "none", monkeypatch)) == set()
 

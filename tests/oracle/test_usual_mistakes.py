@@ -57,6 +57,7 @@ def check_kernels(folder, compiler, device, names, capsys):
     assert not wrong
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("compiler", "device"), COMPILERS[:1])
 def test_a_new_user_finds_usual_mistakes(tmp_path, capsys, compiler, device):
     check_kernels(tmp_path, compiler, device, FIRST, capsys)

@@ -110,7 +110,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", one_of_each(CASES, lambda name: str(CASES[name][1])))
 def test_small_kernels(name):
     code, expected = CASES[name]
     assert words(code) == expected
@@ -213,7 +213,8 @@ def test_a_right_kernel_is_proved(name):
 @pytest.mark.parametrize(
     "case",
     one_of_each(
-        in_turns(FAULTS, lambda case: case[0], lambda case: RIGHT[case[0]].faults[case[1]][0]), lambda case: case[0]
+        in_turns(FAULTS, lambda case: case[0], lambda case: RIGHT[case[0]].faults[case[1]][0]),
+        lambda case: RIGHT[case[0]].faults[case[1]][0],
     ),
     ids=" - ".join,
 )
