@@ -39,7 +39,8 @@ def features(number):
     """Return what distinguishes the compiled code of a row from that of others: words, types and number of sources, or the effect."""
     family, row, _ = CASES[number]
     if not isinstance(row.meaning, Lane):
-        return {(family, *row.meaning.name.split("_")[:2])}  # one for loads, one for stores, one for atomics
+        words = row.mnemonic.split("_")  # one for loads, one for stores; of atomics one for each update
+        return {(family, *row.meaning.name.split("_")[:2]), words[-1] if "atomic" in words else ""}
     words, rest = set(), [row.meaning.expr]
     while rest:
         expression = rest.pop()
