@@ -214,7 +214,8 @@ def test_the_report_is_that_of_the_command_line(saxpy, x, y):
         "  memory: 800 bytes read, 400 bytes written",
         "  arg x: float32 100: 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, ...",
         "  arg y: float32 100: 1.0, 3.5, 6.0, 8.5, 11.0, 13.5, 16.0, 18.5, ...",
-        "  ran, no fault found; nothing was expected",
+        "  values: a = 2.5, n = 100",
+        "  ran, no fault found; no result was compared",
     ]
     assert result.to_dict()["buffers"][1]["written"] is True
     assert repr(result) == "<saxpy on TGLLP, interp: 7 groups, 77 instructions, ok>"

@@ -56,10 +56,10 @@ FAULTS = {
 }  # fmt: skip
 
 
-def ran(body, engine_name, checks="all", budget=None, groups=2, local=16, more="", init="arange"):
+def ran(body, engine_name, checks="all", budget=None, groups=2, local=16, more="", init="arange", declared=""):
     launch = parse_launch(LAUNCH.format(groups=groups, local=local, more=more, init=init), Path("k.launch.yaml"))
     options = RunOptions(platform="TGLLP", engine=engine_name, checks=checks, budget=budget)
-    return run_unjudged(f"{HEAD}{AT}{body}    ret (M1, 1)\n", launch, options)
+    return run_unjudged(f"{HEAD}{declared}{AT}{body}    ret (M1, 1)\n", launch, options)
 
 
 def told(report):
@@ -92,6 +92,33 @@ def test_elements_at_any_address_are_clean_where_no_other_thread_is():
     report = ran(body, "jit", groups=1)
     assert (report.engine, told(report)) == ("jit", [])
     assert report.buffers[0].array.tobytes()[0x3F:0x43] == bytes([0, 0, 0, 0])
+
+
+def test_a_loop_over_lanes_with_equal_values_is_clean_while_lanes_are_elsewhere():
+    body = """    cmp.lt (M1, 16) P1 ids(0,0)<1;1,0> 0x9:uw
+    (!P1) goto (M1, 16) out
+    setp (M1_NM, 16) P2 0x0:ud
+    cmp.eq (M1, 16) P2 never(0,0)<0;1,0> never(0,0)<0;1,0>
+    mov (M1_NM, 1) left(0,0)<1> P2
+again:
+    fbl (M1_NM, 1) lane(0,0)<1> left(0,0)<0;1,0>
+    shl (M1_NM, 1) lane(0,0)<1> lane(0,0)<0;1,0> 0x2:w
+    addr_add (M1_NM, 1) A0(0)<1> &value word(0,0)<0;1,0>
+    mov (M1_NM, 1) same(0,0)<1> r[A0(0),0]<0;1,0>:d
+    cmp.eq (M1, 16) P3 same(0,0)<0;1,0> value(0,0)<1;1,0>
+    (P3) scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0
+    mov (M1_NM, 1) done(0,0)<1> P3
+    and (M1_NM, 1) left(0,0)<1> left(0,0)<0;1,0> (~)done(0,0)<0;1,0>
+    setp (M1_NM, 16) P3 left(0,0)<0;1,0>
+    (P3) goto (M1, 16) again
+out:
+"""
+    numbers = "".join(f".decl {name} v_type=G type=ud num_elts=1\n" for name in ("left", "lane", "done", "same"))
+    declared = f"{numbers}.decl word v_type=G type=uw num_elts=2 alias=<lane, 0>\n.decl A0 v_type=A num_elts=1\n"
+    predicates = ".decl P2 v_type=P num_elts=16\n.decl P3 v_type=P num_elts=16\n"
+    report = ran(body, "jit", groups=1, init="zeros", declared=declared + predicates)
+    assert (report.engine, told(report)) == ("jit", [])
+    assert report.buffers[0].array[:16].tolist() == [*range(9), *[0] * 7]
 
 
 def test_groups_that_a_check_sends_back_are_counted_and_making_code_is_timed():

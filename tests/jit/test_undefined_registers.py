@@ -1,6 +1,7 @@
 """Registers that may be undefined: compiled code under checkers reports what the interpreter does, and runs what is clean.
 
-The programs are drawn by chance: moves under masks, without them and through address variables, branches, loops.
+The programs are drawn by chance: moves under masks, without them and through address variables, branches, loops, and
+predicates as numbers, of which compilers make the loops over the lanes with equal values.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.usefixtures("at_once")
 VARIABLES = "abcd"
 DECLARATIONS = "".join(f".decl {name} v_type=G type=d num_elts=16 align=GRF\n" for name in VARIABLES) + (
     ".decl s v_type=G type=d num_elts=1\n.decl n v_type=G type=d num_elts=1\n"
+    ".decl bits v_type=G type=ud num_elts=1\n.decl mask v_type=G type=ud num_elts=1\n"
     ".decl offset v_type=G type=uw num_elts=16 align=GRF\n"
     ".decl A0 v_type=A num_elts=16\n.decl P2 v_type=P num_elts=16\n.decl P3 v_type=P num_elts=16\n"
 )
@@ -44,7 +46,7 @@ def statements(draw, depth=0):
     for _ in range(draw.randint(2, 5)):
         to, one, other = (draw.choice(VARIABLES) for _ in range(3))
         mask, pred = draw.choice(["M1", "M1", "M1_NM"]), draw.choice(["", "", "(P1) ", "(!P2) ", "(P3) "])
-        match draw.randrange(11):
+        match draw.randrange(15):
             case 0 | 1:
                 yield f"    {pred}mov ({mask}, 16) {to}(0,0)<1> {region('ids')}"
             case 2:
@@ -64,9 +66,25 @@ def statements(draw, depth=0):
                 yield f"    shl ({mask}, 16) offset(0,0)<1> {region('offset')} 0x2:uw"
                 yield f"    addr_add ({mask}, 16) A0(0)<1> &{one} {region('offset')}"
                 yield f"    mov ({mask}, 16) {to}(0,0)<1> r[A0(0),0]<1,0>:d"
+            case 11:
+                yield f"    mov (M1_NM, 1) bits(0,0)<1> P{draw.randint(1, 3)}"
+            case 12:
+                word = draw.choice(["and", "or", "xor"])
+                other = draw.choice(["mask(0,0)<0;1,0>", "(~)mask(0,0)<0;1,0>", "0xf0f:ud", "0xffff:ud"])
+                yield f"    {word} (M1_NM, 1) bits(0,0)<1> bits(0,0)<0;1,0> {other}"
+                yield f"    mov (M1_NM, 1) mask(0,0)<1> P{draw.randint(1, 3)}"
+            case 13:
+                yield f"    setp (M1_NM, 16) P3 {draw.choice(['bits(0,0)<0;1,0>', '0x0:ud', '0x33:ud'])}"
+            case 14:
+                word = draw.choice(["and", "or", "xor"])
+                one, other = (f"P{draw.randint(1, 3)}" for _ in range(2))
+                if draw.random() < 0.5:
+                    yield f"    {word} ({mask}, 16) P3 {one} {other}"
+                else:
+                    yield f"    (P3{draw.choice(['', '.any', '.all'])}) mov ({mask}, 16) {to}(0,0)<1> {region('ids')}"
             case 9 if depth < 2:
                 label = f"l{draw.randrange(1 << 30)}"
-                yield f"    (P{draw.randint(1, 2)}) goto (M1, 16) {label}"
+                yield f"    (P{draw.randint(1, 3)}) goto (M1, 16) {label}"
                 yield from statements(draw, depth + 1)
                 yield f"{label}:"
             case 10 if depth == 0:

@@ -278,9 +278,9 @@ class Thread:
         return self.frame.code.lane(self.frame.pc, number)
 
     def work_items(self, lanes: Sequence[int] | None) -> tuple[WorkItem, ...]:
-        """Return the work items of ``lanes``, or of all lanes."""
+        """Return the work items of ``lanes``, or of all active lanes."""
         dispatch, group = self.machine.dispatch, self.group.id
-        chosen = range(dispatch.simd) if lanes is None else sorted(lanes)
+        chosen = [n for n in range(dispatch.simd) if self.frame.emask >> n & 1] if lanes is None else sorted(lanes)
         ids = ((lane, dispatch.item(group, self.number, lane)) for lane in chosen)
         return tuple(WorkItem(lane, *found) for lane, found in ids if found is not None)
 

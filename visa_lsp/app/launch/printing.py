@@ -111,6 +111,9 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
     buffers = list(zip(report.buffers, outcome.paths or (None,) * len(report.buffers), strict=True))
     for buffer, path in sorted(buffers, key=lambda entry: entry[0].arg not in failed):
         yield from _buffer_lines(report, buffer, path)
+    if report.values:
+        values = (f"{value.name or value.arg} = {_head(value.array)}" for value in report.values)
+        yield f"  values: {', '.join(values)}"
     for expectation in report.expectations:
         words = "holds" if expectation.ok else f"FAILED, {expectation.message}"
         yield f"  expect arg {expectation.arg if expectation.ok else _name_argument(report, expectation.arg)}: {words}"
@@ -153,7 +156,7 @@ def verdict(report: RunReport) -> str:
     if report.expectations or report.expected_faults:
         return "ok"
     watched = "no fault found" if report.is_watched else "nothing was checked"
-    return f"ran, {watched}; nothing was expected"
+    return f"ran, {watched}; no result was compared"
 
 
 def failure_line(report: RunReport) -> str:
@@ -177,6 +180,10 @@ def failure_line(report: RunReport) -> str:
 def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the printed lines of a fault, given as in JSON."""
     yield f"  {word}: {values['text']}"
+    parties = ("source", "source_excerpt"), ("other_source", "other_source_excerpt")
+    for place, excerpt in dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties):
+        if place:
+            yield f"    {place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
     for who, key in (("work items", "items"), ("of the other party", "other_items")):
         if values[key]:
             yield f"    {who}: {items_words(values[key])}"
@@ -184,13 +191,9 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
     for place, excerpt in dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties):
         if excerpt:
             yield f"    {place}: {excerpt}"
-    parties = ("source", "source_excerpt"), ("other_source", "other_source_excerpt")
-    for place, excerpt in dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties):
-        if place:
-            yield f"    {place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
     if values["count"] > 1:
         lines = "this line" if values["other_source"] in ("", values["source"]) else "these lines"
-        yield f"    and {values['count'] - 1} more at {lines}"
+        yield f"    and {values['count'] - 1} more of this kind at {lines}"
 
 
 def items_words(items: Iterable[Mapping[str, Any]]) -> str:

@@ -348,7 +348,7 @@ def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
     race = next((fault for fault in faults if fault.kind is FaultKind.RACE and not fault.is_note), None)
     if race is None:
         return None
-    more = f"another SIMD width does not order them; --checks all,{_ITEM_RACES} reports these as faults"
+    more = f"right here, because one thread runs both lanes, but not with another SIMD width; --checks all,{_ITEM_RACES} makes these faults"
     return replace(race, message=f"{race.message}: {more}", note=True)
 
 

@@ -3,9 +3,9 @@
 Each lane is followed separately along its possible edges. A byte is undefined, defined for the lane that wrote it, or
 defined for all. Lanes write their own elements; instructions without a mask write for all lanes, as does every
 instruction while all lanes of the thread are together. An indirect operand reads a variable whose address is taken;
-compiled code tests that it does. Where registers may be undefined, the instructions that use them for an effect are
-tested at run time (``Definedness``); where predicates or addresses may be, there is no proof. The plan of an instruction
-is that of the checker (``observers.definedness_plan``).
+compiled code tests that it does. Where registers or predicates may be undefined, the instructions that use them for an
+effect are tested at run time (``Definedness``); where address variables may be, there is no proof. The plan of an
+instruction is that of the checker (``observers.definedness_plan``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import number_of
 from visa_lsp.isa.lane import Lane
 from visa_lsp.isa.model import FlowClass
-from visa_lsp.program.model import Combine, Inst, Predicate
+from visa_lsp.program.model import Combine, Inst
 from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, Travel, plan_of
 from visa_lsp.sim.observers.shadow import RegisterShadow
 
@@ -35,6 +35,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 ALL: Final = 255
 MAX_PROOF_INSTRUCTIONS: Final = 4000  # of a body that is analysed
 _MAX_ROUNDS: Final = 8
+_TESTED: Final = frozenset({InstructionKind.VALUE, InstructionKind.MESSAGE, InstructionKind.BRANCH})
 
 
 class Known:
@@ -66,6 +67,15 @@ class Known:
         self.together = together and other.together
         return self.together != together or not np.array_equal(a, self.values)
 
+    @property
+    def followable(self) -> int:
+        """The number of flags that can be followed at run time: see ``Definedness``."""
+        return int(self.addresses + (self.surfaces - self.predicates) // 8)
+
+    def place_of_predicate(self, var: int) -> int:
+        """Return the place of a predicate variable among those flags."""
+        return int(self.addresses + 4 * var)
+
     def predicate(self, var: int) -> Array:
         """Return a writable view of the bits of a predicate variable."""
         return self.values[self.predicates + 32 * var :][:32]
@@ -77,10 +87,10 @@ class Known:
 
 
 class Definedness(NamedTuple):
-    """The registers to follow at run time to find every effect of an undefined one; none if all are defined.
+    """The registers and predicates to follow at run time to find every effect of an undefined one; none if all are defined.
 
-    ``followed``: a flag for each byte of the registers. ``tested``: the instructions that may use an undefined one.
-    ``unknown``: those whose results count as undefined.
+    ``followed``: a flag for each byte of the registers, then four for the 32 bits of each predicate variable. ``tested``:
+    the instructions that may use an undefined one. ``unknown``: those whose results count as undefined.
     """
 
     plans: Sequence[DefinednessPlan | None]
@@ -89,6 +99,11 @@ class Definedness(NamedTuple):
     given: Array  # the flags of those that are defined at first
     tested: frozenset[int]
     unknown: frozenset[int]
+    registers: int  # the number of bytes of the registers
+
+    def place_of_predicate(self, var: int) -> int:
+        """Return the place of a predicate variable in ``followed``."""
+        return self.registers + 4 * var
 
     def given_and_read(self) -> Array:
         """Return the flags of the registers that are defined at first and that an instruction reads."""
@@ -98,7 +113,7 @@ class Definedness(NamedTuple):
                 if source.places is not None:
                     read[source.places] = True
         for ranges in self.ranges.values():
-            for touched in ranges or [range(read.size)]:
+            for touched in ranges or [range(self.registers)]:
                 read[touched.start : touched.stop] = True
         return read & self.given
 
@@ -167,21 +182,23 @@ class _Proof:
 
     def definedness(self) -> Definedness:
         """Return the registers to follow: those that tested instructions read, and those that they are computed from."""
-        followed = np.zeros(self._first.addresses, np.bool_)
+        followed = np.zeros(self._first.followable, np.bool_)
         waiting = set(self._tested)
         while waiting:
             for pc in waiting:
                 followed |= self._loose[pc]
             waiting = {pc for pc in self._loose if self._writes(pc, followed) and (self._loose[pc] & ~followed).any()}
-        given = self._first.values[: followed.size] == ALL
+        given, count = np.zeros_like(followed), self._first.addresses
+        given[:count] = self._first.values[:count] == ALL
         return Definedness(
-            self._plans, self._ranges, followed, given, frozenset(self._tested), frozenset(self._unknown)
+            self._plans, self._ranges, followed, given, frozenset(self._tested), frozenset(self._unknown), int(count)
         )
 
     def _writes(self, pc: int, flags: Array) -> bool:
         plan = self._plans[pc]
-        return plan is not None and any(
-            flags[target.places].any() for target in plan.targets if target.places is not None
+        return plan is not None and (
+            any(flags[target.places].any() for target in plan.targets if target.places is not None)
+            or any(flags[self._first.place_of_predicate(var)] for var in plan.preds_written)
         )
 
     def follows_all(self) -> bool:
@@ -229,21 +246,25 @@ class _Proof:
             or any(target.places is None for target in plan.targets)
         )
         if not enough:
-            other = self._result(plan, pc, known, registers=False)
+            other = self._result(plan, pc, known, followed=False)
             if not ((other == ALL).all() if everybody else other.all()):
                 self._unknown.add(pc)
-            if effect and (pc in self._unknown or plan.kind not in (InstructionKind.VALUE, InstructionKind.MESSAGE)):
+            if effect and (pc in self._unknown or plan.kind not in _TESTED):
                 return False
             self._loosen(plan, pc, known, everybody=everybody)
-            if effect:
+            # Address variables are not followed: what is written to one is tested there.
+            if effect or (plan.address_written is not None and pc not in self._unknown):
                 self._tested.add(pc)
                 result[:] = ALL
         self._write(plan, known, result, everybody=everybody)
         return True
 
     def _loosen(self, plan: DefinednessPlan, pc: int, known: Known, *, everybody: bool) -> None:
-        """Note the registers that an instruction reads and that may be undefined."""
-        loose = self._loose.setdefault(pc, np.zeros(known.addresses, np.bool_))
+        """Note the registers and predicates that an instruction reads and that may be undefined."""
+        loose = self._loose.setdefault(pc, np.zeros(known.followable, np.bool_))
+        for var in (*plan.preds_read, *([plan.pred.var] if plan.pred is not None else ())):
+            if (known.predicate(var) != ALL).any():
+                loose[known.place_of_predicate(var) :][:4] = True
         for source in plan.sources:
             if source.places is None:
                 for touched in self._ranges.get(pc) or [range(known.addresses)]:
@@ -256,8 +277,11 @@ class _Proof:
                 bad &= cells != np.tile(_own(plan), rows // plan.lanes)[:, None]
             loose[source.places[bad]] = True
 
-    def _result(self, plan: DefinednessPlan, pc: int, known: Known, *, registers: bool = True) -> Array:
-        """Return for each lane what is known of all that an instruction reads: a value of ``Known``."""
+    def _result(self, plan: DefinednessPlan, pc: int, known: Known, *, followed: bool = True) -> Array:
+        """Return for each lane what is known of all that an instruction reads: a value of ``Known``.
+
+        Without ``followed`` only of what cannot be followed at run time.
+        """
         own = _own(plan)
         result = np.full(plan.lanes, ALL, np.uint8)
 
@@ -274,10 +298,10 @@ class _Proof:
             by_lane = by_lane and len(cells) == plan.lanes
             read(cells[:, None] if by_lane else cells, by_lane=by_lane)
 
-        if isinstance(plan.pred, Predicate):
+        if followed and plan.pred is not None:
             bits = known.predicate(plan.pred.var)[(own - 1) % 32]
             read_each(bits, by_lane=plan.pred.combine is Combine.NONE)
-        for var in plan.preds_read:
+        for var in plan.preds_read if followed else ():
             if plan.preds_written:
                 read_each(known.predicate(var)[(own - 1) % 32])
             else:  # a number consists of all bits, whatever the lanes
@@ -288,7 +312,7 @@ class _Proof:
                 read_each(known.cell(place), by_lane=False)
         for start, count, _ in plan.addresses_read:
             read_each(known.values[known.addresses + start :][:count])
-        for source in plan.sources if registers else ():
+        for source in plan.sources if followed else ():
             if source.places is not None:
                 rows = source.places.shape[0]
                 read(known.values[source.places], by_lane=rows % plan.lanes == 0 and (plan.lanes > 1 or rows == 1))

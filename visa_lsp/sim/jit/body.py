@@ -332,6 +332,7 @@ class _BodyWriter:
                 return
             inst = self.body.instructions[pc]
             if branches(inst):
+                follow_instruction(e, Site(self.code, inst, pc))
                 {"goto": self._goto, "jmp": self._jump}.get(effect_of(inst.row.meaning), self._return)(inst, pc)
                 return
             self._instruction(inst, pc)

@@ -1,17 +1,19 @@
-"""Follows undefined registers in compiled code: a flag for each byte that may be undefined, and thread.
+"""Follows undefined registers and predicates in compiled code, by a mask of the undefined bits of each byte.
 
 ``Definedness`` says which bytes are followed, and which instructions may use one for an effect: a test there ends the
-function with a suspicion. The rules are those of ``observers.definedness``, with lanes in place of single bytes.
+function with a suspicion. The rules are those of ``observers.definedness``, with lanes in place of single bytes, but for
+copies and bitwise operations.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 
-from visa_lsp.program.model import Indirect
+from visa_lsp.program.model import Combine, Indirect
 from visa_lsp.sim.jit import check_instrumentation, state
 from visa_lsp.sim.jit.numbers import indirect_places
 from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, Node, constants, integer, lanes_of, splat, vector
@@ -20,6 +22,7 @@ from visa_lsp.sim.observers.definedness_plan import InstructionKind, RegisterOpe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.sim.analyses.definedness_proof import Definedness
     from visa_lsp.sim.jit.emitter import Emitter
     from visa_lsp.sim.observers.definedness_plan import DefinednessPlan
     from visa_lsp.sim.operands import Site
@@ -27,13 +30,21 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+class _Lanes(NamedTuple):
+    """The lanes of an instruction, as vectors of bits."""
+
+    written: Node  # that it writes, or may write
+    unsure: Node  # for which its predicate is undefined
+    undefined: Node  # for which it uses an undefined value
+
+
 def begin_following(e: Emitter) -> None:
-    """Set the flags of a new thread: those of registers that the launch fills are clear."""
-    assert e.definedness is not None
-    places = np.flatnonzero(e.definedness.followed)
+    """Set the masks of a new thread: those of registers that the launch fills are clear."""
+    known = _definedness(e)
+    places = np.flatnonzero(known.followed)
     for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
-        flags = constants(I8, (~e.definedness.given[run]).astype(int).tolist())
-        e.builder.store(flags, _flags(e, int(run[0])), align=1)
+        masks = constants(I8, np.where(known.given[run], 0, 255).tolist())
+        e.builder.store(masks, _masks(e, int(run[0])), align=1)
 
 
 def follow_instruction(e: Emitter, site: Site) -> Callable[[], None]:
@@ -43,61 +54,103 @@ def follow_instruction(e: Emitter, site: Site) -> Callable[[], None]:
     if known is None or plan is None:
         return lambda: None
     written = [target for target in plan.targets if _is_followed(e, pc, target)]
-    if pc not in known.tested and not written:
+    predicates = [var for var in plan.preds_written if known.followed[known.place_of_predicate(var)]]
+    if pc not in known.tested and not written and not predicates:
         return lambda: None
-    enabled = _enabled(e, plan)
-    undefined = _undefined(e, site, plan)
+    lanes = _find_lanes(e, site, plan)
+    masks = None
     if pc in known.tested:
-        check_instrumentation.suspect(e, check_instrumentation.any_of(e, e.builder.and_(undefined, enabled)))
-        undefined = splat(I1, 0, plan.lanes)
-    places = [_indirect(e, site, enabled, target=True) if one.places is None else None for one in written]
+        check_instrumentation.suspect(e, check_instrumentation.any_of(e, lanes.undefined))
+        lanes = lanes._replace(undefined=splat(I1, 0, plan.lanes))
+    elif written:
+        masks = _find_masks(e, site, plan, lanes)
+    places = [_indirect(e, site, lanes.written, target=True) if one.places is None else None for one in written]
 
     def follow() -> None:
         for target, at in zip(written, places, strict=True):
             if at is not None:
-                _clear(e, at, enabled, target.touch.size)
+                _clear(e, at, lanes.written, target.touch.size)
             elif target.places is not None:
-                _mark(e, target.places, plan.lanes, undefined, enabled)
+                _mark(e, target.places, plan.lanes, lanes, masks)
+        for var in predicates:
+            _mark_predicate(e, var, plan, lanes)
 
     return follow
 
 
+def _definedness(e: Emitter) -> Definedness:
+    assert e.definedness is not None
+    return e.definedness
+
+
 def _is_followed(e: Emitter, pc: int, operand: RegisterOperand) -> bool:
     """Return whether an operand may touch a followed register."""
-    assert e.definedness is not None
-    followed = e.definedness.followed
+    known = _definedness(e)
     if operand.places is not None:
-        return bool(followed[operand.places].any())
-    ranges = e.definedness.ranges.get(pc) or [range(followed.size)]
-    return any(followed[touched.start : touched.stop].any() for touched in ranges)
+        return bool(known.followed[operand.places].any())
+    ranges = known.ranges.get(pc) or [range(known.registers)]
+    return any(known.followed[touched.start : touched.stop].any() for touched in ranges)
 
 
-def _flags(e: Emitter, at: int) -> Node:
-    """Return the address of the running thread's flag of a byte."""
-    return e.builder.inttoptr(e.builder.add(_first_flag(e), ir.Constant(I64, at)), PTR)
+def _masks(e: Emitter, at: int) -> Node:
+    """Return the address of the running thread's mask of a byte."""
+    return e.builder.inttoptr(e.builder.add(_first_mask(e), ir.Constant(I64, at)), PTR)
 
 
-def _first_flag(e: Emitter) -> Node:
+def _first_mask(e: Emitter) -> Node:
+    row = e.builder.mul(e.word(e.launch, state.THREAD), ir.Constant(I64, _definedness(e).followed.size))
+    return e.builder.add(e.constant(e.launch, state.UNDEFINED_BYTES), row)
+
+
+def _find_lanes(e: Emitter, site: Site, plan: DefinednessPlan) -> _Lanes:
     b = e.builder
-    row = b.mul(e.word(e.launch, state.THREAD), e.constant(e.launch, state.REGISTERS_STRIDE))
-    return b.add(e.constant(e.launch, state.UNDEFINED_BYTES), row)
-
-
-def _enabled(e: Emitter, plan: DefinednessPlan) -> Node:
-    """Return the lanes that an instruction writes."""
-    bits = e.all_on(plan.lanes)
+    mask = e.all_on(plan.lanes)
     if not plan.no_mask and not (plan.kind is InstructionKind.BRANCH and plan.lanes == 1):
-        bits = e.mask_of(e.emask, plan.at, plan.lanes)
-    if plan.pred is not None and not plan.selects:
-        bits = e.builder.and_(bits, e.predicate(plan.pred, plan.at, plan.lanes))
-    return e.lanes(bits, plan.lanes)
+        mask = e.mask_of(e.emask, plan.at, plan.lanes)
+    written, unsure = mask, ir.Constant(mask.type, 0)
+    if plan.pred is not None:
+        if not plan.selects:
+            written = b.and_(mask, e.predicate(plan.pred, plan.at, plan.lanes))
+        if _definedness(e).followed[_definedness(e).place_of_predicate(plan.pred.var)]:
+            unsure = b.and_(mask, _unsure(e, plan))
+            written = b.or_(written, unsure)
+    undefined = b.and_(b.bitcast(_find_undefined(e, site, plan), mask.type), written)
+    both = (e.lanes(bits, plan.lanes) for bits in (written, unsure, b.or_(undefined, unsure)))
+    return _Lanes(*both)
 
 
-def _undefined(e: Emitter, site: Site, plan: DefinednessPlan) -> Node:
-    """Return the lanes for which an instruction reads an undefined register."""
+def _unsure(e: Emitter, plan: DefinednessPlan) -> Node:
+    """Return the lanes that depend on an undefined bit of the predicate, as an integer."""
+    b, pred = e.builder, plan.pred
+    assert pred is not None
+    undefined = _part(e, _undefined_bits(e, pred.var), plan)
+    if pred.combine is Combine.NONE:
+        return undefined
+    value = e.mask_of(e.predicates[pred.var], plan.at, plan.lanes)
+    deciding = b.and_(value if pred.combine is Combine.ANY else b.not_(value), b.not_(undefined))
+    none = ir.Constant(undefined.type, 0)
+    is_unsure = b.and_(b.icmp_unsigned("!=", undefined, none), b.icmp_unsigned("==", deciding, none))
+    return b.select(is_unsure, e.all_on(plan.lanes), none)
+
+
+def _undefined_bits(e: Emitter, var: int) -> Node:
+    """Return the undefined bits of a predicate variable, of 32."""
+    known = _definedness(e)
+    if not known.followed[known.place_of_predicate(var)]:
+        return ir.Constant(I32, 0)
+    return e.builder.load(_masks(e, known.place_of_predicate(var)), typ=I32, align=1)
+
+
+def _part(e: Emitter, bits: Node, plan: DefinednessPlan) -> Node:
+    """Return the bits of an instruction's lanes, of 32."""
+    moved = e.builder.lshr(bits, ir.Constant(I32, plan.at)) if plan.at else bits
+    return moved if plan.lanes == 32 else e.builder.trunc(moved, integer(plan.lanes))
+
+
+def _find_undefined(e: Emitter, site: Site, plan: DefinednessPlan) -> Node:
+    """Return the lanes for which an instruction reads an undefined register or predicate."""
     b, lanes = e.builder, plan.lanes
-    assert e.definedness is not None
-    found = splat(I1, int(site.pc in e.definedness.unknown), lanes)
+    found = splat(I1, int(site.pc in _definedness(e).unknown), lanes)
     for source in plan.sources:
         if not _is_followed(e, site.pc, source):
             continue
@@ -105,27 +158,90 @@ def _undefined(e: Emitter, site: Site, plan: DefinednessPlan) -> Node:
         if places is None:
             at = _indirect(e, site, splat(I1, 1, lanes), target=False)
             kind = vector(integer(8 * source.touch.size), lanes)
-            flags = e.gather(kind, b.add(at, e.spread(_first_flag(e), lanes)), e.all_on(lanes), 1)
-            found = b.or_(found, b.icmp_unsigned("!=", flags, splat(kind.element, 0, lanes)))
+            masks = e.gather(kind, b.add(at, e.spread(_first_mask(e), lanes)), e.all_on(lanes), 1)
+            found = b.or_(found, b.icmp_unsigned("!=", masks, splat(kind.element, 0, lanes)))
         elif len(places) % lanes == 0 and (lanes > 1 or len(places) == 1):
             for block in places.reshape(-1, lanes, places.shape[1]):
-                flags = b.bitcast(_load(e, block.reshape(-1)), vector(integer(block.shape[1]), lanes))
-                found = b.or_(found, b.icmp_unsigned("!=", flags, splat(flags.type.element, 0, lanes)))
+                masks = b.bitcast(_load(e, block.reshape(-1)), vector(integer(8 * block.shape[1]), lanes))
+                found = b.or_(found, b.icmp_unsigned("!=", masks, splat(masks.type.element, 0, lanes)))
         else:
-            found = b.or_(found, e.spread(check_instrumentation.any_of(e, _load(e, places.reshape(-1))), lanes))
+            masks = _load(e, places.reshape(-1))
+            some = check_instrumentation.any_of(e, b.icmp_unsigned("!=", masks, splat(I8, 0, places.size)))
+            found = b.or_(found, e.spread(some, lanes))
     if plan.travel in (Travel.FOUR, Travel.WHOLE):
         found = e.spread(check_instrumentation.any_of(e, found), lanes)
+    if plan.preds_read:
+        found = b.or_(found, _find_undefined_predicates(e, site, plan))
     return found
 
 
+def _find_undefined_predicates(e: Emitter, site: Site, plan: DefinednessPlan) -> Node:
+    """Return the lanes for which an instruction computes with an undefined bit of a predicate."""
+    b = e.builder
+    bits = ir.Constant(I32, 0)
+    for var in plan.preds_read:
+        bits = b.or_(bits, _undefined_bits(e, var))
+    for var in plan.preds_read if plan.logic else ():  # a defined 0 determines an and, a defined 1 an or
+        value = e.get(e.predicates[var])
+        deciding = b.and_(value if plan.logic == "or" else b.not_(value), b.not_(_undefined_bits(e, var)))
+        bits = b.and_(bits, b.not_(deciding))
+    if plan.preds_written:
+        return e.lanes(_part(e, bits, plan), plan.lanes)
+    bits = b.and_(bits, ir.Constant(I32, _declared(site, plan.preds_read[0])))
+    return e.spread(b.icmp_unsigned("!=", bits, ir.Constant(I32, 0)), plan.lanes)
+
+
+def _declared(site: Site, var: int) -> int:
+    """Return the bits that a predicate variable has, of 32."""
+    count: int = site.code.kernel.predicates[var - 1].num_elements
+    return (1 << count) - 1
+
+
+def _find_masks(e: Emitter, site: Site, plan: DefinednessPlan, lanes: _Lanes) -> Node | None:
+    """Return the undefined bits of each byte of the result; None if they follow from the lanes.
+
+    A defined 0 alone determines an ``and``, a defined 1 an ``or``; the bits of a predicate are those of a number.
+    """
+    b, size = e.builder, plan.targets[0].touch.size if plan.targets else 0
+    if plan.preds_read and plan.lanes == 1 and not plan.preds_written:
+        var = plan.preds_read[0]
+        bits = b.and_(_undefined_bits(e, var), ir.Constant(I32, _declared(site, var)))
+        return (
+            b.bitcast(b.trunc(bits, integer(8 * size)), vector(I8, size))
+            if size < 4
+            else b.bitcast(bits, vector(I8, 4))
+        )
+    sources = plan.sources
+    if plan.travel is not Travel.BYTE or plan.preds_read or plan.selects or plan.targets[0].places is None:
+        return None
+    if any(s.places is None or len(s.places) != plan.lanes for s in (*sources, *plan.targets)) or not sources:
+        return None
+    parts = [s.places[:, :size].reshape(-1) for s in sources if s.places is not None]
+    masks = [_load(e, part) for part in parts]
+    result = reduce(b.or_, masks)
+    if plan.decisive is not None:
+        decisive = splat(I8, plan.decisive, len(parts[0]))
+        values = [e.load_lanes(0, part.tolist(), I8) for part in parts]
+        values = [b.not_(v) if s.inverted else v for v, s in zip(values, sources, strict=True)]
+        if plan.constant is not None and len(values) == 1:
+            values.append(constants(I8, np.tile(plan.constant[:size], plan.lanes).tolist()))
+        if len(values) == 2:
+            first, other = (b.xor(v, decisive) for v in values)
+            result = b.and_(masks[0], other)
+            if len(masks) == 2:
+                result = b.or_(result, b.or_(b.and_(masks[1], first), b.and_(masks[0], masks[1])))
+    order = constants(I32, np.arange(plan.lanes).repeat(size).tolist())
+    unsure = b.shuffle_vector(lanes.unsure, ir.Constant(lanes.unsure.type, ir.Undefined), order)
+    return b.or_(result, b.sext(unsure, result.type))
+
+
 def _load(e: Emitter, places: Array) -> Node:
-    """Return a bit for each byte: whether it is undefined."""
+    """Return the mask of each byte."""
     low, span = int(places.min()), int(np.ptp(places)) + 1
-    flags = e.builder.load(_flags(e, low), typ=vector(I8, span), align=1)
-    chosen = e.builder.shuffle_vector(
-        flags, ir.Constant(flags.type, ir.Undefined), constants(I32, (places - low).tolist())
+    masks = e.builder.load(_masks(e, low), typ=vector(I8, span), align=1)
+    return e.builder.shuffle_vector(
+        masks, ir.Constant(masks.type, ir.Undefined), constants(I32, (places - low).tolist())
     )
-    return e.builder.icmp_unsigned("!=", chosen, splat(I8, 0, len(places)))
 
 
 def _indirect(e: Emitter, site: Site, enabled: Node, *, target: bool) -> Node:
@@ -143,27 +259,43 @@ def _indirect(e: Emitter, site: Site, enabled: Node, *, target: bool) -> Node:
 
 
 def _clear(e: Emitter, at: Node, enabled: Node, size: int) -> None:
-    """Clear the flags of the elements at byte numbers."""
+    """Clear the masks of the elements at byte numbers."""
     lanes = lanes_of(at)
     bits = e.builder.bitcast(enabled, integer(lanes))
-    kept = e.keep_lanes(e.builder.add(at, e.spread(_first_flag(e), lanes)))
+    kept = e.keep_lanes(e.builder.add(at, e.spread(_first_mask(e), lanes)))
     with e.builder.if_then(e.builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
         e.each_lane(bits, lambda lane: e.store_at(e.lane_of(kept, lane, I64), ir.Constant(integer(8 * size), 0)))
 
 
-def _mark(e: Emitter, places: Array, lanes: int, undefined: Node, enabled: Node) -> None:
-    """Set or clear the flags of the followed bytes that the enabled lanes write."""
-    assert e.definedness is not None
+def _mark(e: Emitter, places: Array, lanes: int, which: _Lanes, masks: Node | None) -> None:
+    """Set the masks of the followed bytes that an instruction writes: to ``masks``, or by lane."""
     b, flat = e.builder, places.reshape(-1)
     by_lane = len(places) % lanes == 0
+    undefined, enabled = which.undefined, which.written
     if not by_lane:
         undefined, enabled = (e.spread(check_instrumentation.any_of(e, one), lanes) for one in (undefined, enabled))
     lane = np.arange(len(places)).repeat(places.shape[1]) % lanes if by_lane else np.zeros(flat.size, int)
     low, span = int(flat.min()), int(np.ptp(flat)) + 1
-    order = np.full(span, lanes)  # behind the lanes: no lane
-    used = e.definedness.followed[flat]
-    order[flat[used] - low] = lane[used]
-    index, none = constants(I32, order.tolist()), ir.Constant(vector(I1, lanes), None)
-    new, chosen = (b.shuffle_vector(one, none, index) for one in (undefined, enabled))
-    old = b.load(_flags(e, low), typ=vector(I8, span), align=1)
-    b.store(b.select(chosen, b.zext(new, old.type), old), _flags(e, low), align=1)
+    used = _definedness(e).followed[flat]
+
+    def spread_out(values: Node, number: Array, rest: Node) -> Node:
+        """Return for each byte of the span the value with its number, or 0 if the byte is not written."""
+        order = np.full(span, lanes_of(values))
+        order[flat[used] - low] = number[used]
+        return b.shuffle_vector(values, rest, constants(I32, order.tolist()))
+
+    chosen = spread_out(enabled, lane, ir.Constant(enabled.type, None))
+    old = b.load(_masks(e, low), typ=vector(I8, span), align=1)
+    if masks is not None and lanes_of(masks) == flat.size:
+        new = spread_out(masks, np.arange(flat.size), ir.Constant(masks.type, None))
+    else:
+        new = b.sext(spread_out(undefined, lane, ir.Constant(undefined.type, None)), old.type)
+    b.store(b.select(chosen, new, old), _masks(e, low), align=1)
+
+
+def _mark_predicate(e: Emitter, var: int, plan: DefinednessPlan, lanes: _Lanes) -> None:
+    """Set the mask of a predicate variable that an instruction writes."""
+    b, kind = e.builder, integer(plan.lanes)
+    written, undefined = (e.at_lane(b.bitcast(one, kind), plan.at) for one in (lanes.written, lanes.undefined))
+    kept = b.and_(_undefined_bits(e, var), b.not_(written))
+    b.store(b.or_(kept, undefined), _masks(e, _definedness(e).place_of_predicate(var)), align=1)

@@ -75,7 +75,7 @@ GROUP_IDS: Final = (256, 264, 272)
 REGISTERS_STRIDE: Final = 280
 BLOCKS_STRIDE: Final = 288
 SYMBOLS: Final = 296  # the address of their addresses
-UNDEFINED_BYTES: Final = 304  # with checkers: a flag for each byte of the registers of all threads
+UNDEFINED_BYTES: Final = 304  # with checkers: the undefined bits of the registers and predicates of all threads
 LAUNCH_BYTES: Final = 312
 
 # The tables of memory have an entry for each surface or buffer: its first address (0 for surfaces), its size, the host's address,

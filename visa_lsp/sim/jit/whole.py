@@ -122,7 +122,8 @@ class GroupRunner:
         self.shared = self.group.slm.data
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
         self._registers = allocate_aligned(count * size).reshape(count, size)
-        self._undefined = np.zeros((count, size if machine.mode.watched else 0), np.uint8)
+        followed = machine.definedness.followed.size if machine.mode.watched and machine.definedness else 0
+        self._undefined = np.zeros((count, followed), np.uint8)
         self._makes_scratch = machine.mode.watched and compiled.body.reaches_scratch
         self._scratch = np.zeros((count, 2 * SCRATCH_BYTES if self._makes_scratch else 0), np.uint8)
         self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)

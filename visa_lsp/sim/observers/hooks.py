@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from visa_lsp.isa.lane import Lane
+from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import AddressOf
 from visa_lsp.sim.faults import Fault, FaultKind, thread_fault
 from visa_lsp.sim.memory import Image, Space
@@ -236,6 +237,20 @@ def _is_used(access: MemoryAccess, outside: Array) -> bool:
     return False
 
 
+def is_after_its_round(code: Code, first: int, last: int) -> bool:
+    """Return whether a barrier stands between two instructions of a loop, and none from the last back to the first."""
+    instructions = code.kernel.instructions
+    barriers = [pc for pc, inst in enumerate(instructions) if inst.row.has(Trait.BARRIER)]
+    backward = [
+        (pc, code.labels.get(label, pc))
+        for pc, inst in enumerate(instructions)
+        if isinstance(label := inst.get("label"), int) and pc > last
+    ]
+    return any(first < pc < last for pc in barriers) and any(
+        to <= first and not any(to <= pc < first or last < pc < at for pc in barriers) for at, to in backward
+    )
+
+
 def _first_reachable(code: Code, pc: int) -> int:
     """Return the lowest place that control can reach from ``pc``."""
     jumps = [
@@ -284,9 +299,9 @@ class BarrierChecker(Checker):
                 (p for p, lanes in sorted(frame.waiting.items()) if lanes & missing and p < len(instructions)), None
             )
             waiting = place is not None or any(call[3] for call in frame.calls)
-            state = "wait elsewhere" if waiting else "have left the kernel"
+            state = "have branched past it" if waiting else "have left the kernel"
             line = instructions[place].line if place is not None else -1
-            where = f", which wait at line {line + 1}" if line >= 0 else ""
+            where = f", which go on at line {line + 1}" if line >= 0 else ""
             self._find(
                 FaultKind.BARRIER,
                 thread,

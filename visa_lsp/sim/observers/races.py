@@ -26,7 +26,7 @@ from visa_lsp.sim.faults import Fault, FaultKind, WorkItem, thread_fault
 from visa_lsp.sim.group import GLOBAL, SHARED, Barrier
 from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.observers.happens_before import Clocks
-from visa_lsp.sim.observers.hooks import Checker, MemoryAccess
+from visa_lsp.sim.observers.hooks import Checker, MemoryAccess, is_after_its_round
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -540,13 +540,23 @@ class RaceChecker(Checker):
                 return False
         first = int(np.flatnonzero(bad)[0])
         other, own = int(others[first]), int(np.broadcast_to(me, others.shape)[first])
-        since = "another thread since the last barrier"
+        since = f"another thread since the last barrier{self._in_another_round(thread, other)}"
         if int(column[_GROUP, other]) != self._group:
             since = "a thread of another group"
         elif self.items and column[_THREAD, other] // self._clocks.lanes == thread.number:
             since = "another lane of the same thread"
         self._race(access, part, bad & (others == other), other, own, f"{verb} {since}")
         return True
+
+    def _in_another_round(self, thread: Thread, other: int) -> str:
+        """Return words for an access before or after this one in the next round of a loop; empty if it is in this round."""
+        code, pc = int(self._parties[_CODE, other]), int(self._parties[_PC, other])
+        if self._codes[code] is not thread.frame.code:
+            return ""
+        first, last = sorted((pc, thread.frame.pc))
+        if not is_after_its_round(thread.frame.code, first, last):
+            return ""
+        return f", in the {'next' if pc == first else 'previous'} round of a loop that no barrier ends"
 
     def _note_unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
         """Add a note for accesses that a barrier orders without a fence of that memory; return whether there are any."""
