@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import compileall
 import gc
 import os
 import shutil
@@ -10,6 +11,7 @@ import signal
 import sys
 import tempfile
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -30,7 +32,11 @@ def pytest_addoption(parser):
     tiers = parser.getgroup("tiers", "by default the tests marked `full` and `editors` are left out")
     tiers.addoption("--full", action="store_true", help="run all tests")
     tiers.addoption("--editors", action="store_true", help="run only the tests marked `editors`")
-    tiers.addoption("--beside", action="store_true", help="run only what the corpus beside the repository adds")
+    tiers.addoption(
+        "--beside",
+        action="store_true",
+        help="run only what the corpus beside the repository adds, with the default tests",
+    )
     tiers.addoption("--slice", metavar="K/N", help="run only the K-th of N parts of the tests marked `full`, K from 1")
 
 
@@ -46,6 +52,9 @@ def pytest_configure(config):
         import corpus
 
         corpus.leave_out_own()
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        # In a new clone each worker would compile the package for itself.
+        compileall.compile_dir(TESTS.parent / "visa_lsp", quiet=2)
     if config.getoption("--compiled"):
         from compiled_engine import everywhere
 
@@ -69,9 +78,16 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """Leave the tests themselves out of every collection of garbage from now on: they stay to the end."""
+    """Leave the tests themselves out of every collection of garbage from now on: they stay to the end.
+
+    Hypothesis would parse every module of the package for constants, in each worker: our strategies need none.
+    """
+    providers = sys.modules.get("hypothesis.internal.conjecture.providers")
+    if hasattr(providers, "is_local_module_file"):
+        providers.is_local_module_file = lambda _: False
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000, 20, 20)  # a test leaves little in cycles, and each collection takes time
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -83,6 +99,7 @@ def _collected():
 
 
 PEAKS = []  # of the workers that are done
+SECONDS = Counter()  # of the tests of each folder
 COUNTS = "tests.sim.generator.counts"  # what the generated instruction tests covered: loaded where they run
 
 
@@ -117,8 +134,14 @@ def pytest_testnodedown(node):
         counts.merge(data)
 
 
+def pytest_runtest_logreport(report):
+    """Add the time of a test to that of its folder."""
+    SECONDS["/".join(Path(report.location[0]).parts[1:-1]) or "tests"] += report.duration
+
+
 def pytest_terminal_summary(terminalreporter):
-    """Print rows and cases per family, the seed, every row without a model with its reason, and the peak of memory."""
+    """Print the folders that take longest, the peak of memory, and of generated tests rows, cases and rows without a model."""
+    terminalreporter.write_line(f"seconds by folder: {', '.join(f'{n} {s:.0f}' for n, s in SECONDS.most_common(12))}")
     terminalreporter.write_line(f"peak memory of a process: {max([*PEAKS, _peak_megabytes()])} MB")
     found = sys.modules[COUNTS].lines() if COUNTS in sys.modules else []
     if found:

@@ -100,7 +100,7 @@ def printed(*words: str, folder: Path | None = None) -> str:
 
 
 @pytest.mark.parametrize(
-    "page", first(3, sorted(TUTORIALS, key=lambda page: page.stem == "ci")), ids=lambda page: page.stem
+    "page", first(2, sorted(TUTORIALS, key=lambda page: page.stem == "ci")), ids=lambda page: page.stem
 )
 def test_a_tutorial_does_what_it_says(page: Path, examples: Path):
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}

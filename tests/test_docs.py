@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -115,14 +116,15 @@ def test_sections_that_comments_name_exist():
 
 
 def test_links_of_pages_lead_somewhere():
-    for page in (*(ROOT / "docs").glob("*.md"), ROOT / "README.md"):
-        text = page.read_text(encoding="utf-8")
+    pages = [path for path in WRITTEN if path.suffix == ".md" and (ROOT / "docs" / "changes") not in path.parents]
+    for page in pages:
+        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         for target, anchor in re.findall(r"\]\(([A-Za-z0-9_/.-]*)(?:#([a-z0-9_-]+))?\)", text):
             goal = page.parent / target if target else page
-            assert goal.exists(), f"{page.name}: {target}"
+            assert goal.exists(), f"{page.relative_to(ROOT)}: {target}"
             if anchor:
                 there = [slug(h) for h in headings(goal.read_text(encoding="utf-8"))]
-                assert anchor in there, f"{page.name}: {target}#{anchor}"
+                assert anchor in there, f"{page.relative_to(ROOT)}: {target}#{anchor}"
 
 
 def test_the_readme_lists_every_page():
@@ -166,6 +168,16 @@ def test_the_picture_leads_to_whatever_a_room_imports():
             assert target in below(room) or target == "__version__" or room == "__init__", f"{path}: {target}"
 
 
+@functools.cache
+def words_of_sources() -> set[str]:
+    return {
+        word
+        for path in WRITTEN
+        if path.suffix != ".md"
+        for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+    }
+
+
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_guides_name_files_and_modules_that_exist(page: Path):
     words = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
@@ -177,6 +189,9 @@ def test_guides_name_files_and_modules_that_exist(page: Path):
     ]
     modules = {m for word in words for m in re.findall(r"python -m ([a-z_.]+)", word)}
     assert not [module for module in modules if find_spec(module) is None]
+    # Names of Python: those of several words, so that no word of English and of vISA is taken for one.
+    names = [re.fullmatch(r"(?:\w+\.)*(_?[A-Za-z]+_\w+|[A-Z][a-z]+[A-Z]\w*)(?:\(\))?", word) for word in words]
+    assert not {name[1] for name in names if name} - words_of_sources()
 
 
 # The files of a recipe that are still to be written: their names have capitals.

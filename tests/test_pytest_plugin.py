@@ -111,6 +111,7 @@ def test_no_checks_can_be_asked_for_and_none_that_is_unknown(folder):
     assert ran(folder, "--visa", "--visa-engine", "fast")[1] == 4
 
 
+@pytest.mark.full
 def test_a_launch_that_cannot_be_made_fails_with_the_reason(folder):
     (folder / "average.launch.yaml").write_text("groups: [0, 1, 1]\n")
     (folder / "alone.launch.yml").write_text("groups: [1, 1, 1]\n")
@@ -136,6 +137,7 @@ def test_unasked_it_collects_and_loads_nothing(folder):
     assert re.search(r"^\.?loaded visa_lsp visa_lsp\.pytest_plugin$", words, re.MULTILINE)
 
 
+@pytest.mark.full
 def test_without_numpy_a_launch_fails_with_what_is_missing(folder):
     (folder / "conftest.py").write_text("import sys\nsys.modules['numpy'] = None\n")
     words, status = ran(folder, "--visa", "saxpy.launch.yaml")

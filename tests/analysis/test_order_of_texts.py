@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.diagnostics import Diagnostic
 
-COUNT = 50
+COUNT = 20
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def _low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_findings, "_GROUP_CHUNKS", 1)
 
 
-def test_fifty_texts_in_three_orders_with_three_states_of_the_cache(tmp_path):
+def test_twenty_texts_in_three_orders_with_three_states_of_the_cache(tmp_path):
     texts = [mutant.text for mutant in text_mutants(2 * COUNT, 3) if mutant.kind == "visa"][:COUNT]
     forward = list(range(COUNT))
     alone = dict(enumerate(_check(texts[number : number + 1], nullcontext())[0] for number in forward))

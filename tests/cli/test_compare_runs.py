@@ -108,6 +108,7 @@ def test_without_a_launch_file_a_grid_is_made_up(run):
     assert found["smallest"] == {"groups": [2, 1, 1]}
 
 
+@pytest.mark.full
 def test_programs_for_two_platforms_run_on_their_own_in_a_grid(run):
     old, new = (str(OWN / f"run/{platform}/axpy/saxpy.visaasm") for platform in ("TGLLP", "PVCXT"))
     status, out, _ = run(old, new)

@@ -402,6 +402,7 @@ def test_a_terminal_is_told_that_an_editor_is_waited_for(tmp_path):
     assert rest.decode().count("language server") == 0
 
 
+@pytest.mark.full
 def test_an_editor_is_told_nothing_of_the_kind():
     code = "import sys; from visa_lsp.cli.main import main; sys.exit(main([]))"
     done = subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=False)

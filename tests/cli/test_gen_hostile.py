@@ -46,6 +46,7 @@ def _spellings(target):
     yield f'/* " */ .kernel_attr OutputAsmPath="{target}" /* " */'
 
 
+@pytest.mark.full
 @needs_finalizer
 def test_no_spelling_of_the_file_to_write_is_obeyed(run, folder):
     """Whether the finalizer takes a spelling or refuses it: nothing is written but our report."""

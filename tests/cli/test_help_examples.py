@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tiers import first
 
 from visa_lsp.cli.help_examples import EXAMPLES, HEADING
 from visa_lsp.cli.main import COMMANDS, LOADERS, main
@@ -29,12 +30,13 @@ def test_every_command_that_there_is_has_examples():
     assert set(COMMANDS) == set(LOADERS) - {""}
 
 
-def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("count", first(1, [1, 3]))
+def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys, count):
     shutil.copytree(ROOT / "examples", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     statuses = {}
     needed = {"gen": "GenX_IR", "compile": "ocloc", "import": "ocloc"}
-    for line, _ in dict.fromkeys(example for examples in EXAMPLES.values() for example in examples):
+    for line, _ in dict.fromkeys(example for examples in EXAMPLES.values() for example in examples[:count]):
         word, *argv = shlex.split(line)
         assert word == "visa-lsp"
         if argv[0] == "exec":  # its programs are the user's
@@ -50,8 +52,8 @@ def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys):
             continue
         assert "internal error" not in err, line
         assert out or argv[0] in ("asm", "check", "zeinfo", "dis", "diff"), line
-    assert {line for line, status in statuses.items() if status} == set(WRONG)
-    assert {statuses[line] for line in WRONG} == {1}
-    assert {"saxpy.isa", "mandelbrot.isa", "mandelbrot.zebin", "mandelbrot", "saxpy.zeinfo.yaml"} <= {
-        path.name for path in tmp_path.iterdir()
-    }
+    wrong = {line for line, status in statuses.items() if status}
+    assert wrong == set(WRONG) & statuses.keys()
+    assert {statuses[line] for line in wrong} <= {1}
+    written = {"saxpy.isa", "mandelbrot.isa", "mandelbrot.zebin", "mandelbrot", "saxpy.zeinfo.yaml"}
+    assert count == 1 or written <= {path.name for path in tmp_path.iterdir()}

@@ -105,6 +105,7 @@ def test_baselines_are_honoured(checked, folder):
     assert kept[3] == 0
 
 
+@pytest.mark.full
 def test_fixes_are_made_all_the_same(checked, folder):
     checked("--extend-select", "ALL")
     shutil.copytree(folder, folder.parent / "before")
@@ -190,6 +191,7 @@ def test_processes_that_write_at_once_do_not_harm_each_other(folder, capsys):
         assert [process.communicate()[0] for process in started] == [plain] * 4
 
 
+@pytest.mark.full
 def test_the_size_is_bounded(checked, folder, monkeypatch):
     monkeypatch.setattr(kept_verdicts, "_MAX_CACHE_FILE_BYTES", 2_000)
     for number in range(6):

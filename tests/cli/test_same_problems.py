@@ -136,6 +136,7 @@ def test_bytes_that_are_no_program_give_one_error(run, tmp_path, monkeypatch, na
         assert (status in (1, 2), len(err.splitlines())) == (True, 1), (command, err)
 
 
+@pytest.mark.full
 def test_a_comment_that_is_not_utf_8_is_a_comment_everywhere(run, tmp_path, monkeypatch):
     """Standard input, which ``why`` reads as well, is the same text."""
     monkeypatch.chdir(tmp_path)

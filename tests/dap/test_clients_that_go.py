@@ -114,7 +114,7 @@ MOMENTS = (
 # By default each pipe, and both, once.
 CLOSED = (("stdin",), ("stdout",), ("stdin", "stdout"))
 NEEDED = {
-    (before_the_first_message, 0), (in_a_launch_that_finds_no_program, 0), (at_a_stop, 2), (in_a_run_back, 0), (with_answers_unread, 1),
+    (at_a_stop, 2), (in_a_run_back, 0), (with_answers_unread, 1),
 }  # fmt: skip
 CASES = [
     pytest.param(moment, closed, id=f"{moment.__name__}-{' and '.join(closed)}", marks=() if (moment, n) in NEEDED else pytest.mark.full)

@@ -8,6 +8,7 @@ import pytest
 from corpus import OWN
 from dap_client import ClientHere, Refused
 from debugging import EXAMPLES, LAUNCH, TEXT
+from tiers import first
 
 from visa_lsp.cli.main import main
 from visa_lsp.debug.scopes import SCOPES
@@ -39,7 +40,7 @@ def shift(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first(3, sorted(KINDS, key=COSTLY.__eq__)))
 def test_every_entry_of_every_scope_says_how_it_is_evaluated(client, kind):
     client.start(OWN / "run" / f"{kind}.visaasm", stopOnEntry=True)
     assert client.stop()["reason"] == "entry"
@@ -150,7 +151,7 @@ def test_of_several_kernels_the_one_that_was_asked_for_is_debugged(client, shift
     capsys.readouterr()
 
 
-@pytest.mark.parametrize("kind", [k if k != COSTLY else pytest.param(k, marks=pytest.mark.full) for k in KINDS])
+@pytest.mark.parametrize("kind", first(2, sorted(KINDS, key=COSTLY.__eq__)))
 def test_the_end_of_a_session_is_the_end_of_a_run(client, kind, capsys):
     program = OWN / "run" / f"{kind}.visaasm"
     status = main(["run", str(program), "--engine", "interp", "--format", "json"])

@@ -53,7 +53,7 @@ def test_twice_the_text_is_about_twice_the_work(kind, size):
 
 
 @pytest.mark.parametrize("host", Host)
-@pytest.mark.parametrize("seed", first(3, range(12)))
+@pytest.mark.parametrize("seed", first(1, range(12)))
 def test_no_damage_is_too_much(host, seed):
     rng = random.Random(seed)
     text = 'x = "asm" # visa: asm\n// visa: asm\n' + BLOCK * 3 + 'R"(x)" """asm {0}""" f"{x}" \'c\' /* */ #if\n'

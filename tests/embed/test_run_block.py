@@ -73,6 +73,7 @@ def test_a_block_is_a_kernel_whose_buffers_hold_its_operands(block, held):
     assert {o.written_as: o.by_lane(buffers[o.buffer]) for o in made.operands if o.written} == held
 
 
+@pytest.mark.full
 async def test_the_buffers_can_be_given_and_the_block_be_named_by_its_place(client):
     answer = await run(client, TEXT, line=3, quick={"args": {"in_buffer": list(range(100, 116))}})
     assert answer["block"] == 0
@@ -92,6 +93,7 @@ async def test_what_an_output_does_not_get_is_a_fault(client):
     assert "bytes 32 to 63 of out were never written" in fault["message"]
 
 
+@pytest.mark.full
 async def test_a_block_with_a_mistake_is_not_run(client):
     text = source(r'"add (M1, 16) %0(0,0)<1> nope(0,0)<1;1,0> 0x1:d\n" : "=rw"(out)')
     answer = await run(client, text, block=0)
@@ -100,6 +102,7 @@ async def test_a_block_with_a_mistake_is_not_run(client):
     assert "values" not in answer["operands"][0]
 
 
+@pytest.mark.full
 async def test_a_buffer_that_there_is_not_is_told(client):
     answer = await run(client, TEXT, block=0, quick={"args": {"nope": [1]}})
     assert not answer["ok"]

@@ -106,6 +106,7 @@ async def test_a_fix_stays_in_its_string(counting):
     assert (edit.range.start, edit.new_text) == (types.Position(start.line, start.character + len("0x1:d")), "")
 
 
+@pytest.mark.full
 async def test_the_setting_turns_it_off():
     async with session() as client:
         document = host(client)

@@ -41,6 +41,7 @@ def test_every_mnemonic_has_a_page_of_its_own():
     assert {f"{FOLDER}/{name}.md" for name in names} <= set(pages(ROOT, help_texts()))
 
 
+@pytest.mark.full
 def test_pages_say_what_the_table_says():
     made = pages(ROOT, help_texts())
     for mnemonic, rows in TABLE.by_mnemonic.items():
@@ -52,6 +53,7 @@ def test_pages_say_what_the_table_says():
             assert re.search(rf"^##+ {heading}$", text, re.MULTILINE), (mnemonic, heading)
 
 
+@pytest.mark.full
 def test_the_index_of_pages_has_a_line_for_each_mnemonic():
     index = pages(ROOT, help_texts())[f"{FOLDER}/index.md"]
     for mnemonic, rows in TABLE.by_mnemonic.items():

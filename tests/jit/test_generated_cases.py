@@ -1,6 +1,7 @@
 """The generated cases of every row in compiled code, against the same model.
 
-By default one kernel for each row (of the sampler's for each mnemonic), in which every value of every dimension occurs; `full` has all of them. Code is compiled at
+By default one kernel for each way of computing a result: of rows with a lane meaning those that have a word, a number of sources or a type that none
+before them has, of others one of each kind of effect. Every value of every dimension occurs in it; `full` has all rows and kernels. Code is compiled at
 the cheapest level; ``pytest --compiled`` with ``tests/sim`` has every case at the level that users get.
 """
 
@@ -12,13 +13,14 @@ import pytest
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import compiled_engine
-from tiers import one_of_each
+from tiers import one_of_each, that_cover
 
 from tests.sim import test_generated_flow as flow
 from tests.sim import test_generated_lanes as lanes
 from tests.sim import test_generated_messages as messages
 from tests.sim.generator import addresses, bench, flow_runs, lane_cases, matrix_cases, message_cases, sampler_cases
 from tests.sim.generator.counts import COMPILED, prove
+from visa_lsp.isa.lane import Lane
 from visa_lsp.isa.operands import Region
 from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.program.model import General, Immediate
@@ -33,10 +35,18 @@ CASES = [
 ]  # fmt: skip
 
 
-def row_or_mnemonic(number):
-    """Return the row, or the mnemonic of one of the sampler's, which differ in the names of their operands."""
+def features(number):
+    """Return what distinguishes the compiled code of a row from that of others: words, types and number of sources, or the effect."""
     family, row, _ = CASES[number]
-    return (family, row.mnemonic) if family == "sampler" else number
+    if not isinstance(row.meaning, Lane):
+        words = row.mnemonic.split("_")  # one for loads, one for stores; of atomics one for each update
+        return {(family, *row.meaning.name.split("_")[:2]), words[-1] if "atomic" in words else ""}
+    words, rest = set(), [row.meaning.expr]
+    while rest:
+        expression = rest.pop()
+        words.add((expression.word, expression.args) if expression.word == "src" else expression.word)
+        rest += [arg for arg in expression.args if not isinstance(arg, int)]
+    return words
 
 
 def title(number):
@@ -77,7 +87,7 @@ def change_modes(made, control):
     made.emit("xor", exec=bench.ONE, dst=to, src0=own, src1=Immediate(TYPE_BY_NAME["ud"], before ^ control))
 
 
-@pytest.mark.parametrize("number", one_of_each(range(len(CASES)), row_or_mnemonic), ids=title)
+@pytest.mark.parametrize("number", that_cover(range(len(CASES)), features), ids=title)
 def test_row(number, monkeypatch):
     family, row, make = CASES[number]
     # Of a message on images each width has code of its own, which takes long to compile: rows take turns.
@@ -97,9 +107,8 @@ def test_every_kernel_of_a_row(number, monkeypatch):
 
 
 def kind_of_program(number):
-    """Who makes it, the lanes that are on, and a part of the seeds."""
-    make, seed = flow.PROGRAMS[number]
-    return make, number % 2, seed % 3
+    """Who makes it, and the lanes that are on."""
+    return flow.PROGRAMS[number][0], number % 2
 
 
 @pytest.mark.parametrize("number", one_of_each(range(len(flow.PROGRAMS)), kind_of_program))

@@ -164,8 +164,8 @@ def told(lines, sources, expected, found):
     return f"{lines[line]}: {[hex(v) for v in sources[group, :, lane]]} gives {expected[group, line, lane]:#x} and {found[group, line, lane]:#x}"
 
 
-# By default each type, and each kind of width (one, less than a register, several) and of mode once.
-BY_DEFAULT = [("hf", 32, "denormals stay"), ("df", 1, "up")]
+# By default one case, which has conversions between two types and several registers.
+BY_DEFAULT = [("hf", 32, "denormals stay")]
 WIDE, IN_MODES = itertools.product(SPECIAL, (1, 2, 8, 16, 32), ["to nearest"]), itertools.product(SPECIAL, [8], MODES)
 CASES = list(dict.fromkeys([*BY_DEFAULT, *WIDE, *IN_MODES]))
 

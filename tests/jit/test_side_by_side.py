@@ -13,7 +13,7 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 import own_cases
 import test_run_corpus as corpus
 from test_compiled_faults import AT, HEAD, LAUNCH
-from test_engines_agree import differences, launches, means_of, named
+from test_engines_agree import differences, launches, memory_of, named
 from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch import runner
@@ -31,7 +31,7 @@ def on_three(dispatch, observers):
     return engine.run(replace(dispatch, host_threads=3), observers)
 
 
-@pytest.mark.parametrize("launch", launches(means_of, own_cases.cases(), ["TGLLP"]), ids=named)
+@pytest.mark.parametrize("launch", launches(memory_of, own_cases.cases(), ["TGLLP"]), ids=named)
 def test_a_launch_leaves_the_same(launch, monkeypatch):
     monkeypatch.setattr(native, "LEVEL", 0)
     found = []

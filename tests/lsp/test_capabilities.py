@@ -157,7 +157,7 @@ def offers_of(server: VisaServer, client: types.ClientCapabilities) -> dict[str,
     return found
 
 
-@pytest.mark.parametrize("count", first(1, [15, 200]))
+@pytest.mark.parametrize("count", first(1, [5, 200]))
 async def test_what_is_offered_is_what_is_handled(count):
     for name, capabilities in some_clients(count).items():
         server, answer = await initialized({"capabilities": capabilities})
@@ -228,7 +228,7 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("count", first(1, [15, 300]))
+@pytest.mark.parametrize("count", first(1, [5, 300]))
 async def test_no_odd_detail_keeps_a_client_out(count):
     members = ("processId", "rootPath", "rootUri", "workspaceFolders", "trace", "clientInfo", "initializationOptions")
     for odd in ODD:

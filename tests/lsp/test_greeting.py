@@ -95,6 +95,7 @@ def test_the_answer_needs_no_library():
     assert done.stdout.rstrip().endswith(b"set()")
 
 
+@pytest.mark.full
 def test_nothing_is_kept_of_a_greeting(tmp_path):
     said, status, errors = talk_to_process(tmp_path, hello(PULLING), *DOWN)
     assert (len(answers(said)), status, errors) == (1, 0, "")

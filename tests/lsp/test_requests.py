@@ -66,6 +66,7 @@ async def test_colours_of_a_long_text_with_scopes(client, tmp_path):
     assert found == [(t.line, t.span.start, t.span.end - t.span.start) for t in tokens]
 
 
+@pytest.mark.full
 async def test_the_header_is_of_the_kind_that_editors_fold_when_a_text_opens(tmp_path):
     kernel = saxpy(tmp_path)
     texts = ("/// VISA Predefined", ".decl V0032", ".input", ".kernel ", "_0_004:")

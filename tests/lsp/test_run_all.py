@@ -85,6 +85,7 @@ async def test_all_run_in_one_process_and_each_is_told_when_it_ends(client, fold
     assert any("float32[80]" in value.text for value in values)
 
 
+@pytest.mark.full
 async def test_without_a_token_the_answers_come_together(client, folder):
     answer = await run_all(client, folder("wrong", "good"))
     assert [(run["ok"], run["buffers"][0]["head"][:2]) for run in answer["runs"]] == [
@@ -93,6 +94,7 @@ async def test_without_a_token_the_answers_come_together(client, folder):
     ]
 
 
+@pytest.mark.full
 async def test_a_run_without_end_costs_only_itself(client, folder, told):
     answer = await run_all(client, folder("good", "endless", "last"), timeout=2, partialResultToken=TOKEN)
     good, endless, last = told[0]

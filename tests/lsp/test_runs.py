@@ -15,6 +15,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from tiers import first
 
+from visa_lsp.cli.main import main
+from visa_lsp.lsp.jobs.command_answers import launch_template
 from visa_lsp.lsp.jobs.run_process import perform
 
 ENDLESS = """.version 4.1
@@ -65,9 +67,9 @@ async def test_a_quick_run_needs_no_launch_file(client, kernel, tmp_path):
     assert y == tuple(1 + 0.5 * i if i < 33 else 1.0 for i in range(40))
     # What was run can be kept, and says the same.
     (tmp_path / "saxpy.launch.yaml").write_text(answer["launchText"])
-    again = await command(client, "visa.run", {"uri": kernel.uri, "data": "base64"})
+    again = perform(kernel.text, str(kernel.path), {"data": "base64"})
     assert floats(again["buffers"][0]) == y
-    told = await command(client, "visa.launchTemplate", {"uri": kernel.uri, "quick": quick})
+    told = launch_template(kernel.text, str(kernel.path), {"quick": quick}, tries=True)
     assert told["text"] == answer["launchText"]
     assert any("float32[40]" in value.text for value in await inline_values(client, kernel.uri))
 
@@ -87,27 +89,27 @@ def test_a_failed_expectation_comes_with_both_arrays_and_what_differs(tmp_path):
     assert failed["differences"]["count"] == sum(value != 0.5 for value in got)
 
 
-async def test_what_a_quick_run_leaves_out_comes_from_ze_info(client, kernel):
-    answer = await command(client, "visa.run", {"uri": kernel.uri, "quick": {}, "data": "base64"})
+def test_what_a_quick_run_leaves_out_comes_from_ze_info(tmp_path):
+    kernel = saxpy(tmp_path)
+    answer = perform(kernel.text, str(kernel.path), {"quick": {}, "data": "base64"})
     assert answer["ok"], answer
-    assert answer["launchText"] == (await command(client, "visa.launchTemplate", kernel.uri))["text"]
+    assert answer["launchText"] == launch_template(kernel.text, str(kernel.path), {}, tries=True)["text"]
     assert len(floats(answer["buffers"][0])) == 96
 
 
-async def test_arguments_go_by_the_names_of_a_text_without_ze_info(client, tmp_path):
-    uri = (tmp_path / "k.visaasm").as_uri()
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, BY_HAND)))
-    told = await command(client, "visa.launchTemplate", uri)
+def test_arguments_go_by_the_names_of_a_text_without_ze_info(tmp_path):
+    path = str(tmp_path / "k.visaasm")
+    told = launch_template(BY_HAND, path, {}, tries=True)
     assert [(a["name"], a["kind"]) for a in told["arguments"]] == [("a", "value"), ("x", "buffer")]
     assert told["arguments"][1]["launch"] == {"buffer": {"dtype": "float32", "shape": [1], "init": "arange"}}
-    answer = await command(client, "visa.run", {"uri": uri, "quick": {"args": {"x": [1.5, 2.5]}}, "data": "base64"})
+    answer = perform(BY_HAND, path, {"quick": {"args": {"x": [1.5, 2.5]}}, "data": "base64"})
     assert answer["ok"], answer
     assert floats(answer["buffers"][0]) == (1.5, 2.5)
     assert answer["buffers"][0]["arg"] == "x"
 
 
 @pytest.mark.parametrize("opened", first(1, [True, False]))
-async def test_the_kernel_of_the_text_runs_as_its_programs_ze_info_says(client, tmp_path, opened):
+async def test_a_form_is_of_the_kernel_of_the_text_in_its_programs_ze_info(client, tmp_path, opened):
     folder = place("run/TGLLP/bytes")
     text = (folder / "pack.visaasm").read_text()
     uri = (tmp_path / "OCL_asm0_simd32_entry_0003.visaasm").as_uri()
@@ -121,20 +123,15 @@ async def test_the_kernel_of_the_text_runs_as_its_programs_ze_info_says(client, 
     told = await command(client, "visa.launchTemplate", uri)
     assert (told["kernel"], told["kernels"]) == ("pack", ["pack"])  # the ze_info speaks of more
     assert f"the ze_info is that of {document.name}, for kernel 'pack'" in told["assumed"]
-    answer = await command(client, "visa.run", {"uri": uri, "quick": {}})
-    assert answer["ok"], answer
-    assert (answer["launchText"], answer["assumed"]) == (told["text"], told["assumed"])
     shown = await command(client, "visa.showZeInfo", uri)
     assert (Path(shown["path"]).name, shown["made"]) == (document.name, False)
 
 
-async def test_a_form_offers_the_kernels_of_the_text(client):
+def test_a_form_offers_the_kernels_of_the_text():
     text = BY_HAND + BY_HAND.partition("\n")[2].replace('"k"', '"other"')
-    item = types.TextDocumentItem("untitled:two", "visa", 1, text)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-    told = [await command(client, "visa.launchTemplate", {"uri": item.uri, "kernel": name}) for name in ("k", "other")]
+    told = [launch_template(text, None, {"kernel": name}, tries=True) for name in ("k", "other")]
     assert [(one["kernel"], one["kernels"]) for one in told] == [("k", ["k", "other"]), ("other", ["k", "other"])]
-    wrong = await command(client, "visa.launchTemplate", {"uri": item.uri, "kernel": "third"})
+    wrong = launch_template(text, None, {"kernel": "third"}, tries=True)
     assert (wrong["ok"], "third" in wrong["error"]) == (False, True)
 
 
@@ -165,8 +162,6 @@ async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, 
     (tmp_path / "turn.zeinfo.yaml").write_text((folder / "turn.zeinfo.yaml").read_text())
     told = await command(client, "visa.launchTemplate", uri)
     assert "local_size: [8, 8, 1], several threads that share memory" in told["assumed"]
-    answer = await command(client, "visa.run", {"uri": uri, "quick": {}})
-    assert (answer["ok"], answer["launchText"]) == (True, told["text"])
 
 
 @pytest.mark.parametrize(
@@ -223,15 +218,16 @@ async def test_a_launch_file_runs_with_the_text_as_it_is_open(client, kernel, tm
     assert "a whole number" in (await command(client, "visa.run", launch))["error"]
 
 
-async def test_an_object_runs_as_its_launch_file_says(client, kernel, tmp_path):
-    assert (await command(client, "visa.assemble", kernel.uri))["ok"]
-    answer = await command(client, "visa.run", (tmp_path / "saxpy.isa").as_uri())
+async def test_an_object_runs_as_its_launch_file_says(client, tmp_path):
+    path = str(saxpy(tmp_path).path.with_suffix(".isa"))
+    assert main(["asm", str(tmp_path / "saxpy.visaasm"), "-o", path]) == 0
+    answer = await command(client, "visa.run", Path(path).as_uri())
     assert answer["ok"], answer
     assert answer["buffers"][0]["dtype"] == "float32"
-    quick = {"uri": (tmp_path / "saxpy.isa").as_uri(), "quick": {"args": [None, None, 3.0, 40]}, "data": "base64"}
-    assert floats((await command(client, "visa.run", quick))["buffers"][0])[:4] == (0.0, 4.0, 8.0, 12.0)
+    quick = {"quick": {"args": [None, None, 3.0, 40]}, "data": "base64"}
+    assert floats(perform(None, path, quick)["buffers"][0])[:4] == (0.0, 4.0, 8.0, 12.0)
     (tmp_path / "saxpy.zeinfo.yaml").unlink()
-    answer = await command(client, "visa.run", {**quick, "quick": {}})
+    answer = perform(None, path, {**quick, "quick": {}})
     assert answer["ok"], answer
     assert "inferred from the program" in answer["assumed"][0]
     launch = (tmp_path / "saxpy.launch.yaml").as_uri()

@@ -39,12 +39,6 @@ def replace(start: types.Position, end: types.Position, text: str) -> types.Text
     return types.TextDocumentContentChangePartial(types.Range(start, end), text)
 
 
-async def test_dump_without_mistakes_has_no_finding(each_client, tmp_path):
-    kernel = saxpy(tmp_path)
-    open_text(each_client, kernel.uri, kernel.text)
-    assert await findings(each_client, kernel.uri) == []
-
-
 async def test_edits_bring_and_take_away_findings(each_client, tmp_path):
     kernel = saxpy(tmp_path)
     open_text(each_client, kernel.uri, kernel.text)

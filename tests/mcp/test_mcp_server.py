@@ -76,6 +76,7 @@ async def test_what_a_launch_names_outside_of_the_roots_is_refused(one, workspac
     assert ".version" not in json.dumps(answer)
 
 
+@pytest.mark.full
 async def test_a_client_of_the_older_protocol_is_asked_for_its_roots_and_may_cancel(workspace):
     async with agent(workspace, mode="legacy", roots=[workspace / "TGLLP", workspace / "gemm"]) as found:
         assert found.client.protocol_version < "2026"
@@ -155,7 +156,7 @@ def messages(rng, count):
     yield from (b"\xff\xfe\x00", b"[" * 20_000, b"{" * 100, b"", b'{"a":' * 5000)
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(3000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [30, pytest.param(3000, marks=pytest.mark.full)])
 async def test_requests_that_are_none_never_end_the_server(workspace, count):
     """The client has no roots, so that its files are those of the current folder."""
     server = await asyncio.create_subprocess_exec(

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 from agents import agent
 
 from visa_lsp.mcp.pages import tokens_of
@@ -12,6 +13,7 @@ REDUCTION = Path(__file__).parent / "reduction"
 MOST_CALLS, MOST_TOKENS = 6, 2_500
 
 
+@pytest.mark.full
 async def test_a_wrong_shift_is_found_and_mended(tmp_path):
     folder = tmp_path / "work"
     shutil.copytree(REDUCTION, folder)

@@ -62,9 +62,9 @@ def test_there_are_programs():
 # By default three programs, on platforms in turns.
 IN_TURNS = in_turns([p for p in PROGRAMS if p.name not in LONG], lambda folder: folder.name, lambda folder: folder.parent.name)  # fmt: skip
 ON_PLATFORMS = first(3, [*IN_TURNS, *(p for p in PROGRAMS if p.name in LONG)])
-# By default a program with images, one with calls, one with shared memory, and one of plain buffers.
+# By default a program with calls, and one of plain buffers.
 ALONE = [
-    folder if folder.name in ("pixels", "deep", "bins", "vecs") else pytest.param(folder, marks=pytest.mark.full)
+    folder if folder.name in ("deep", "vecs") else pytest.param(folder, marks=pytest.mark.full)
     for folder in sorted((OWN / "run" / "TGLLP").glob("*"))
 ]
 

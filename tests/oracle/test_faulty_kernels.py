@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from finalizer import compile_source
+from tiers import one_of_each
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
@@ -106,13 +107,7 @@ def ran(name, engine="interp", checks="all", platform="TGLLP"):
     return path, run_text(path.read_text(), parse_launch(launch, path.with_suffix(".launch.yaml")), options)
 
 
-# Two that take long and end as e1 does.
-ENDLESS = {"e2", "e3"}
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.full) if name in ENDLESS else name for name in KERNELS]
-)
+@pytest.mark.parametrize("name", one_of_each(KERNELS, lambda name: (frozenset(KERNELS[name][1]), KERNELS[name][2])))
 def test_exactly_what_is_wrong_is_reported(name):
     _, kinds, word, _ = KERNELS[name]
     path, report = ran(name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from each_case import check_each
 from planted_faults import BARRIER, GUARD, HEAD, INDEX, LOAD, RIGHT, STORE
-from tiers import in_turns, one_of_each
+from tiers import first, in_turns, one_of_each
 
 from visa_lsp.app.assemble import program_of_text
 from visa_lsp.app.errors import UserError
@@ -122,7 +122,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", one_of_each(CASES, lambda name: str(CASES[name][1])))
 def test_small_kernels(name):
     code, expected = CASES[name]
     assert words(code) == expected
@@ -214,7 +214,8 @@ def test_private_memory_is_no_place_of_a_race():
 FAULTS = [(name, fault) for name, right in RIGHT.items() for fault in right.faults]
 
 
-@pytest.mark.parametrize("name", RIGHT)
+# Rounds take longest; tests of fences and strides have others.
+@pytest.mark.parametrize("name", first(len(RIGHT) - 1, sorted(RIGHT, key="a tile in rounds".__eq__)))
 def test_a_right_kernel_is_proved(name):
     right = RIGHT[name]
     found = answers_of_text(right.text, properties=right.properties, assume=right.assume)
@@ -224,7 +225,8 @@ def test_a_right_kernel_is_proved(name):
 @pytest.mark.parametrize(
     "case",
     one_of_each(
-        in_turns(FAULTS, lambda case: case[0], lambda case: RIGHT[case[0]].faults[case[1]][0]), lambda case: case[0]
+        in_turns(FAULTS, lambda case: case[0], lambda case: RIGHT[case[0]].faults[case[1]][0]),
+        lambda case: RIGHT[case[0]].faults[case[1]][0],
     ),
     ids=" - ".join,
 )
@@ -270,7 +272,7 @@ FENCED = {
 }
 
 
-@pytest.mark.parametrize("name", FENCED)
+@pytest.mark.parametrize("name", one_of_each(FENCED, lambda name: (name.split()[0], FENCED[name][1])))
 def test_a_barrier_orders_what_a_fence_has_covered(name):
     code, expected = FENCED[name]
     found = answers(code, properties=("race",), assume=("groups == 1",))
@@ -278,8 +280,7 @@ def test_a_barrier_orders_what_a_fence_has_covered(name):
     assert all("may have no fence of" in one.reason for one in found if one.answer == "unknown")
 
 
-def test_a_loop_without_a_proof_is_bounded_unless_its_rounds_are_known():
-    code = """    mov (M1_NM, 1) step(0,0)<1> 0x1:d
+ROUNDS = """    mov (M1_NM, 1) step(0,0)<1> 0x1:d
 again:
     shl (M1, 16) at(0,0)<1> step(0,0)<0;1,0> 0x2:d
     gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0
@@ -287,10 +288,17 @@ again:
     cmp.ne (M1_NM, 1) P1 step(0,0)<0;1,0> 0x51:d
     (P1) jmp (M1, 1) again
 """
-    (found,) = answers(code, properties=("bounds",))
+
+
+def test_a_loop_whose_rounds_are_known_is_proved():
+    (found,) = answers(ROUNDS, properties=("bounds",))
     assert found.answer == "proved"
-    some = code.replace("0x51:d", "n(0,0)<0;1,0>")
-    (found,) = answers(some, properties=("bounds",), assume=("n == 81 or n == 243",))
+
+
+@pytest.mark.full
+def test_a_loop_without_a_proof_is_bounded():
+    code = ROUNDS.replace("0x51:d", "n(0,0)<0;1,0>")
+    (found,) = answers(code, properties=("bounds",), assume=("n == 81 or n == 243",))
     assert found.answer == "bounded"
     assert "up to 4 rounds of a loop" in found.reason
 
@@ -410,6 +418,7 @@ def test_the_command_prints_json_and_says_by_its_status(tmp_path, capsys):
     assert "did you mean 'race'" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_written_launches_run_from_their_folder_with_the_options_of_their_first_line(tmp_path, capsys):
     path = tmp_path / "my k.visaasm"
     halved = "    asr (M1, 16) gid(0,0)<1> gid(0,0)<1;1,0> 0x1:d\n"
@@ -507,6 +516,7 @@ def test_an_index_below_a_constant_needs_a_buffer_of_as_many_elements():
 _HALF = "    asr (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> 0x1:d\n"
 
 
+@pytest.mark.full
 def test_a_launch_is_one_that_a_host_can_make():
     store = STORE.format("y", "at")
     too_large = ("local_size_x == 64", "local_size_y == 32")
@@ -520,6 +530,7 @@ def test_a_launch_is_one_that_a_host_can_make():
     assert "value: -" not in found.launch
 
 
+@pytest.mark.full
 def test_elements_that_are_loaded_and_not_read_show_no_race():
     head = HEAD.replace(".decl P1", ".decl wide v_type=G type=d num_elts=32 align=GRF\n.decl P1")
     load = INDEX.format("gid") + "    gather4_scaled.RG (M1, 16) y 0x0:ud at.0 wide.0\n"

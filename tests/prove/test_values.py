@@ -56,7 +56,7 @@ def cases(mnemonic, row, random, *, some, more=None):
         chosen = [
             (dst, *(one if i == at else random.choice(of) for i, of in enumerate(types))) for dst, at, one in pairs
         ]
-        found = random.sample(chosen, min(len(chosen), 10)) if some else chosen
+        found = random.sample(chosen, min(len(chosen), 4)) if some else chosen
     saturates = [False, True] if any(one.field == "sat" for one in row.modifiers) else [False]
     for dst, *rest in found:
         for modifier, sat in product(modifiers_of(row), saturates):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tiers import one_of_each
 
 from tests.sim.generator import message_cases, sampler_cases
 from tests.sim.generator.counts import prove
@@ -32,7 +33,7 @@ def test_message_row(family, row, some):
 
 
 @SOME
-@pytest.mark.parametrize("row", SAMPLER, ids=lambda r: r.mnemonic)
+@pytest.mark.parametrize("row", one_of_each(SAMPLER, lambda r: r.mnemonic), ids=lambda r: r.mnemonic)
 def test_sampler_row(row, some):
     prove("sampler", row, sampler_cases.benches(row, some))
 

@@ -113,7 +113,7 @@ def test_csv_and_json_have_a_record_for_each_point(run):
         LAUNCH.replace("k: [2, 3]", "status: [2, 3], local_size: [[16, 1], 8]").replace("value: k", "value: status")
     )
     for name in ("t.csv", "t.json"):
-        assert run("--sweep", "s.launch.yaml", "--table", name)[0] == 0
+        assert run("--sweep", "s.launch.yaml", "--table", name, "--engine", "interp")[0] == 0
     records = list(csv.DictReader(Path("t.csv").read_text().splitlines()))
     values = json.loads(Path("t.json").read_text())
     assert len(records) == len(values) == 12
@@ -181,7 +181,7 @@ def test_a_run_without_sweep_runs_the_first_point_and_says_so(run):
 def test_ctrl_c_ends_all_processes(run, tmp_path):
     Path("s.launch.yaml").write_text(LAUNCH.replace("k: [2, 3]", f"k: {list(range(1, 2000))}"))
     code = "import sys; from visa_lsp.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "run", "--sweep", "s.launch.yaml", "--jobs", "2"]
+    command = [sys.executable, "-c", code, "run", "--sweep", "s.launch.yaml", "--jobs", "2", "--engine", "interp"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, text=True
     ) as child:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corpus import place
+from tiers import first
 
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.cli.main import main
@@ -74,7 +75,7 @@ def test_json_has_what_is_assumed_and_the_launch_file_that_says_it(run, capsys):
     assert "launch_text" not in again
 
 
-@pytest.mark.parametrize("name", [DUMP, "OCL_asm0123456789abcdef_simd32_saxpy.isaasm", "anything.visaasm"])
+@pytest.mark.parametrize("name", first(1, [DUMP, "OCL_asm0123456789abcdef_simd32_saxpy.isaasm", "anything.visaasm"]))
 @pytest.mark.parametrize("info", ["axpy.zeinfo.yaml", "z.zebin", ""])
 def test_a_dumped_text_is_known_by_what_is_in_it(run, capsys, name, info):
     axpy(name, info)
@@ -212,8 +213,9 @@ def test_asm_packs_the_ze_info_of_the_folder(run, capsys):
 
 
 @pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
-@pytest.mark.parametrize(("device", "platform"), [("tgllp", "TGLLP"), ("acm-g10", "DG2"), ("pvc", "PVCXT")])
-def test_a_fresh_dump_folder_runs_as_it_is(run, capsys, tmp_path, device, platform):
+@pytest.mark.parametrize("where", first(1, [("tgllp", "TGLLP"), ("acm-g10", "DG2"), ("pvc", "PVCXT")]), ids=" ".join)
+def test_a_fresh_dump_folder_runs_as_it_is(run, capsys, tmp_path, where):
+    device, platform = where
     Path("k.cl").write_text(SOURCE)
     words = f"ocloc compile -file k.cl -device {device} --format zebin -output z -output_no_suffix".split()
     dumping = {**os.environ, "IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}

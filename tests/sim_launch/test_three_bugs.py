@@ -55,6 +55,7 @@ def test_launch_files_by_default_show_three_bugs(folder, capsys):
     check_launches(folder, capsys)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
 def test_a_new_user_finds_three_bugs(folder, capsys):
     shutil.copy(FOLDER / "three_bugs.cl", folder)

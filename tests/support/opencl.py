@@ -10,7 +10,9 @@ import functools
 import os
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -45,8 +47,19 @@ def _context():
     return cl.Context(pocl.get_devices())
 
 
+@functools.cache
+def _process() -> ProcessPoolExecutor:
+    """Return a process for pocl, which keeps what it has compiled; it is replaced before that is much."""
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=50)
+
+
+@functools.cache
 def why_missing() -> str:
     """Return the reason why the oracle cannot run here; empty when it can."""
+    return _process().submit(_why_missing).result()
+
+
+def _why_missing() -> str:
     context = _context()
     return context if isinstance(context, str) else ""
 
@@ -96,9 +109,16 @@ def _sampler(arg: SamplerArg):
 
 def run(source: str, kernel: str, groups, local, args, options=(), offset=None, printed=None) -> dict[int, np.ndarray]:
     """Buffers and images after a run, by argument index; what it prints is appended to ``printed``."""
+    assert not why_missing()
+    found, text = _process().submit(_run, source, kernel, groups, local, args, options, offset).result()
+    if printed is not None:
+        printed.append(text)
+    return found
+
+
+def _run(source, kernel, groups, local, args, options, offset) -> tuple[dict[int, np.ndarray], str]:
     import pyopencl as cl
 
-    assert not why_missing()
     program = cl.Program(_context(), source).build(options=list(options))
     queue = cl.CommandQueue(_context())
     handle = cl.Kernel(program, kernel)
@@ -122,8 +142,6 @@ def run(source: str, kernel: str, groups, local, args, options=(), offset=None, 
     with standard_output() as text:
         cl.enqueue_nd_range_kernel(queue, handle, sizes, tuple(local), global_work_offset=offset).wait()
         queue.finish()
-    if printed is not None:
-        printed.append(text())
     found = {}
     for index, buffer in buffers.items():
         found[index] = np.empty_like(args[index].array)
@@ -133,4 +151,4 @@ def run(source: str, kernel: str, groups, local, args, options=(), offset=None, 
             cl.enqueue_copy(queue, found[index], buffer, origin=(0, 0, 0), region=region).wait()
         else:
             cl.enqueue_copy(queue, found[index], buffer).wait()
-    return found
+    return found, text()

@@ -12,27 +12,26 @@ import pytest
 
 
 def chosen(items: list[pytest.Item], config: pytest.Config) -> list[pytest.Item]:
-    """Return the items of the tier that the options name; without an option, those of the default tier.
+    """Return the items of the tiers that the options name; without an option, those of the default tier.
 
-    With `--beside` only those marked `corpus` are left of them. A slice follows from a digest of the item's name, so that a
-    new test moves no other test to another slice.
+    With `--beside` only those marked `corpus` are left of them, and those of the default tier are among them. A slice follows
+    from a digest of the item's name, so that a new test moves no other test to another slice.
     """
-    if config.getoption("--beside"):
+    beside, editors, part = (config.getoption(name) for name in ("--beside", "--editors", "--slice"))
+    if beside:
         items = [item for item in items if item.get_closest_marker("corpus")]
     if config.getoption("--full"):
         return items
-    if config.getoption("--editors"):
-        return [item for item in items if item.get_closest_marker("editors")]
-    if part := config.getoption("--slice"):
-        number, count = (int(word) for word in part.split("/"))
-        return [
-            item
-            for item in items
-            if item.get_closest_marker("full")
-            and not item.get_closest_marker("editors")
-            and zlib.crc32(item.nodeid.encode()) % count == number - 1
-        ]
-    return [item for item in items if not (item.get_closest_marker("full") or item.get_closest_marker("editors"))]
+    number, count = (int(word) for word in (part or "1/1").split("/"))
+
+    def is_chosen(item: pytest.Item) -> bool:
+        if item.get_closest_marker("editors"):
+            return bool(editors)
+        if item.get_closest_marker("full"):
+            return bool(part) and zlib.crc32(item.nodeid.encode()) % count == number - 1
+        return bool(beside) or not (editors or part)
+
+    return [item for item in items if is_chosen(item)]
 
 
 def one_of_each(cases: Iterable[object], kind: Callable[[object], Hashable]) -> list[object]:
@@ -43,6 +42,17 @@ def one_of_each(cases: Iterable[object], kind: Callable[[object], Hashable]) -> 
         key = kind(case)
         parameters.append(pytest.param(case, marks=pytest.mark.full) if key in seen else case)
         seen.add(key)
+    return parameters
+
+
+def that_cover(cases: Iterable[object], features: Callable[[object], set[Hashable]]) -> list[object]:
+    """Return the cases as parameters, with only those in the default tier that have a feature that no earlier case has."""
+    seen: set[Hashable] = set()
+    parameters = []
+    for case in cases:
+        new = features(case) - seen
+        parameters.append(case if new else pytest.param(case, marks=pytest.mark.full))
+        seen |= new
     return parameters
 
 

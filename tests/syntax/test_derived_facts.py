@@ -21,7 +21,7 @@ _LINES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", first(8, range(30)))
+@pytest.mark.parametrize("seed", first(3, range(30)))
 def test_facts_of_an_edited_chunk_are_those_of_its_text(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pick = random.Random(seed)
     whole: list[int] = []

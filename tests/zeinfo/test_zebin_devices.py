@@ -84,6 +84,7 @@ def made(request, tmp_path_factory):
     return found, refused
 
 
+@pytest.mark.full
 def test_the_devices_are_printed(made, capsys):
     found, refused = made
     with capsys.disabled():
@@ -114,6 +115,7 @@ def test_sections_and_ze_info_of_every_device(made, visa_lsp):
         assert (folder / "out/k.zeinfo.yaml").read_bytes() == zebin.ze_info_bytes
 
 
+@pytest.mark.full
 def test_document_and_dump_of_every_device_agree(made, visa_lsp):
     for device, folder in made[0].items():
         status, found, messages = visa_lsp("zeinfo", "check", "k.zebin", cwd=folder)
