@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from visa_lsp.app.check.extras import cache_hits_text, difference, settings_text, statistics
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
@@ -27,8 +27,9 @@ from visa_lsp.app.inputs import STDIN, STDIN_NAME, SourceText, read_source
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.settings import Finder, FolderSettings
 from visa_lsp.app.visible_text import visible
-from visa_lsp.cli.cluster_options import add_cluster, cluster_of
-from visa_lsp.cli.common import add_platform, wants_colour, whole_number
+from visa_lsp.cli import options as opt
+from visa_lsp.cli.cluster_options import CLUSTER_SECONDS, ClusterAddress, ClusterLimit, cluster_of
+from visa_lsp.cli.common import wants_colour
 from visa_lsp.cli.exits import complain  # fmt: skip
 from visa_lsp.cli.outputs import write_output
 from visa_lsp.cli.progress_line import Progress
@@ -41,7 +42,6 @@ from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable, Sequence
 
     from visa_lsp.app.check.kept_verdicts import KeptVerdicts
@@ -51,77 +51,42 @@ _DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
 _CLEAR: Final = "\033[2J\033[H"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
-    add = parser.add_argument
-    add("paths", nargs="*", metavar="PATH", help="texts, or folders to search for *.visaasm and *.isaasm; - is stdin")
-    add_platform(parser)
-    add("--format", choices=tuple(FORMATS), metavar="NAME", help="output format: " + ", ".join(FORMATS))
-    add("--output", metavar="FILE", help="write the report to FILE")
-    add("--color", choices=("auto", "always", "never"), default="auto", help="use colours in the report")
-    add("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add(
-        "--select",
-        action="append",
-        metavar="LIST",
-        help="report only these rules: codes, prefixes of codes, slugs, or ALL",
-    )
-    add(
-        "--extend-select",
-        action="append",
-        metavar="LIST",
-        help="report these rules too, such as those that are off by default",
-    )
-    add("--ignore", action="append", metavar="LIST", help="do not report these rules")
-    add(
-        "--per-file-ignores",
-        action="append",
-        metavar="GLOB:LIST",
-        help="do not report these rules in files that match GLOB",
-    )
-    add("--exclude", action="append", metavar="GLOB", help="skip paths that match GLOB when searching folders")
-    add("--error-on-warning", action="store_true", help="exit 1 on any warning; overrides --max-warnings")
-    add(
-        "--max-warnings", type=whole_number(0), metavar="N", help="exit 0 if there are no errors and at most N warnings"
-    )
-    add(
-        "--max-errors",
-        type=whole_number(1),
-        metavar="N",
-        help="stop the report after N errors, then count the remaining findings",
-    )
-    add("--exit-zero", action="store_true", help="exit 0 even if there are findings")
-    add("--statistics", action="store_true", help="print the number of findings of each code")
-    add("--fix", action="store_true", help="apply safe fixes to the files; print the fixed text for standard input")
-    add(
-        "--unsafe-fixes", action="store_true", help="with --fix or --diff: also apply fixes that may change the meaning"
-    )
-    add("--diff", action="store_true", help="print the changes that --fix would make, without writing files")
-    add("--baseline", metavar="FILE", help="do not report the findings listed in FILE")
-    add(
-        "--write-baseline", nargs="?", const="", metavar="FILE",
-        help=f"write all findings to FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}",
-    )  # fmt: skip
-    add(
-        "--embedded",
-        action="store_true",
-        help="also check the vISA in strings of other languages: *" + ", *".join(HOST_SUFFIXES),
-    )
-    add(
-        "--error-on-unread",
-        action="store_true",
-        help="exit 1 if lines of vISA in another language could not be checked",
-    )
-    add("--watch", action="store_true", help="check again whenever a file changes")
-    add(
-        "--cache-dir",
-        metavar="DIR",
-        help="cache the findings of each text in DIR; default: the user's cache folder",
-    )
-    add("--no-cache", action="store_true", help="use no cache file of earlier runs, and write none")
-    add("--jobs", type=whole_number(0), default=0, metavar="N", help="number of processes; 0 chooses it automatically")
-    add("--show-settings", action="store_true", help="print the settings in effect and the file that sets each")
-    add_cluster(parser, send="send the texts to workers that cannot read the files of this machine")
+class Arguments(opt.CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    # fmt: off
+    paths: Annotated[list[str], opt.arg("PATH", "texts, or folders to search for *.visaasm and *.isaasm; - is stdin", "*")] = field(default_factory=list)
+    platform: opt.PlatformName = None
+    format: Annotated[str | None, opt.Option("NAME", "output format: " + ", ".join(FORMATS), choices=tuple(FORMATS))] = None
+    output: Annotated[str | None, opt.Option("FILE", "write the report to FILE")] = None
+    color: opt.ReportColor = "auto"
+    stdin_filename: opt.StdinFilename = None
+    select: Annotated[list[str] | None, opt.Option("LIST", "report only these rules: codes, prefixes of codes, slugs, or ALL")] = None
+    extend_select: Annotated[list[str] | None, opt.Option("LIST", "report these rules too, such as those that are off by default")] = None
+    ignore: Annotated[list[str] | None, opt.Option("LIST", "do not report these rules")] = None
+    per_file_ignores: Annotated[list[str] | None, opt.Option("GLOB:LIST", "do not report these rules in files that match GLOB")] = None
+    exclude: Annotated[list[str] | None, opt.Option("GLOB", "skip paths that match GLOB when searching folders")] = None
+    error_on_warning: Annotated[bool, opt.flag("exit 1 on any warning; overrides --max-warnings")] = False
+    max_warnings: Annotated[int | None, opt.Option("N", "exit 0 if there are no errors and at most N warnings", opt.whole_number(0))] = None
+    max_errors: Annotated[int | None, opt.Option("N", "stop the report after N errors, then count the remaining findings", opt.whole_number(1))] = None
+    exit_zero: Annotated[bool, opt.flag("exit 0 even if there are findings")] = False
+    statistics: Annotated[bool, opt.flag("print the number of findings of each code")] = False
+    fix: Annotated[bool, opt.flag("apply safe fixes to the files; print the fixed text for standard input")] = False
+    unsafe_fixes: Annotated[bool, opt.flag("with --fix or --diff: also apply fixes that may change the meaning")] = False
+    diff: Annotated[bool, opt.flag("print the changes that --fix would make, without writing files")] = False
+    baseline: Annotated[str | None, opt.Option("FILE", "do not report the findings listed in FILE")] = None
+    write_baseline: Annotated[str | None, opt.Option("FILE", f"write all findings to FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}", bare="")] = None
+    embedded: Annotated[bool, opt.flag("also check the vISA in strings of other languages: *" + ", *".join(HOST_SUFFIXES))] = False
+    error_on_unread: Annotated[bool, opt.flag("exit 1 if lines of vISA in another language could not be checked")] = False
+    watch: Annotated[bool, opt.flag("check again whenever a file changes")] = False
+    cache_dir: Annotated[str | None, opt.Option("DIR", "cache the findings of each text in DIR; default: the user's cache folder")] = None
+    no_cache: Annotated[bool, opt.flag("use no cache file of earlier runs, and write none")] = False
+    jobs: Annotated[int, opt.Option("N", "number of processes; 0 chooses it automatically", opt.whole_number(0))] = 0
+    show_settings: Annotated[bool, opt.flag("print the settings in effect and the file that sets each")] = False
+    cluster: ClusterAddress = None
+    send: Annotated[bool, opt.flag("with --cluster: send the texts to workers that cannot read the files of this machine")] = False
+    cluster_limit: ClusterLimit = CLUSTER_SECONDS
+    # fmt: on
 
 
 class Options(Struct, frozen=True):
@@ -176,7 +141,7 @@ def _list_rules() -> Sequence[Rule]:
     return list_rules()
 
 
-def check_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Check the paths of the command line and return the exit status.
 
     Raises UserError without a path, for ``--watch`` of standard input, and for an option with a wrong value.
@@ -204,7 +169,7 @@ def check_command(args: argparse.Namespace) -> int:
         return _run(args, paths, overrides, new_baseline, stdin, {}, cluster)
 
 
-def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
+def _paths(args: Arguments) -> tuple[list[str], str | None]:
     """Return the paths to check and the baseline to write: the word after ``--write-baseline`` may be the first path."""
     paths: list[str] = list(args.paths)
     value: str | None = args.write_baseline
@@ -216,7 +181,7 @@ def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
     return paths, value
 
 
-def _overrides(args: argparse.Namespace) -> Overrides:
+def _overrides(args: Arguments) -> Overrides:
     select = _selectors("--select", args.select)
     extend = _selectors("--extend-select", args.extend_select)
     ignore = _selectors("--ignore", args.ignore)
@@ -244,7 +209,7 @@ def _anchor(paths: list[str], stdin_filename: str | None) -> Path:
     return Path(first) if Path(first).is_dir() else Path(first).parent
 
 
-def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: str | None) -> Options:
+def _options(args: Arguments, settings: FolderSettings, new_baseline: str | None) -> Options:
     terminal = sys.stdout.isatty() and args.output is None
     return Options(
         format=args.format or settings.format or ("full" if terminal else "concise"),
@@ -269,7 +234,7 @@ def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: s
 
 
 def _effective_settings(
-    settings: FolderSettings, args: argparse.Namespace, overrides: Overrides
+    settings: FolderSettings, args: Arguments, overrides: Overrides
 ) -> tuple[FolderSettings, dict[str, Any]]:
     options = _options(args, settings, None)
     selection = overrides.selection(settings)
@@ -293,7 +258,7 @@ def _effective_settings(
 
 
 def _watch(
-    args: argparse.Namespace,
+    args: Arguments,
     paths: list[str],
     overrides: Overrides,
     new_baseline: str | None,
@@ -327,14 +292,14 @@ def _suffixes(*, embedded: bool) -> tuple[str, ...]:
     return TEXTS + HOST_SUFFIXES if embedded else TEXTS
 
 
-def _is_host(args: argparse.Namespace, name: str) -> bool:
+def _is_host(args: Arguments, name: str) -> bool:
     """Return whether a text may be in another language with vISA in its strings."""
     if host_of(name) is None:
         return False
     return args.embedded or Finder(_list_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
 
 
-def _list_files(args: argparse.Namespace, paths: list[str], overrides: Overrides) -> list[str]:
+def _list_files(args: Arguments, paths: list[str], overrides: Overrides) -> list[str]:
     finder = Finder(_list_rules)
     embedded = args.embedded or finder.of_folder(_anchor(paths, args.stdin_filename)).embedded
     files = collect(paths, finder, overrides.exclude, _suffixes(embedded=embedded)).files
@@ -343,7 +308,7 @@ def _list_files(args: argparse.Namespace, paths: list[str], overrides: Overrides
 
 
 def _run(
-    args: argparse.Namespace,
+    args: Arguments,
     paths: list[str],
     overrides: Overrides,
     new_baseline: str | None,

@@ -10,7 +10,6 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.main import COMMANDS, LOADERS
 from visa_lsp.cli.parsing import parser_of_program, whole_parser
 
 if TYPE_CHECKING:
@@ -22,8 +21,8 @@ _COLUMNS: Final = "84"
 def help_texts() -> dict[str, str]:
     """Return the help by the words that call it: ``visa-lsp``, ``visa-lsp check``, ``visa-lsp zeinfo emit``."""
     with _fix_columns():
-        found = dict(_help("visa-lsp", whole_parser(COMMANDS, LOADERS)))
-        found["visa-lsp"] = parser_of_program(COMMANDS, LOADERS[""]()[0]).format_help().rstrip()
+        found = dict(_help("visa-lsp", whole_parser()))
+        found["visa-lsp"] = parser_of_program().format_help().rstrip()
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,62 +25,50 @@ from visa_lsp.app.stats.dumps import DumpFigures, figures_of_dump, is_dump
 from visa_lsp.app.stats.limits import complaints, measures, read_known, write_known
 from visa_lsp.app.stats.measured_inputs import dumps_of, figures_of_data, inputs_of, platform_of_launch
 from visa_lsp.app.stats.printing import as_json, csv_of, dump_json, dump_summary, dump_table, page, table
-from visa_lsp.cli.cluster_options import add_cluster, cluster_of
-from visa_lsp.cli.colours import add_color, ink_of
-from visa_lsp.cli.common import add_platform, say, tell, whole_number
+from visa_lsp.cli import options as opt
+from visa_lsp.cli.cluster_options import CLUSTER_SECONDS, ClusterAddress, ClusterLimit, cluster_of
+from visa_lsp.cli.colours import ink_of
+from visa_lsp.cli.common import say, tell
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.progress_line import Progress
-from visa_lsp.cli.text_inputs import TextInputs, add_compiler
+from visa_lsp.cli.text_inputs import TextInputs
 from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.stats.figures import KernelFigures
-    from visa_lsp.cli.parsing import CommandParser
 
 _DEFAULT_BASELINE: Final = "visa-lsp-stats.json"
 _SUFFIX: Final = ".json"
 _GUESS: Final = 0.05  # seconds for an input
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument(
-        "inputs",
-        nargs="+",
-        metavar="IN",
-        help="a text, an object, OpenCL C, a native dump (.asm), or a folder of texts, objects and dumps; - is standard input",
-    )
-    parser.add_argument("--launch", metavar="FILE", help="use the platform of this launch file")
-    parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="output format")
-    parser.add_argument(
-        "--max-pressure", metavar="N", type=whole_number(0), help="exit 1 if a kernel needs more than N GRF rows"
-    )
-    parser.add_argument(
-        "--max-spill", metavar="N", type=whole_number(0), help="exit 1 if a dump has more than N bytes of spills"
-    )
-    parser.add_argument(
-        "--baseline", metavar="FILE",
-        help="exit 1 if a kernel needs more GRF rows, or a dump spills more bytes, than FILE records for it",
-    )  # fmt: skip
-    parser.add_argument(
-        "--write-baseline", nargs="?", const="", metavar="FILE",
-        help=f"record the GRF rows of each kernel and the spills of each dump in FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}",
-    )  # fmt: skip
-    parser.add_argument(
-        "--compare", action="store_true", help="compare the dumps of two folders or two files, kernel by kernel"
-    )
-    add_color(parser)
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add_platform(parser)
-    add_compiler(parser)
-    add_cluster(parser, send="send the inputs to workers that cannot read the files of this machine")
+class Arguments(opt.CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    # fmt: off
+    inputs: Annotated[list[str], opt.arg("IN", "a text, an object, OpenCL C, a native dump (.asm), or a folder of texts, objects and dumps; - is standard input")]
+    launch: Annotated[str | None, opt.Option("FILE", "use the platform of this launch file")] = None
+    format: Annotated[Literal["text", "json", "csv"], opt.flag("output format")] = "text"
+    max_pressure: Annotated[int | None, opt.Option("N", "exit 1 if a kernel needs more than N GRF rows", opt.whole_number(0))] = None
+    max_spill: Annotated[int | None, opt.Option("N", "exit 1 if a dump has more than N bytes of spills", opt.whole_number(0))] = None
+    baseline: Annotated[str | None, opt.Option("FILE", "exit 1 if a kernel needs more GRF rows, or a dump spills more bytes, than FILE records for it")] = None
+    write_baseline: Annotated[str | None, opt.Option("FILE", f"record the GRF rows of each kernel and the spills of each dump in FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}", bare="")] = None
+    compare: Annotated[bool, opt.flag("compare the dumps of two folders or two files, kernel by kernel")] = False
+    color: opt.Color = "auto"
+    stdin_filename: opt.StdinFilename = None
+    platform: opt.PlatformName = None
+    ocloc: opt.Ocloc = None
+    options: opt.CompilerOptions = None
+    cluster: ClusterAddress = None
+    send: Annotated[bool, opt.flag("with --cluster: send the inputs to workers that cannot read the files of this machine")] = False
+    cluster_limit: ClusterLimit = CLUSTER_SECONDS
+    # fmt: on
 
 
-def stats_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Report the figures of each input."""
     if args.compare:
         return _compare(args)
@@ -96,7 +84,7 @@ def stats_command(args: argparse.Namespace) -> int:
         return max(status, _report_figures(args, inputs))
 
 
-def _report_figures(args: argparse.Namespace, inputs: TextInputs) -> int:
+def _report_figures(args: Arguments, inputs: TextInputs) -> int:
     """Report the figures of texts, objects and dumps; return the exit status."""
     baseline = _baseline_to_write(args)
     known = read_known(args.baseline) if args.baseline and baseline is None else None
@@ -133,7 +121,7 @@ def _report_figures(args: argparse.Namespace, inputs: TextInputs) -> int:
     return max(status, EXIT_FINDINGS if findings or exceeded else EXIT_OK)
 
 
-def _compare(args: argparse.Namespace) -> int:
+def _compare(args: Arguments) -> int:
     """Print the dumps of two folders, or two dumps, side by side."""
     if len(args.inputs) != 2:
         raise UserError(f"--compare: expected two folders or two dumps, got {len(args.inputs)}")
@@ -158,9 +146,7 @@ class InputFigures(Struct, frozen=True):
     dumps: Sequence[DumpFigures] = ()
 
 
-def _count_inputs(
-    args: argparse.Namespace, platform: str | None, cluster: Cluster | None
-) -> Iterator[Said[InputFigures]]:
+def _count_inputs(args: Arguments, platform: str | None, cluster: Cluster | None) -> Iterator[Said[InputFigures]]:
     """Yield the figures of each input, in order."""
     inputs = [InputFile(path) for path in args.inputs]
     count = partial(_count, platform, args.stdin_filename or STDIN_NAME)
@@ -187,7 +173,7 @@ def _report_lost(one: InputFile, why: str) -> Said[InputFigures]:
     return attach_error(InputFigures(EXIT_USAGE), f"{one.path}: {why}")
 
 
-def _baseline_to_write(args: argparse.Namespace) -> str | None:
+def _baseline_to_write(args: Arguments) -> str | None:
     """Return the file for ``--write-baseline``; None without it. Raises UserError for a file without the suffix."""
     if args.write_baseline is None:
         return None
@@ -203,7 +189,7 @@ def _print(
     dumps: list[DumpFigures],
     errors: list[dict[str, str]],
     findings: Sequence[ReportedFinding],
-    args: argparse.Namespace,
+    args: Arguments,
 ) -> None:
     if args.format == "json":
         answer = as_json(kernels)

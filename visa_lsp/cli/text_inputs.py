@@ -6,7 +6,7 @@ Knows options and temporary folders, not what commands do with texts. Invariant:
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_USAGE
@@ -15,19 +15,7 @@ from visa_lsp.cli.common import say
 from visa_lsp.cli.exits import complain
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
-
-    from visa_lsp.cli.parsing import CommandParser
-
-
-def add_compiler(parser: CommandParser) -> None:
-    """Declare the options of the compiler of OpenCL C."""
-    parser.dashed = {"--options": 1}
-    parser.add_argument("--ocloc", metavar="PATH", help="path of the OpenCL C compiler; default: ocloc on PATH")
-    parser.add_argument(
-        "--options", metavar="S", action="append", help="options for the OpenCL C compiler, as one quoted word"
-    )
 
 
 class SourceError(UserError):
@@ -42,7 +30,7 @@ class SourceError(UserError):
 class TextInputs(ExitStack):
     """The inputs of a command. As a context it keeps the folders of compiled texts, whose paths ``rename`` replaces."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    def __init__(self, args: Any) -> None:
         super().__init__()
         self._args = args
         self._sources: dict[str, str] = {}  # the folder of compiled texts -> the name of their source

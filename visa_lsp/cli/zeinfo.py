@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from msgspec import field
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
@@ -21,8 +22,9 @@ from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, decode, decode_object, is_object, read_bytes
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.ze_info import infer_ze_info, registers_for
-from visa_lsp.cli.common import add_platform, wants_colour
+from visa_lsp.cli.common import wants_colour
 from visa_lsp.cli.exits import complain  # fmt: skip
+from visa_lsp.cli.options import CommandArguments, Option, PlatformName, ReportColor, StdinFilename, arg, flag
 from visa_lsp.cli.outputs import write_output
 from visa_lsp.companions import Beside, list_kernels
 from visa_lsp.diagnostics import Diagnostic, Severity
@@ -42,7 +44,6 @@ from visa_lsp.zeinfo.validate import validate_source
 from visa_lsp.zeinfo.zebin import Zebin, ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.app.assemble import Assembled
@@ -52,50 +53,49 @@ _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", "
 _MAX_TEXTS: Final = 1000
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="check|emit")
-    check = actions.add_parser("check", help="check ze_info and report findings", allow_abbrev=False)
-    check.add_argument("files", nargs="+", metavar="FILE", help="ze_info as YAML, or a zebin; - is standard input")
-    check.add_argument(
-        "--text",
-        action="append",
-        metavar="FILE",
-        help="compare with the kernels of this text or object; default: the texts beside FILE",
-    )
-    check.add_argument("--no-text", action="store_true", help="check only the document")
-    check.add_argument("--format", choices=tuple(FORMATS), metavar="NAME", help="output format: " + ", ".join(FORMATS))
-    check.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="use colours in the report")
-    check.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add_platform(check)
-    make = actions.add_parser("emit", help="generate ze_info for a text or object", allow_abbrev=False)
-    make.add_argument("input", metavar="IN", help="a text or an object; - is standard input")
-    make.add_argument(
-        "--launch",
-        metavar="FILE",
-        help="launch file that describes the arguments; default: the sibling NAME.launch.yaml",
-    )
-    make.add_argument(
-        "--say",
-        action="append",
-        default=[],
-        metavar="NAME=WORDS",
-        help="resolve a warning: 1=constant, V0039=global_size, private=512, slm=2048, 'sampler(0)=repeat linear'",
-    )
-    make.add_argument("-o", "--output", metavar="OUT", help="write the document to OUT; default: standard output")
-    make.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add_platform(make)
+class CheckArguments(CommandArguments, kw_only=True):
+    """The options of ``check``."""
+
+    # fmt: off
+    files: Annotated[list[str], arg("FILE", "ze_info as YAML, or a zebin; - is standard input")]
+    text: Annotated[list[str] | None, Option("FILE", "compare with the kernels of this text or object; default: the texts beside FILE")] = None
+    no_text: Annotated[bool, flag("check only the document")] = False
+    format: Annotated[str | None, Option("NAME", "output format: " + ", ".join(FORMATS), choices=tuple(FORMATS))] = None
+    color: ReportColor = "auto"
+    stdin_filename: StdinFilename = None
+    platform: PlatformName = None
+    # fmt: on
 
 
-def zeinfo_command(args: argparse.Namespace) -> int:
+class EmitArguments(CommandArguments, kw_only=True):
+    """The options of ``emit``."""
+
+    # fmt: off
+    input: Annotated[str, arg("IN", "a text or an object; - is standard input")]
+    launch: Annotated[str | None, Option("FILE", "launch file that describes the arguments; default: the sibling NAME.launch.yaml")] = None
+    say: Annotated[list[str], Option("NAME=WORDS", "resolve a warning: 1=constant, V0039=global_size, private=512, slm=2048, 'sampler(0)=repeat linear'")] = field(default_factory=list)
+    output: Annotated[str | None, Option("OUT", "write the document to OUT; default: standard output", flags=("-o", "--output"))] = None
+    stdin_filename: StdinFilename = None
+    platform: PlatformName = None
+    # fmt: on
+
+
+# The commands below this one: their help and their options.
+ACTIONS: Final = {
+    "check": ("check ze_info and report findings", CheckArguments),
+    "emit": ("generate ze_info for a text or object", EmitArguments),
+}
+
+
+def execute(args: CheckArguments | EmitArguments) -> int:
     """Execute ``check`` or ``emit`` and return the exit status."""
-    return _check(args) if args.action == "check" else _emit(args)
+    return _check(args) if isinstance(args, CheckArguments) else _emit(args)
 
 
 # Check.
 
 
-def _check(args: argparse.Namespace) -> int:
+def _check(args: CheckArguments) -> int:
     results = tuple(_check_file(path, args) for path in args.files)
     report = CheckReport(results)
     form = args.format or ("full" if sys.stdout.isatty() else "concise")
@@ -108,7 +108,7 @@ def _check(args: argparse.Namespace) -> int:
     return EXIT_FINDINGS if report.count(Severity.ERROR, Severity.WARNING) else EXIT_OK
 
 
-def _check_file(path: str, args: argparse.Namespace) -> FileResult:
+def _check_file(path: str, args: CheckArguments) -> FileResult:
     name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
     try:
         data = read_bytes(path)
@@ -208,7 +208,7 @@ def _findings(
 # Emit.
 
 
-def _emit(args: argparse.Namespace) -> int:
+def _emit(args: EmitArguments) -> int:
     name = (args.stdin_filename or STDIN_NAME) if args.input == STDIN else args.input
     inputs = [args.input, args.launch or Path(name).with_suffix(".launch.yaml")]
     check_output(args.output, inputs)
@@ -303,7 +303,7 @@ def _place(name: str, data: bytes, kernels: Sequence[KernelText], error: EmitErr
     return f"{name}:{before.count(chr(10)) + 1}:{span.start - before.rfind(chr(10))}"
 
 
-def _launch(args: argparse.Namespace, path: Path) -> LaunchFile | None:
+def _launch(args: EmitArguments, path: Path) -> LaunchFile | None:
     """Read the launch file; None if there is none."""
     where = Path(args.launch) if args.launch else path.with_suffix(".launch.yaml")
     if not where.is_file():
