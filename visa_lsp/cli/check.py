@@ -142,10 +142,7 @@ def _list_rules() -> Sequence[Rule]:
 
 
 def execute(args: Arguments) -> int:
-    """Check the paths of the command line and return the exit status.
-
-    Raises UserError without a path, for ``--watch`` of standard input, and for an option with a wrong value.
-    """
+    """Check the paths of the command line and return the exit status. Raises UserError."""
     paths, new_baseline = _paths(args)
     overrides = _overrides(args)
     if args.show_settings:

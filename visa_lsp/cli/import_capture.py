@@ -32,10 +32,7 @@ class Arguments(CommandArguments, kw_only=True):
 
 
 def execute(args: Arguments) -> int:
-    """Write the launch of a capture and report the files.
-
-    Raises UserError without NumPy, for a malformed capture, and if a file cannot be written.
-    """
+    """Write the launch of a capture and report the files. Raises UserError without NumPy, for a malformed capture."""
     if find_spec("numpy") is None:
         raise UserError(f"import: {NEEDS_NUMPY}")
     from visa_lsp.app.captures.importing import import_capture, read_capture

@@ -59,10 +59,7 @@ class _Located:
 
 
 def _locate(session: DebugSession, args: Body) -> _Located:
-    """Return the memory of a request's reference, ``offset`` added.
-
-    Raises RequestError for a malformed or unknown reference.
-    """
+    """Return the memory of a request's reference, ``offset`` added. Raises RequestError."""
     debugger = session.debugger
     words = text(args, "memoryReference")
     more = whole(args, "offset", 0)

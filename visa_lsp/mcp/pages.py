@@ -49,10 +49,7 @@ def tokens_of(text: str) -> int:
 
 
 def page(answer: ToolAnswer, cursor: str, max_tokens: int) -> dict[str, Any]:
-    """Return the page at a cursor, the first for an empty one.
-
-    Raises UserError for a cursor of another answer.
-    """
+    """Return the page at a cursor, the first for an empty one. Raises UserError for a cursor of another answer."""
     digest = _digest(answer)
     start = _start(cursor, digest)
     # The numbers below and the cursor take some 40 tokens.

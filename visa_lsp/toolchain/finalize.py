@@ -113,10 +113,7 @@ def finalize(
     with_schedule: bool = False,
     with_code: bool = False,
 ) -> Finalized:
-    """Finalize a text, given as its lines without comments.
-
-    Raises ToolError if the finalizer cannot start, or does not know the platform or an option.
-    """
+    """Finalize a text, given as its lines without comments. Raises ToolError."""
     bodies = bodies_of(codes)
     if not bodies:
         return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "no kernel found for the finalizer"),))
