@@ -35,21 +35,9 @@ _ASSIGNMENT: Final = re.compile(r"([^=<>!]+)=(?!=)(.*)\Z", re.DOTALL)
 _WHY: Final = re.compile(r"\s*why\s+(\S.*)\Z", re.DOTALL)
 _WORD: Final = re.compile(r"[%\w$@?]*\Z")
 _WORDS: Final = (
-    "item",
-    "local",
-    "group",
-    "thread",
-    "lane",
-    "emask",
-    "any(",
-    "all(",
-    "sum(",
-    "min(",
-    "max(",
-    "abs(",
-    "count(",
-    "slm",
-)
+    "item", "local", "group", "thread", "lane", "emask", "any(", "all(", "sum(", "min(", "max(",
+    "abs(", "count(", "slm",
+)  # fmt: skip
 _MAX_PAGE_ROWS: Final = 100_000
 
 
@@ -399,16 +387,7 @@ def exception_info(session: DebugSession, args: Body) -> Body:
 __all__ = ["HANDLERS", "DebugError", "View"]
 
 HANDLERS: Final = {
-    "threads": threads,
-    "stackTrace": stack_trace,
-    "scopes": scopes,
-    "variables": variables,
-    "evaluate": evaluate,
-    "setVariable": set_variable,
-    "setExpression": set_expression,
-    "completions": completions,
-    "visaLanes": lanes,
-    "source": source,
-    "loadedSources": loaded_sources,
-    "exceptionInfo": exception_info,
-}
+    "threads": threads, "stackTrace": stack_trace, "scopes": scopes, "variables": variables, "evaluate": evaluate,
+    "setVariable": set_variable, "setExpression": set_expression, "completions": completions, "visaLanes": lanes,
+    "source": source, "loadedSources": loaded_sources, "exceptionInfo": exception_info,
+}  # fmt: skip

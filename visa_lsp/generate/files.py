@@ -31,20 +31,11 @@ from visa_lsp.generate import (
 ROOT: Final = Path(__file__).parents[2]
 # A new kind of file is one line here.
 MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
-    support_table.generate_files,
-    rule_pages.generate_files,
-    glossary_page.generate_files,
-    launch_page.generate_files,
-    launch_schema.generate_files,
-    check_formats.generate_files,
-    agent_tools.generate_files,
-    lsp_methods.generate_files,
-    opencl_calls.generate_files,
-    snippets.generate_files,
-    textmate.generate_files,
-    vim_syntax.generate_files,
-    extension_settings.generate_files,
-)
+    support_table.generate_files, rule_pages.generate_files, glossary_page.generate_files, launch_page.generate_files,
+    launch_schema.generate_files, check_formats.generate_files, agent_tools.generate_files,
+    lsp_methods.generate_files, opencl_calls.generate_files, snippets.generate_files, textmate.generate_files,
+    vim_syntax.generate_files, extension_settings.generate_files,
+)  # fmt: skip
 
 
 def generate_files(root: Path = ROOT) -> dict[str, str | None]:

@@ -111,13 +111,9 @@ def _place(uri: str, span: Value, message: str) -> Value:
 
 def _value(found: Diagnostic, span: Value, places: list[Value]) -> Value:
     value: Value = {
-        "range": span,
-        "message": found.message,
-        "severity": SEVERITY[found.severity].value,
-        "code": found.code,
-        "source": SOURCE,
-        "data": {"name": found.name},
-    }
+        "range": span, "message": found.message, "severity": SEVERITY[found.severity].value, "code": found.code,
+        "source": SOURCE, "data": {"name": found.name},
+    }  # fmt: skip
     if places:
         value["relatedInformation"] = places
     return value

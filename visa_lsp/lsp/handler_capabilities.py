@@ -3,6 +3,7 @@
 Loads nothing. ``capabilities`` adds options to some of them.
 """
 
+# fmt: off
 OFFERED = {
     "callHierarchyProvider": True,
     "codeActionProvider": True,
@@ -16,34 +17,13 @@ OFFERED = {
     "documentLinkProvider": {"resolveProvider": False},
     "documentRangeFormattingProvider": True,
     "documentSymbolProvider": True,
-    "executeCommandProvider": {
-        "commands": [
-            "visa.assemble",
-            "visa.disassemble",
-            "visa.zebin",
-            "visa.diff",
-            "visa.read",
-            "visa.run",
-            "visa.why",
-            "visa.stats",
-            "visa.runAll",
-            "visa.gen",
-            "visa.compile",
-            "visa.checkWithCompiler",
-            "visa.prove",
-            "visa.showControlFlow",
-            "visa.showZeInfo",
-            "visa.explain",
-            "visa.words",
-            "visa.platformOf",
-            "visa.launchTemplate",
-            "visa.instructionsOf",
-            "visa.showReferences",
-            "visa.openBlock",
-            "visa.runBlock",
-            "visa.writeBlock",
-        ],
-    },
+    "executeCommandProvider": {"commands": [
+        "visa.assemble", "visa.disassemble", "visa.zebin", "visa.diff", "visa.read", "visa.run",
+        "visa.why", "visa.stats", "visa.runAll", "visa.gen", "visa.compile", "visa.checkWithCompiler",
+        "visa.prove", "visa.showControlFlow", "visa.showZeInfo", "visa.explain", "visa.words",
+        "visa.platformOf", "visa.launchTemplate", "visa.instructionsOf", "visa.showReferences",
+        "visa.openBlock", "visa.runBlock", "visa.writeBlock",
+    ]},
     "foldingRangeProvider": True,
     "hoverProvider": True,
     "implementationProvider": True,
@@ -59,3 +39,4 @@ OFFERED = {
     "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}, "fileOperations": {}},
     "workspaceSymbolProvider": {"resolveProvider": False},
 }
+# fmt: on

@@ -67,14 +67,8 @@ if TYPE_CHECKING:
     Engine = Callable[..., RunResult]
 
 __all__ = [
-    "LaunchError",
-    "RunOptions",
-    "TextProblems",
-    "read_bytes",
-    "run_launch",
-    "run_module",
-    "run_text",
-]
+    "LaunchError", "RunOptions", "TextProblems", "read_bytes", "run_launch", "run_module", "run_text",
+]  # fmt: skip
 
 ENGINES: Final = ("auto", "jit", "interp")
 INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a longer kernel may never end
