@@ -17,17 +17,17 @@ from visa_lsp.cli.options import CommandArguments, Option, PlatformName, StdinFi
 from visa_lsp.cli.outputs import write_output
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     inputs: Annotated[list[str], arg("IN", "a text; - is standard input")]
     output: Annotated[str | None, Option("OUT", "write the object to OUT; - is standard output; default: IN with the suffix .isa", flags=("-o", "--output"))] = None
     zebin: Annotated[bool, flag("write a zebin (.zebin): the object with ze_info, taken from the sibling NAME.zeinfo.yaml, else generated")] = False
     stdin_filename: StdinFilename = None
     format: Annotated[Literal["text", "json"], flag("output format of the diagnostics")] = "text"
     platform: PlatformName = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from visa_lsp.app.check.extras import cache_hits_text, difference, settings_text, statistics
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
@@ -51,10 +51,10 @@ _DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
 _CLEAR: Final = "\033[2J\033[H"
 
 
+# fmt: off
 class Arguments(opt.CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     paths: Annotated[list[str], opt.arg("PATH", "texts, or folders to search for *.visaasm and *.isaasm; - is stdin", "*")] = field(default_factory=list)
     platform: opt.PlatformName = None
     format: Annotated[str | None, opt.Option("NAME", "output format: " + ", ".join(FORMATS), choices=tuple(FORMATS))] = None
@@ -86,30 +86,7 @@ class Arguments(opt.CommandArguments, kw_only=True):
     cluster: ClusterAddress = None
     send: Annotated[bool, opt.flag("with --cluster: send the texts to workers that cannot read the files of this machine")] = False
     cluster_limit: ClusterLimit = CLUSTER_SECONDS
-    # fmt: on
-
-
-class Options(Struct, frozen=True):
-    """The options of one run: the command line, else the settings."""
-
-    format: str
-    colour: bool
-    output: str | None
-    error_on_warning: bool
-    max_warnings: int
-    max_errors: int | None
-    embedded: bool
-    error_on_unread: bool
-    exit_zero: bool
-    statistics: bool
-    fix: bool
-    unsafe_fixes: bool
-    diff: bool
-    baseline: str | None
-    write_baseline: str | None
-    jobs: int
-    cache_dir: str | None
-    cache: bool
+# fmt: on
 
 
 class Overrides(Struct, frozen=True):
@@ -206,34 +183,27 @@ def _anchor(paths: list[str], stdin_filename: str | None) -> Path:
     return Path(first) if Path(first).is_dir() else Path(first).parent
 
 
-def _options(args: Arguments, settings: FolderSettings, new_baseline: str | None) -> Options:
+def _with_settings(args: Arguments, settings: FolderSettings) -> Arguments:
+    """Return the options completed from the settings of the folder."""
     terminal = sys.stdout.isatty() and args.output is None
-    return Options(
+    return structs.replace(
+        args,
         format=args.format or settings.format or ("full" if terminal else "concise"),
-        colour=wants_colour(sys.stdout, args.color) and (args.output is None or args.color == "always"),
-        output=args.output,
         error_on_warning=args.error_on_warning or (settings.error_on_warning and args.max_warnings is None),
         max_warnings=settings.max_warnings if args.max_warnings is None else args.max_warnings,
-        max_errors=args.max_errors,
         embedded=args.embedded or settings.embedded,
-        error_on_unread=args.error_on_unread,
         exit_zero=args.exit_zero or settings.exit_zero,
         statistics=args.statistics or settings.statistics,
         fix=args.fix or args.diff,
-        unsafe_fixes=args.unsafe_fixes,
-        diff=args.diff,
         baseline=args.baseline or settings.baseline,
-        write_baseline=new_baseline,
-        jobs=args.jobs,
         cache_dir=args.cache_dir or settings.cache_dir,
-        cache=not args.no_cache,
     )
 
 
 def _effective_settings(
     settings: FolderSettings, args: Arguments, overrides: Overrides
 ) -> tuple[FolderSettings, dict[str, Any]]:
-    options = _options(args, settings, None)
+    options = _with_settings(args, settings)
     selection = overrides.selection(settings)
     values: dict[str, Any] = {
         "platform": overrides.platform_of(settings),
@@ -315,11 +285,11 @@ def _run(
 ) -> int:
     """Check all paths once and return the exit status; ``cache`` keeps results between the rounds of ``--watch``."""
     finder = Finder(_list_rules)
-    options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
+    options = _with_settings(args, finder.of_folder(_anchor(paths, args.stdin_filename)))
     inputs = collect(paths, finder, overrides.exclude, _suffixes(embedded=options.embedded))
     # Checked before any fix is applied, because a failure later would lose the report or a text.
     check_output(options.output, inputs.files)
-    check_output(options.write_baseline, inputs.files)
+    check_output(new_baseline, inputs.files)
     tasks = []
     for path in inputs.files:
         name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
@@ -348,8 +318,8 @@ def _run(
     kept = _open_cached(options)
     results = _check_paths(tasks, options, cache, kept, cluster)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
-    if options.write_baseline is not None:
-        return _write_baseline(options.write_baseline, results, inputs)
+    if new_baseline is not None:
+        return _write_baseline(new_baseline, results, inputs)
     if options.baseline is not None:
         from visa_lsp.app.check.baseline import read_baseline, without_known
 
@@ -358,9 +328,9 @@ def _run(
     return _finish(CheckReport(tuple(results)), inputs, options, kept)
 
 
-def _open_cached(options: Options) -> KeptVerdicts | None:
+def _open_cached(options: Arguments) -> KeptVerdicts | None:
     """Return the cached findings of earlier runs; None with ``--no-cache``."""
-    if not options.cache or not (options.cache_dir or folder_of_user()):
+    if options.no_cache or not (options.cache_dir or folder_of_user()):
         return None
     from visa_lsp.app.check.kept_verdicts import open_kept_verdicts
 
@@ -369,7 +339,7 @@ def _open_cached(options: Options) -> KeptVerdicts | None:
 
 def _check_paths(
     tasks: list[Task],
-    options: Options,
+    options: Arguments,
     cache: dict[str, tuple[Stamp, Task, FileResult]],
     kept: KeptVerdicts | None,
     cluster: Cluster | None,
@@ -402,7 +372,7 @@ def _write_baseline(path: str, results: list[FileResult], inputs: Inputs) -> int
     return EXIT_USAGE if errors else EXIT_OK
 
 
-def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVerdicts | None) -> int:
+def _finish(report: CheckReport, inputs: Inputs, options: Arguments, kept: KeptVerdicts | None) -> int:
     """Write the report and the messages about the run, and return the exit status."""
     for result in report.errors:
         complain(result.error)
@@ -461,7 +431,7 @@ def _hidden_words(hidden: Sequence[ReportedFinding]) -> str:
     return f"{' and '.join(words)} {'is' if len(hidden) == 1 else 'are'}"
 
 
-def _describe_unapplied(report: CheckReport, options: Options) -> str:
+def _describe_unapplied(report: CheckReport, options: Arguments) -> str:
     """Return a sentence on the findings whose fix was not applied, with the option that applies it; empty if none."""
     unsafe = [f for f in report.findings if f.remedies and not any(r.safe for r in f.remedies)]
     if not unsafe:
@@ -473,15 +443,16 @@ def _describe_unapplied(report: CheckReport, options: Options) -> str:
     return f"{count} left that {has} which may change the meaning; --unsafe-fixes applies {'it' if len(unsafe) == 1 else 'them'}"
 
 
-def _is_wrong(report: CheckReport, options: Options) -> bool:
+def _is_wrong(report: CheckReport, options: Arguments) -> bool:
     warnings = report.count(Severity.WARNING)
-    allowed = 0 if options.error_on_warning else options.max_warnings
+    allowed = 0 if options.error_on_warning else options.max_warnings or 0
     unread = options.error_on_unread and any(result.unread[0] for result in report.results)
     return report.count(Severity.ERROR) > 0 or warnings > allowed or unread
 
 
-def _write_report(report: CheckReport, options: Options, to_stderr: bool, inputs: Inputs) -> None:
-    pieces = FORMATS[options.format].write(report, Look(options.colour))
+def _write_report(report: CheckReport, options: Arguments, to_stderr: bool, inputs: Inputs) -> None:
+    colour = wants_colour(sys.stdout, options.color) and (options.output is None or options.color == "always")
+    pieces = FORMATS[options.format or "concise"].write(report, Look(colour))
     if options.output is not None:
         text = "".join(pieces)
         if options.format in FOR_PEOPLE:

@@ -19,10 +19,10 @@ from visa_lsp.cli.progress_line import Progress
 _CHECKS: Final = "bounds"
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     a: Annotated[str, arg("A", "a text or an object")]
     b: Annotated[str, arg("B", "another text or object, such as the same kernel from another compiler")]
     launch: Annotated[str | None, Option("FILE", "launch file whose sweep gives the launches; default: the sibling of A, else a generated grid")] = None
@@ -33,7 +33,7 @@ class Arguments(CommandArguments, kw_only=True):
     budget: Annotated[int | None, Option("N", "stop a run after N instructions; default: 10,000,000", whole_number(1))] = None
     format: TextOrJson = "text"
     platform: PlatformName = None
-    # fmt: on
+# fmt: on
 
 
 def _tolerance(text: str) -> float:

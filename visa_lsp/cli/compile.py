@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     inputs: Annotated[list[str], arg("K.cl", "OpenCL C; - is standard input")]
     device: Annotated[list[str] | None, Option("NAME", "target device, named as in ocloc or visa-lsp; separate several with commas; default: tgllp")] = None
     options: Annotated[list[str] | None, Option("S", "compiler options, as one quoted word: '-cl-fast-relaxed-math -DN=4'", dashed=1)] = None
@@ -47,7 +47,7 @@ class Arguments(CommandArguments, kw_only=True):
     ocloc: Annotated[str | None, Option("PATH", "path of the compiler; default: ocloc on PATH")] = None
     timeout: Annotated[float, Option("SECONDS", "stop the compiler after this time", seconds_argument)] = SECONDS
     stdin_filename: StdinFilename = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

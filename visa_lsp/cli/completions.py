@@ -14,12 +14,12 @@ _FOLDERS: Final = frozenset({"DIR", "CAPTURE"})
 _FILES: Final = frozenset({"IN", "OUT", "PATH", "FILE", "A", "B", "REF", "K.cl", "IN.isa", "IN.visaasm"})
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     shell: Annotated[Literal["bash", "zsh", "fish"], arg(None, "shell to print the completions for")]
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

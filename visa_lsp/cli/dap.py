@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from visa_lsp.dap.launch_values import Launched
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     port: Annotated[int | None, Option("N", "wait for one client on this port of 127.0.0.1; 0 picks a free port", whole_number(0))] = None
     platform: Annotated[str | None, Option("NAME", "default platform, for launches that name none")] = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

@@ -21,10 +21,10 @@ from visa_lsp.cli.progress_line import Progress
 FORMATS = ("text", "json", "html")
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     a: Annotated[str, arg("A", "a text, an object, or a folder of them; - is standard input")]
     b: Annotated[str, arg("B", "the program or folder to compare with")]
     format: Annotated[str, Option(None, "output format; default: text", choices=FORMATS)] = "text"
@@ -35,7 +35,7 @@ class Arguments(CommandArguments, kw_only=True):
     cluster: ClusterAddress = None
     send: Annotated[bool, flag("with --cluster: send the files to workers that cannot read the files of this machine")] = False
     cluster_limit: ClusterLimit = CLUSTER_SECONDS
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 _CLASS = ("general", "sampler", "surface")
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     inputs: Annotated[list[str], arg("IN", "an object or a zebin; - is standard input")]
     output: Annotated[str | None, Option("OUT", "output file, for a zebin the output folder; default: standard output", flags=("-o", "--output"))] = None
     summary: Annotated[bool, flag("list kernels, inputs, attributes, sizes and Gen binaries")] = False
@@ -41,7 +41,7 @@ class Arguments(CommandArguments, kw_only=True):
     format: TextOrJson = "text"
     stdin_filename: StdinFilename = None
     platform: PlatformName = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

@@ -24,10 +24,10 @@ from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 _FAULT_FOLDER: Final = "visa-lsp-exec"
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     platform: PlatformName = None
     checks: Annotated[str, Option("LIST", "checks, separated by commas: all, none, or names as for run")] = "all"
     report: Annotated[str | None, Option("FILE", "write the report as JSON to FILE")] = None
@@ -40,7 +40,7 @@ class Arguments(CommandArguments, kw_only=True):
     print_env: Annotated[bool, flag('print the environment for programs that start without this command, for IDEs and CI: eval "$(...)"')] = False
     ocloc: Annotated[str | None, Option("PATH", "path of the compiler; default: ocloc on PATH")] = None
     program: Annotated[list[str], arg("PROGRAM", "the program and its arguments, after --; default: a shell", argparse.REMAINDER)] = field(default_factory=list)
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

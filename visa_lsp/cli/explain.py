@@ -18,14 +18,14 @@ from visa_lsp.cli.options import CommandArguments, PlatformName, TextOrJson, arg
 from visa_lsp.isa.glossary import term_called
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     words: Annotated[list[str], arg("WORD", "a mnemonic, the code or name of a finding, a %%variable, a type, an attribute, a platform, a word of the glossary; or the finalizer's file of errors or a build log; - is standard input")]
     format: TextOrJson = "text"
     platform: PlatformName = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

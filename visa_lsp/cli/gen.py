@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 _DASHED: Final = {"--options": 1, "--compile-options": 1, "--compare-options": 2}
 
 
+# fmt: off
 class Arguments(opt.CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     inputs: Annotated[list[str], opt.arg("IN", "a text, an object or OpenCL C; - is standard input")]
     platform: opt.PlatformName = None
     device: Annotated[list[str] | None, opt.Option("NAME", "target device of OpenCL C; separate several with commas; default: that of the platform, else tgllp")] = None
@@ -53,7 +53,7 @@ class Arguments(opt.CommandArguments, kw_only=True):
     timeout: Annotated[float, opt.Option("SECONDS", "stop the finalizer after this time", opt.seconds_argument)] = SECONDS
     color: opt.Color = "auto"
     stdin_filename: opt.StdinFilename = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

@@ -13,13 +13,13 @@ from visa_lsp.cli.options import CommandArguments, arg, flag
 from visa_lsp.cli.parsing import COMMANDS, CommandParser, parser_of, parser_of_program, whole_parser
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     words: Annotated[list[str], arg("COMMAND", "command to describe, such as check or zeinfo emit", "*")] = field(default_factory=list)
     man: Annotated[bool, flag("print the manual page of all commands, to write to visa-lsp.1")] = False
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

@@ -18,17 +18,17 @@ from visa_lsp.cli.exits import complain
 from visa_lsp.cli.options import CommandArguments, Option, PlatformName, TextOrJson, arg
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     capture: Annotated[str, arg("CAPTURE", "folder of one enqueue, from opencl-intercept-layer (CaptureReplay) or Triton (args_data.json)")]
     output: Annotated[str, Option("DIR", "output folder; no file in it is overwritten", flags=("-o", "--output"))]
     options: Annotated[list[str] | None, Option("S", "further compiler options, as one quoted word", dashed=1)] = None
     ocloc: Annotated[str | None, Option("PATH", "path of the compiler; default: ocloc on PATH")] = None
     format: TextOrJson = "text"
     platform: PlatformName = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

@@ -18,12 +18,12 @@ _SECONDS: Final = 120.0
 _WAITING: Final = "visa-lsp mcp: this is a server for agents, waiting for a client on standard input (Ctrl-C ends it); see docs/agents.md"
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     timeout: Annotated[float, Option("SECONDS", f"stop a call after this time; default: {_SECONDS:g}", seconds_argument)] = _SECONDS
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

@@ -56,10 +56,10 @@ def seconds(text: str) -> float:
     raise opt.bad_value(f"expected seconds, more than 0 and at most {MAX_SECONDS}, got {text!r}")
 
 
+# fmt: off
 class Arguments(opt.CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     inputs: Annotated[list[str], opt.arg("IN", "a text or OpenCL C; - is standard input")]
     property: Annotated[tuple[str, ...], opt.Option("LIST", f"properties to prove, separated by commas; default: {','.join(PROPERTIES)}", properties)] = PROPERTIES
     assume: Annotated[list[str], opt.Option("EXPR", "assume a condition of launches, such as 'n <= groups*local_size' or 'len(y) >= n'; repeatable")] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Arguments(opt.CommandArguments, kw_only=True):
     platform: opt.PlatformName = None
     ocloc: opt.Ocloc = None
     options: opt.CompilerOptions = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

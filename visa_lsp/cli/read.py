@@ -32,10 +32,10 @@ def line_range(text: str) -> tuple[int, int]:
     return int(numbers[0]), int(numbers[1])
 
 
+# fmt: off
 class Arguments(opt.CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     inputs: Annotated[list[str], opt.arg("IN", "a text, an object or OpenCL C; - is standard input", "*")] = field(default_factory=list)
     format: Annotated[Literal["text", "c", "html", "json"], opt.flag("output format; c: with the prelude")] = "text"
     prelude: Annotated[bool, opt.flag("print the prelude of the C: types and functions")] = False
@@ -47,7 +47,7 @@ class Arguments(opt.CommandArguments, kw_only=True):
     platform: opt.PlatformName = None
     ocloc: opt.Ocloc = None
     options: opt.CompilerOptions = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

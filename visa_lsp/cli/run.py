@@ -54,10 +54,10 @@ _GUESS: Final = 0.1  # seconds for a launch
 Input = tuple[str, tuple[Path, ...], str | None]
 
 
+# fmt: off
 class Arguments(opt.CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     inputs: Annotated[list[str], opt.arg("IN", "a text, an object, a launch file, OpenCL C or the folder of a capture (both with Intel's ocloc); - is standard input; texts and objects without a launch file are linked to the one with a launch file")]
     launch: Annotated[str | None, opt.Option("FILE", "launch file; default: each sibling NAME.launch.yaml and NAME.WORD.launch.yaml, else one generated from ze_info")] = None
     kernel: Annotated[str | None, opt.Option("NAME|all", "kernel of OpenCL C to run, with NAME.launch.yaml if it exists; all runs each kernel")] = None
@@ -87,7 +87,7 @@ class Arguments(opt.CommandArguments, kw_only=True):
     stdin_filename: opt.StdinFilename = None
     cluster: ClusterAddress = None
     cluster_limit: ClusterLimit = CLUSTER_SECONDS
-    # fmt: on
+# fmt: on
 
 
 def _count_of_steps(text: str) -> int:

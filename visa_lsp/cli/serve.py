@@ -24,15 +24,15 @@ _WAITING: Final = (
 )
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the server."""
 
-    # fmt: off
     tcp: Annotated[str | None, Option("HOST:PORT", "listen on a socket instead of standard input and output")] = None
     stdio: Annotated[bool, flag("use standard input and output (the default)")] = False
     log: Annotated[str | None, Option("FILE", "write the log to FILE; default: warnings on standard error")] = None
     platform: PlatformName = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

@@ -45,10 +45,10 @@ _SUFFIX: Final = ".json"
 _GUESS: Final = 0.05  # seconds for an input
 
 
+# fmt: off
 class Arguments(opt.CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     inputs: Annotated[list[str], opt.arg("IN", "a text, an object, OpenCL C, a native dump (.asm), or a folder of texts, objects and dumps; - is standard input")]
     launch: Annotated[str | None, opt.Option("FILE", "use the platform of this launch file")] = None
     format: Annotated[Literal["text", "json", "csv"], opt.flag("output format")] = "text"
@@ -65,7 +65,7 @@ class Arguments(opt.CommandArguments, kw_only=True):
     cluster: ClusterAddress = None
     send: Annotated[bool, opt.flag("with --cluster: send the inputs to workers that cannot read the files of this machine")] = False
     cluster_limit: ClusterLimit = CLUSTER_SECONDS
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

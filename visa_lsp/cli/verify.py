@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _DASHED: Final = {"--options": 1}
 
 
+# fmt: off
 class Arguments(CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     inputs: Annotated[list[str], arg("IN", "a text, a zebin, a listing (.asm) beside its text, or a folder")]
     launch: Annotated[str | None, Option("FILE", "launch file; default: the sibling NAME.launch.yaml, else generated ones")] = None
     kernel: Annotated[str | None, Option("NAME", "verify only this kernel")] = None
@@ -42,7 +42,7 @@ class Arguments(CommandArguments, kw_only=True):
     iga: Annotated[str | None, Option("PATH", "path of iga64, of 2024 or later; default: beside ocloc, else on PATH")] = None
     platform: PlatformName = None
     color: Color = "auto"
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

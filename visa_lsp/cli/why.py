@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from visa_lsp.app.why.report import WhyReport
 
 
+# fmt: off
 class Arguments(opt.CommandArguments, kw_only=True):
     """The options of the command."""
 
-    # fmt: off
     input: Annotated[str, opt.arg("IN", "a text, an object, OpenCL C or a launch file; - is standard input")]
     value: Annotated[str | None, opt.Option("NAME[INDEX]", "element of a buffer, such as y[37] or 0[37]; default: the first difference of a failed expectation, else a fault", group="start")] = None
     fault: Annotated[int | None, opt.Option("N", "fault number N of the run, counted from 1", opt.whole_number(1), group="start")] = None
@@ -42,7 +42,7 @@ class Arguments(opt.CommandArguments, kw_only=True):
     platform: opt.PlatformName = None
     ocloc: opt.Ocloc = None
     options: opt.CompilerOptions = None
-    # fmt: on
+# fmt: on
 
 
 def execute(args: Arguments) -> int:

@@ -53,10 +53,10 @@ _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", "
 _MAX_TEXTS: Final = 1000
 
 
+# fmt: off
 class CheckArguments(CommandArguments, kw_only=True):
     """The options of ``check``."""
 
-    # fmt: off
     files: Annotated[list[str], arg("FILE", "ze_info as YAML, or a zebin; - is standard input")]
     text: Annotated[list[str] | None, Option("FILE", "compare with the kernels of this text or object; default: the texts beside FILE")] = None
     no_text: Annotated[bool, flag("check only the document")] = False
@@ -64,20 +64,20 @@ class CheckArguments(CommandArguments, kw_only=True):
     color: ReportColor = "auto"
     stdin_filename: StdinFilename = None
     platform: PlatformName = None
-    # fmt: on
+# fmt: on
 
 
+# fmt: off
 class EmitArguments(CommandArguments, kw_only=True):
     """The options of ``emit``."""
 
-    # fmt: off
     input: Annotated[str, arg("IN", "a text or an object; - is standard input")]
     launch: Annotated[str | None, Option("FILE", "launch file that describes the arguments; default: the sibling NAME.launch.yaml")] = None
     say: Annotated[list[str], Option("NAME=WORDS", "resolve a warning: 1=constant, V0039=global_size, private=512, slm=2048, 'sampler(0)=repeat linear'")] = field(default_factory=list)
     output: Annotated[str | None, Option("OUT", "write the document to OUT; default: standard output", flags=("-o", "--output"))] = None
     stdin_filename: StdinFilename = None
     platform: PlatformName = None
-    # fmt: on
+# fmt: on
 
 
 # The commands below this one: their help and their options.

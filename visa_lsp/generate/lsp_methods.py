@@ -14,7 +14,7 @@ from typing import Final
 
 from lsprotocol import types
 
-from visa_lsp.generate.page_part import table, with_part
+from visa_lsp.generate.page_parts import table, with_part
 from visa_lsp.lsp import server
 
 FILE: Final = "docs/editors/protocol.md"
