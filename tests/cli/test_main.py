@@ -10,7 +10,6 @@ from msgspec import field
 from visa_lsp import __version__
 from visa_lsp.cli import main as module
 from visa_lsp.cli import options as opt
-from visa_lsp.cli import parsing
 from visa_lsp.cli.main import main
 
 
@@ -27,8 +26,7 @@ def called(monkeypatch):
     def fake(name):
         return SimpleNamespace(Arguments=Arguments, execute=lambda args: calls.append((name or "serve", args)) or 0)
 
-    monkeypatch.setattr(parsing, "module_of", fake)
-    monkeypatch.setattr(module, "module_of", fake)
+    monkeypatch.setattr(module.PROGRAM, "module_of", fake)
     return calls
 
 
@@ -53,9 +51,9 @@ def test_command_is_found(called, argv, command, paths, platform):
     assert (command, paths, platform) == (name, args.paths, args.platform)
 
 
-@pytest.mark.parametrize("command", parsing.COMMANDS)
+@pytest.mark.parametrize("command", module.COMMANDS)
 def test_every_command_has_options_and_a_function(command):
-    own = parsing.module_of(command)
+    own = module.PROGRAM.module_of(command)
     assert hasattr(own, "Arguments") or own.ACTIONS
     assert callable(own.execute)
 
@@ -101,7 +99,7 @@ def test_wrong_usage_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, arg
 def test_help_keeps_the_names_of_commands_apart_from_what_they_do(capsys):
     assert main(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    for name, what in parsing.COMMANDS.items():
+    for name, what in module.COMMANDS.items():
         assert any(line.split(None, 1) == [name, what] for line in lines), name
 
 

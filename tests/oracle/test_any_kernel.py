@@ -15,7 +15,7 @@ from corpus_cases import NO_READ_ON_PVC
 from own_cases import NO_READ_ON_PVC as OWN_NO_READ_ON_PVC
 from tiers import first, in_turns
 
-from visa_lsp.cli.parsing import parser_of
+from visa_lsp.cli.main import PROGRAM
 from visa_lsp.cli.run import execute
 from visa_lsp.companions import kernels_in
 from visa_lsp.lsp.jobs.run_process import perform
@@ -35,7 +35,7 @@ def title(folder: Path) -> str:
 @pytest.fixture
 def run(capsys):
     """``visa-lsp run --format json``: the exit status and the report."""
-    parser = parser_of("run")
+    parser = PROGRAM.parser_of("run")
 
     def call(*words: str):
         status = execute(parser.parse_arguments([*words, "--format", "json"]))

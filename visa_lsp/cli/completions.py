@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from visa_lsp.app.exits import EXIT_OK
 from visa_lsp.cli.options import CommandArguments, arg
-from visa_lsp.cli.parsing import COMMANDS, whole_parser
+from visa_lsp.cli.parsing import COMMANDS, Program
 from visa_lsp.isa.platforms import PLATFORMS
 
 _FOLDERS: Final = frozenset({"DIR", "CAPTURE"})
@@ -22,11 +22,11 @@ class Arguments(CommandArguments, kw_only=True):
 # fmt: on
 
 
-def execute(args: Arguments) -> int:
+def execute(args: Arguments, program: Program) -> int:
     """Print the script."""
     import shtab
 
-    parser = whole_parser()
+    parser = program.whole_parser()
     _describe(parser, {"file": shtab.FILE, "folder": shtab.DIRECTORY}, list(COMMANDS))
     print(shtab.complete(parser, args.shell))
     return EXIT_OK

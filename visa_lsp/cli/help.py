@@ -10,7 +10,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_OK
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.cli.options import CommandArguments, arg, flag
-from visa_lsp.cli.parsing import COMMANDS, CommandParser, parser_of, parser_of_program, whole_parser
+from visa_lsp.cli.parsing import COMMANDS, CommandParser, Program
 
 
 # fmt: off
@@ -22,19 +22,19 @@ class Arguments(CommandArguments, kw_only=True):
 # fmt: on
 
 
-def execute(args: Arguments) -> int:
+def execute(args: Arguments, program: Program) -> int:
     """Print the help. Raises UserError for an unknown command."""
     words: list[str] = args.words
     if args.man:
         from visa_lsp.cli.manual import manual_page
 
-        print(manual_page(whole_parser()), end="")
+        print(manual_page(program.whole_parser()), end="")
         return EXIT_OK
     if words and words[0] not in COMMANDS:
         raise UserError(f"help: unknown command {words[0]!r}{did_you_mean(words[0], COMMANDS)}")
     if not words:
-        return _print_help(parser_of_program(), [])
-    return _print_help(parser_of(words[0]), words[1:])
+        return _print_help(program.parser(), [])
+    return _print_help(program.parser_of(words[0]), words[1:])
 
 
 def _print_help(parser: CommandParser, words: list[str]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
@@ -17,12 +18,39 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.exits import complain, print_error
 from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
-from visa_lsp.cli.parsing import COMMANDS, module_of, parser_of, parser_of_program
+from visa_lsp.cli.parsing import COMMANDS, Program
 from visa_lsp.cli.streams import OutputFull, OutputGone, escape_streams, give_up_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PROGRAM: Final = Program(
+    {
+        "": lambda: import_module("visa_lsp.cli.serve"),
+        "check": lambda: import_module("visa_lsp.cli.check"),
+        "asm": lambda: import_module("visa_lsp.cli.asm"),
+        "dis": lambda: import_module("visa_lsp.cli.dis"),
+        "diff": lambda: import_module("visa_lsp.cli.diff"),
+        "run": lambda: import_module("visa_lsp.cli.run"),
+        "exec": lambda: import_module("visa_lsp.cli.exec"),
+        "compare-runs": lambda: import_module("visa_lsp.cli.compare_runs"),
+        "why": lambda: import_module("visa_lsp.cli.why"),
+        "gen": lambda: import_module("visa_lsp.cli.gen"),
+        "verify": lambda: import_module("visa_lsp.cli.verify"),
+        "compile": lambda: import_module("visa_lsp.cli.compile"),
+        "import": lambda: import_module("visa_lsp.cli.import_capture"),
+        "zeinfo": lambda: import_module("visa_lsp.cli.zeinfo"),
+        "stats": lambda: import_module("visa_lsp.cli.stats"),
+        "read": lambda: import_module("visa_lsp.cli.read"),
+        "prove": lambda: import_module("visa_lsp.cli.prove"),
+        "explain": lambda: import_module("visa_lsp.cli.explain"),
+        "dap": lambda: import_module("visa_lsp.cli.dap"),
+        "mcp": lambda: import_module("visa_lsp.cli.mcp"),
+        "completions": lambda: import_module("visa_lsp.cli.completions"),
+        "help": lambda: import_module("visa_lsp.cli.help"),
+    }
+)
+_ABOUT_PROGRAM: Final = ("completions", "help")
 _MAX_ARGFILE_DEPTH: Final = 8
 
 
@@ -106,10 +134,11 @@ def _dispatch(argv: list[str]) -> int:
     command, rest = _command(argv)
     if command is None:
         return _serve(rest)
-    args = parser_of(command).parse_arguments(rest)
+    args = PROGRAM.parser_of(command).parse_arguments(rest)
     hear_interrupts()
     with open_caches(command):
-        return int(module_of(command).execute(args))
+        about = (PROGRAM,) if command in _ABOUT_PROGRAM else ()
+        return int(PROGRAM.module_of(command).execute(args, *about))
 
 
 def _command(argv: list[str]) -> tuple[str | None, list[str]]:
@@ -149,9 +178,9 @@ def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
 def _serve(argv: list[str]) -> int:
     if argv and not argv[0].startswith("-"):
         raise UserError(_no_such_command(argv[0]))
-    args = parser_of_program().parse_arguments(argv)
+    args = PROGRAM.parser().parse_arguments(argv)
     hear_interrupts()
-    return int(module_of("").execute(args))
+    return int(PROGRAM.module_of("").execute(args))
 
 
 def _no_such_command(word: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 from visa_lsp import __version__
@@ -38,8 +37,6 @@ COMMANDS: Final = {
     "completions": "print the completions of a shell: bash, zsh or fish",
     "help": "print the help of a command, or the manual page",
 }
-# The modules whose names are not those of their commands; the empty command is a command line without one.
-_MODULES: Final = {"": "serve", "compare-runs": "compare_runs", "import": "import_capture"}
 _TARGETS: Final = ("--platform", "--device")
 
 
@@ -111,52 +108,58 @@ class CommandParser(argparse.ArgumentParser):
         self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def module_of(command: str) -> Any:
-    """Load the module of a command, which has ``Arguments``, or ``ACTIONS`` with those of commands below it, and ``execute``."""
-    return import_module(f"visa_lsp.cli.{_MODULES.get(command, command)}")
+class Program:
+    """The parsers of the program and its commands. ``modules`` has functions that load the module of a command.
 
+    A module has ``Arguments``, or ``ACTIONS`` with those of commands below it, and ``execute``. The empty command is a command
+    line without one.
+    """
 
-def parser_of(command: str) -> CommandParser:
-    """Return the parser of a command."""
-    parser = CommandParser(prog=f"visa-lsp {command}", description=COMMANDS[command], allow_abbrev=False)
-    _declare_command(parser, command)
-    return parser
+    def __init__(self, modules: Mapping[str, Callable[[], Any]]) -> None:
+        self._modules = modules
 
+    def module_of(self, command: str) -> Any:
+        """Load the module of a command."""
+        return self._modules[command]()
 
-def _declare_command(parser: CommandParser, command: str) -> None:
-    module = module_of(command)
-    actions = getattr(module, "ACTIONS", {})
-    if not actions:
-        parser.declare(module.Arguments)
-        return
-    below = parser.add_subparsers(required=True, metavar="|".join(actions))
-    for name, (text, arguments) in actions.items():
-        below.add_parser(name, help=text, allow_abbrev=False).declare(arguments)
+    def parser_of(self, command: str) -> CommandParser:
+        """Return the parser of a command."""
+        parser = CommandParser(prog=f"visa-lsp {command}", description=COMMANDS[command], allow_abbrev=False)
+        self._declare(parser, command)
+        return parser
 
+    def _declare(self, parser: CommandParser, command: str) -> None:
+        module = self.module_of(command)
+        actions = getattr(module, "ACTIONS", {})
+        if not actions:
+            parser.declare(module.Arguments)
+            return
+        below = parser.add_subparsers(required=True, metavar="|".join(actions))
+        for name, (text, arguments) in actions.items():
+            below.add_parser(name, help=text, allow_abbrev=False).declare(arguments)
 
-def parser_of_program() -> CommandParser:
-    """Return the parser of a command line without a command, with the options of the server."""
-    width = max(map(len, COMMANDS)) + 2
-    parser = CommandParser(
-        prog="visa-lsp",
-        description="Language server for vISA on standard input and output. Commands are listed below.",
-        epilog="commands:\n" + "\n".join(f"  {name:<{width}}{text}" for name, text in COMMANDS.items())
-        + "\n\n@FILE reads arguments from FILE, one per line. visa-lsp COMMAND --help describes a command.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="visa-lsp [COMMAND ...] [--check PATH...] [--tcp HOST:PORT] [--platform NAME] [--version]",
-        allow_abbrev=False,
-    )  # fmt: skip
-    parser.other_options = ("--check",)
-    parser.add_argument("--version", action="version", version=f"visa-lsp {__version__}")
-    parser.declare(module_of("").Arguments)
-    return parser
+    def parser(self) -> CommandParser:
+        """Return the parser of a command line without a command, with the options of the server."""
+        width = max(map(len, COMMANDS)) + 2
+        parser = CommandParser(
+            prog="visa-lsp",
+            description="Language server for vISA on standard input and output. Commands are listed below.",
+            epilog="commands:\n" + "\n".join(f"  {name:<{width}}{text}" for name, text in COMMANDS.items())
+            + "\n\n@FILE reads arguments from FILE, one per line. visa-lsp COMMAND --help describes a command.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            usage="visa-lsp [COMMAND ...] [--check PATH...] [--tcp HOST:PORT] [--platform NAME] [--version]",
+            allow_abbrev=False,
+        )  # fmt: skip
+        parser.other_options = ("--check",)
+        parser.add_argument("--version", action="version", version=f"visa-lsp {__version__}")
+        parser.declare(self.module_of("").Arguments)
+        return parser
 
-
-def whole_parser() -> CommandParser:
-    """Return the parser of the program with those of its commands below it, which loads every command."""
-    parser = parser_of_program()
-    below = parser.add_subparsers(metavar="COMMAND")
-    for name, text in COMMANDS.items():
-        command = below.add_parser(name, prog=f"visa-lsp {name}", help=text, description=text, allow_abbrev=False)
-        _declare_command(command, name)
-    return parser
+    def whole_parser(self) -> CommandParser:
+        """Return the parser of the program with those of its commands below it, which loads every command."""
+        parser = self.parser()
+        below = parser.add_subparsers(metavar="COMMAND")
+        for name, text in COMMANDS.items():
+            command = below.add_parser(name, prog=f"visa-lsp {name}", help=text, description=text, allow_abbrev=False)
+            self._declare(command, name)
+        return parser

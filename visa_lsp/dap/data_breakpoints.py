@@ -13,7 +13,7 @@ from visa_lsp.dap.request_arguments import RequestError, flag, text, whole
 from visa_lsp.debug.breakpoints import ACCESSES, watch_range
 
 if TYPE_CHECKING:
-    from visa_lsp.dap.session import DebugSession
+    from visa_lsp.dap.state import DebugState
     from visa_lsp.debug.cells import Cells, FrameCells
 
     Body = dict[str, Any]
@@ -28,7 +28,7 @@ class WatchedPlace:
     size: int
 
 
-def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
+def data_breakpoint_info(session: DebugState, args: Body) -> Body:
     """Return the data id and access types of a variable, an element, or ``bytes`` bytes from there on.
 
     ``name`` is an expression that names elements (``V0051[3]``, ``slm[4]``, ``V32:ub[5]``, ``P1``), or an entry of the row of
@@ -51,7 +51,7 @@ def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
     return {"dataId": key, "description": words, "accessTypes": list(ACCESSES), "canPersist": False}
 
 
-def subject(session: DebugSession, data_id: str) -> WatchedPlace:
+def subject(session: DebugState, data_id: str) -> WatchedPlace:
     """Return the place of an id. Raises RequestError for an unknown id."""
     found: WatchedPlace | None = session.points.data.get(data_id)
     if found is None:

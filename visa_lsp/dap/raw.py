@@ -11,13 +11,12 @@ import binascii
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.convert import line_out, source_of
 from visa_lsp.dap.request_arguments import RequestError, flag, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.dap.session import DebugSession
+    from visa_lsp.dap.state import DebugState
     from visa_lsp.debug.debugger import Debugger
     from visa_lsp.debug.stops import Activation
 
@@ -58,7 +57,7 @@ class _Located:
     base: int = 0
 
 
-def _locate(session: DebugSession, args: Body) -> _Located:
+def _locate(session: DebugState, args: Body) -> _Located:
     """Return the memory of a request's reference, ``offset`` added. Raises RequestError."""
     debugger = session.debugger
     words = text(args, "memoryReference")
@@ -88,7 +87,7 @@ def _locate(session: DebugSession, args: Body) -> _Located:
     raise RequestError(f"'{words[:80]}' is not a memory reference")
 
 
-def read_memory(session: DebugSession, args: Body) -> Body:
+def read_memory(session: DebugState, args: Body) -> Body:
     """Return bytes of a memory; those outside of it are unreadable. Raises RequestError for an unknown memory."""
     count = whole(args, "count", least=0)
     if count > _MAX_BYTES:
@@ -102,7 +101,7 @@ def read_memory(session: DebugSession, args: Body) -> Body:
     return body
 
 
-def write_memory(session: DebugSession, args: Body) -> Body:
+def write_memory(session: DebugState, args: Body) -> Body:
     """Write bytes; with ``allowPartial`` only those inside. Raises RequestError for bytes outside of it."""
     found = _locate(session, args)
     try:
@@ -117,7 +116,7 @@ def write_memory(session: DebugSession, args: Body) -> Body:
     return {"offset": 0, "bytesWritten": len(raw)}
 
 
-def disassemble(session: DebugSession, args: Body) -> Body:
+def disassemble(session: DebugState, args: Body) -> Body:
     """Return instructions as text by their numbers; entries before or after a body are marked invalid.
 
     Raises RequestError for an address without an instruction.
@@ -151,7 +150,7 @@ def disassemble(session: DebugSession, args: Body) -> Body:
         if pc in (first, 0):
             item["symbol"] = body.name
         place = body.place(pc)
-        item |= {"location": source_of(session, body), "line": line_out(session, place.line)}
+        item |= {"location": session.source_of(body), "line": session.line_out(place.line)}
         shown.append(item)
     return {"instructions": shown}
 

@@ -19,31 +19,13 @@ NAME: Final = "visa-lsp"
 
 ASSEMBLE: Final = "visa.assemble"
 DISASSEMBLE: Final = "visa.disassemble"
-ZEBIN: Final = "visa.zebin"
-DIFF: Final = "visa.diff"
 RUN: Final = "visa.run"
-RUN_ALL: Final = "visa.runAll"
-WHY: Final = "visa.why"
-PROVE: Final = "visa.prove"
 GEN: Final = "visa.gen"
-COMPILE: Final = "visa.compile"
-SHOW_CONTROL_FLOW: Final = "visa.showControlFlow"
-SHOW_ZE_INFO: Final = "visa.showZeInfo"
-EXPLAIN: Final = "visa.explain"
-INSTRUCTIONS_OF: Final = "visa.instructionsOf"
-WORDS: Final = "visa.words"
-PLATFORM_OF: Final = "visa.platformOf"
-STATS: Final = "visa.stats"
-READ: Final = "visa.read"
 OPEN_BLOCK: Final = "visa.openBlock"
-WRITE_BLOCK: Final = "visa.writeBlock"
 RUN_BLOCK: Final = "visa.runBlock"
-CHECK_WITH_COMPILER: Final = "visa.checkWithCompiler"
-LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # The command of a lens; the client shows the result of ``textDocument/references``.
 SHOW_REFERENCES: Final = "visa.showReferences"
 # A client that sends the line of its cursor gets hints for that line: ``{uri, line}``.
-DID_CHANGE_CURSOR: Final = "visa/didChangeCursor"
 
 # Options, and requests that need options; handlers do not imply them.
 _OPTIONS: Final[dict[str, Any]] = {

@@ -20,14 +20,7 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.capabilities import (
-    EXPLAIN,
-    INSTRUCTIONS_OF,
-    LAUNCH_TEMPLATE,
-    PLATFORM_OF,
-    SHOW_CONTROL_FLOW,
     SHOW_REFERENCES,
-    SHOW_ZE_INFO,
-    WORDS,
 )
 from visa_lsp.lsp.handlers import sources
 from visa_lsp.lsp.handlers.document_sync import ask_settings
@@ -167,9 +160,21 @@ def named(name: str) -> Callable[[Handler], Handler]:
     return declare
 
 
+# The modules of jobs, by name. They load rooms that the server does not need.
+_JOBS: Final = {
+    "command_answers": lambda: import_module("visa_lsp.lsp.jobs.command_answers"),
+    "comparing": lambda: import_module("visa_lsp.lsp.jobs.comparing"),
+    "compiler": lambda: import_module("visa_lsp.lsp.jobs.compiler"),
+    "compiling": lambda: import_module("visa_lsp.lsp.jobs.compiling"),
+    "machine_code": lambda: import_module("visa_lsp.lsp.jobs.machine_code"),
+    "proving": lambda: import_module("visa_lsp.lsp.jobs.proving"),
+    "zebins": lambda: import_module("visa_lsp.lsp.jobs.zebins"),
+}
+
+
 def later(module: str, name: str, *args: Any) -> Work:
     """Return the call of a function of ``lsp.jobs``, whose module is loaded on the thread that works."""
-    return lambda: getattr(import_module(f"visa_lsp.lsp.jobs.{module}"), name)(*args)
+    return lambda: getattr(_JOBS[module](), name)(*args)
 
 
 def options_of(arguments: Any, needed: str = "uri", second: str = "launch") -> dict[str, str]:
@@ -247,7 +252,7 @@ def is_object(uri: str) -> bool:
 # ---- texts, names, settings ----
 
 
-@command(SHOW_CONTROL_FLOW, "vISA: control flow")
+@command("visa.showControlFlow", "vISA: control flow")
 def on_control_flow(call: Call) -> Work:
     """Return the control-flow graph of a kernel as DOT, as Mermaid, and as values."""
     options = call.read(second="kernel")
@@ -266,27 +271,27 @@ def _flow(analysis: Analysis, kernel: str | None, line: int | None) -> Result:
     return {"ok": True, "dot": dot(document, flow), "mermaid": mermaid(document, flow), **values(document, flow)}
 
 
-@command(SHOW_ZE_INFO, "vISA: ze_info")
+@command("visa.showZeInfo", "vISA: ze_info")
 def on_ze_info(call: Call) -> Work:
     """Return the ze_info of a document: that of its folder, or one inferred from the text."""
     call.read()
     return later("command_answers", "ze_info", call.text, call.path, call.platform, call.beside)
 
 
-@command(EXPLAIN, "vISA: explaining")
+@command("visa.explain", "vISA: explaining")
 def on_explain(call: Call) -> Work:
     """Return the page of an instruction, a finding, a variable, a type, an attribute or a word of the glossary."""
     options = call.read("word", "platform")
     return later("command_answers", "explain", options["word"], options.get("platform"))
 
 
-@command(WORDS, "vISA: listing words")
+@command("visa.words", "vISA: listing words")
 def on_words(_call: Call) -> Work:
     """Return the words with a page, each with its kind and a line."""
     return later("command_answers", "words")
 
 
-@command(PLATFORM_OF, "vISA: looking for the platform", before=ask_settings)
+@command("visa.platformOf", "vISA: looking for the platform", before=ask_settings)
 def on_platform_of(call: Call) -> Work:
     """Return the platform in force for a text, and its origin in words; both are empty for an unknown platform.
 
@@ -302,14 +307,14 @@ def on_platform_of(call: Call) -> Work:
     return later("command_answers", "platform_of", call.text, call.path, (name, origin) if name else None)
 
 
-@command(LAUNCH_TEMPLATE, "vISA: reading arguments")
+@command("visa.launchTemplate", "vISA: reading arguments")
 def on_launch_template(call: Call) -> Work:
     """Return the text of a launch file to fill in, with the arguments of ze_info, or with the values in ``quick``."""
     options = {**call.read(), **call.quick, "platform": call.platform, "opened": call.beside}
     return later("command_answers", "launch_template", call.text, call.path, options)
 
 
-@named(INSTRUCTIONS_OF)
+@named("visa.instructionsOf")
 async def on_instructions_of(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """Return the instructions that were compiled from a source file, or from one line of it; lines count from 0.
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from lsprotocol import types
 
-from visa_lsp.lsp.capabilities import OPEN_BLOCK, RUN_BLOCK, WRITE_BLOCK
+from visa_lsp.lsp.capabilities import OPEN_BLOCK, RUN_BLOCK
 from visa_lsp.lsp.convert import raw_edits, raw_range, to_offset
 from visa_lsp.lsp.handlers.commands import DIGITS, BadArgument, Call, Work, command, named, options_of
 from visa_lsp.lsp.handlers.runs import MadeRun, run_made
@@ -123,7 +123,7 @@ def _describe_operands(made: RunnableBlock, buffers: Iterable[Result]) -> list[R
     ]
 
 
-@named(WRITE_BLOCK)
+@named("visa.writeBlock")
 async def on_write_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:
     """Return the edits of the host for a changed text of block ``block``; ``before`` is the text as it was opened.
 

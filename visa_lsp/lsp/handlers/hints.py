@@ -16,7 +16,7 @@ from visa_lsp.ide.features.inlay_hints import HintKind, InlayText, inlay_hints
 from visa_lsp.ide.features.inline_values import inline_values
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.ide.zeinfo.info_document import InfoDocument
-from visa_lsp.lsp.capabilities import ASSEMBLE, DID_CHANGE_CURSOR, DISASSEMBLE, GEN, RUN, SHOW_REFERENCES
+from visa_lsp.lsp.capabilities import ASSEMBLE, DISASSEMBLE, GEN, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.embedded_blocks import lenses_of_blocks
@@ -68,7 +68,7 @@ def _hints(ls: VisaServer, opened: OpenDocument, first: int, last: int) -> tuple
     return (*found, *inlay_hints(opened.analysis, line, line, (HintKind.TYPE,)))
 
 
-@handles(DID_CHANGE_CURSOR, is_guarded=False)
+@handles("visa/didChangeCursor", is_guarded=False)
 def did_change_cursor(ls: VisaServer, params: Any) -> None:
     """Store the line of the cursor in a document: ``{uri, line}``, lines from 0."""
     # The library converts values of unknown types to objects.

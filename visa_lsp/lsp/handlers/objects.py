@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 from lsprotocol import types
 
-from visa_lsp.lsp.capabilities import ASSEMBLE, DIFF, DISASSEMBLE, READ, ZEBIN
+from visa_lsp.lsp.capabilities import ASSEMBLE, DISASSEMBLE
 from visa_lsp.lsp.handlers.commands import BadArgument, Call, Work, bytes_of, command, is_object, later
 from visa_lsp.lsp.visa_server import VisaServer, handles
 
@@ -61,7 +61,7 @@ async def on_text_content(
     return types.TextDocumentContentResult(text=str(answer.get("text") or f"// {answer.get('error')}\n"))
 
 
-@command(ZEBIN, "vISA: reading the zebin")
+@command("visa.zebin", "vISA: reading the zebin")
 def on_zebin(call: Call) -> Work:
     """Return the contents of a zebin: sections, kernels, ze_info, and vISA as text."""
     call.read()
@@ -70,7 +70,7 @@ def on_zebin(call: Call) -> Work:
     return later("zebins", "parts", call.path, call.platform)
 
 
-@command(DIFF, "vISA: comparing")
+@command("visa.diff", "vISA: comparing")
 def on_diff(call: Call) -> Work:
     """Compare a text or an object (``uri``) with another one (``other``), open documents or else files.
 
@@ -84,7 +84,7 @@ def on_diff(call: Call) -> Work:
     return later("comparing", "difference", *sides, call.platform)
 
 
-@command(READ, "vISA: reading")
+@command("visa.read", "vISA: reading")
 def on_read(call: Call) -> Work:
     """Return the kernels of a text, of an object, or of the blocks of vISA in another language, as pseudo-code.
 

@@ -11,7 +11,7 @@ from visa_lsp.app.stats.dumps import DUMP_SUFFIX
 from visa_lsp.companions import LAUNCH
 from visa_lsp.ide.features.inline_values import RunValues
 from visa_lsp.ide.workspace import Language
-from visa_lsp.lsp.capabilities import RUN, RUN_ALL, STATS, WHY
+from visa_lsp.lsp.capabilities import RUN
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.commands import (
     DIGITS,
@@ -75,7 +75,7 @@ def _find_launch(call: Call, options: dict[str, Any]) -> None:
         options["launch"] = call.ls.files.path_of(options["launch"]) or ""
 
 
-@command(WHY, "vISA: explaining", trusted=True)
+@command("visa.why", "vISA: explaining", trusted=True)
 def on_why(call: Call) -> Work:
     """Explain an element of a buffer (``value``), a fault by its number, or the first failure of a run.
 
@@ -143,7 +143,7 @@ def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
     options["opened"] = list_open_texts(ls, Language.VISA, Language.ZEINFO)
 
 
-@named(STATS)
+@named("visa.stats")
 async def on_stats(ls: VisaServer, arguments: Any, token: Any) -> Result:
     """Return the figures of the kernels of a text or an object, line by line, or those of a dump.
 
@@ -176,7 +176,7 @@ def _count_figures(call: Call) -> Work:
     return lambda: stats_in_subprocess(text, path, {"platform": platform, "lives": options.get("lives")}, call.stop)
 
 
-@command(RUN_ALL, "vISA: running tests", trusted=True)
+@command("visa.runAll", "vISA: running tests", trusted=True)
 def on_run_all(call: Call) -> Work:
     """Run launch files one after another in one process: ``uris``, and the options of ``visa.run`` for all of them.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.embed.languages import Host, host_of
-from visa_lsp.lsp.capabilities import CHECK_WITH_COMPILER, COMPILE, GEN, PROVE
+from visa_lsp.lsp.capabilities import GEN
 from visa_lsp.lsp.convert import raw_range
 from visa_lsp.lsp.handlers.commands import BadArgument, Call, Work, command, is_object, later, plain
 from visa_lsp.lsp.visa_server import MachineCode
@@ -39,7 +39,7 @@ def on_gen(call: Call) -> Work:
     return later("machine_code", "machine_code", call.text, call.path, options, call.stop)
 
 
-@command(COMPILE, "vISA: compiling", trusted=True)
+@command("visa.compile", "vISA: compiling", trusted=True)
 def on_compile(call: Call) -> Work:
     """Compile the file of a source for one device; return the texts of its kernels, and the messages of the compiler."""
     options = call.read()
@@ -53,7 +53,7 @@ def on_compile(call: Call) -> Work:
     return later("compiling", "compile_source", call.path, options, call.stop)
 
 
-@command(CHECK_WITH_COMPILER, "vISA: compiling", trusted=True)
+@command("visa.checkWithCompiler", "vISA: compiling", trusted=True)
 def on_check_with_compiler(call: Call) -> Work:
     """Compile an OpenCL source as open in the editor, and return the compiler's findings in columns of the client.
 
@@ -83,7 +83,7 @@ def _span_of(document: Document, finding: dict[str, int]) -> Span:
     return Span(start, max(start, min(end, len(document))))
 
 
-@command(PROVE, "vISA: proving", trusted=True)
+@command("visa.prove", "vISA: proving", trusted=True)
 def on_prove(call: Call) -> Work:
     """Prove a text or an object for every launch.
 
