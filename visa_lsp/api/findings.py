@@ -109,19 +109,11 @@ def text_findings(reported: Iterable[ReportedFinding]) -> FindingList[TextFindin
     """Convert findings of a report to findings about texts."""
     return FindingList[TextFinding](
         TextFinding(
-            found.path,
-            found.place.line,
-            found.place.column,
-            found.place.end_line,
-            found.place.end_column,
-            found.severity.value,
-            found.code,
-            found.name,
-            found.message,
-            found.excerpt,
+            found.path, found.place.line, found.place.column, found.place.end_line, found.place.end_column,
+            found.severity.value, found.code, found.name, found.message, found.excerpt,
         )
         for found in reported
-    )
+    )  # fmt: skip
 
 
 def run_findings(report: RunReport) -> FindingList[RunFinding]:

@@ -326,14 +326,9 @@ def _launch(args: Arguments, several: bool, task: Input) -> Outcome:
 
 
 def _run_input(
-    name: str,
-    args: Arguments,
-    more: tuple[Path, ...],
-    *,
-    several: bool,
-    kernel: str | None = None,
+    name: str, args: Arguments, more: tuple[Path, ...], *, several: bool, kernel: str | None = None,
     made: Build | None = None,
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Run one input; for OpenCL C the given ``kernel``, of the compiled program ``made`` if that is given."""
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.opencl import rename_texts
@@ -444,16 +439,9 @@ def _compiler_words(args: Any) -> CompilerWords:
 
 
 def compile_kernel(
-    name: str,
-    path: Path,
-    launch_path: Path,
-    args: Any,
-    folder: contextlib.ExitStack,
-    chosen: str | None = None,
-    made: Build | None = None,
-    *,
-    init: bool = False,
-) -> tuple[CompiledProgram, Path]:
+    name: str, path: Path, launch_path: Path, args: Any, folder: contextlib.ExitStack, chosen: str | None = None,
+    made: Build | None = None, *, init: bool = False,
+) -> tuple[CompiledProgram, Path]:  # fmt: skip
     """Compile OpenCL C with the options of its launch file, unless it is ``made`` already.
 
     The launch file is that of the ``chosen`` kernel; without a choice that of the source, else of its first kernel.

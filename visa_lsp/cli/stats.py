@@ -185,12 +185,9 @@ def _baseline_to_write(args: Arguments) -> str | None:
 
 
 def _print(
-    kernels: list[KernelFigures],
-    dumps: list[DumpFigures],
-    errors: list[dict[str, str]],
-    findings: Sequence[ReportedFinding],
-    args: Arguments,
-) -> None:
+    kernels: list[KernelFigures], dumps: list[DumpFigures], errors: list[dict[str, str]],
+    findings: Sequence[ReportedFinding], args: Arguments,
+) -> None:  # fmt: skip
     if args.format == "json":
         answer = as_json(kernels)
         answer |= {"dumps": [dump_json(one) for one in dumps]} if dumps else {}

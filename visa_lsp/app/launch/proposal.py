@@ -108,15 +108,9 @@ class Proposal:
 
 
 def propose(
-    module: Module,
-    options: RunOptions,
-    launch_path: Path,
-    quick: Spec | None = None,
-    *,
-    tries: bool = True,
-    text: str | None = None,
-    steps: int = _ALL_TRIAL_STEPS,
-) -> Proposal:
+    module: Module, options: RunOptions, launch_path: Path, quick: Spec | None = None, *, tries: bool = True,
+    text: str | None = None, steps: int = _ALL_TRIAL_STEPS,
+) -> Proposal:  # fmt: skip
     """Complete ``quick``, an object with keys of a launch file, to a launch.
 
     ``tries`` runs the kernel with unknown sizes, and gives buffers the length that it needs, within ``steps`` instructions.
