@@ -98,7 +98,7 @@ ALLOWED = {
         "messages", "observers", "words",
     },
     "sim.launch": {"dispatch", "memory", "operands", "registers", "wellformed"},
-    "zeinfo.emit": {"facts", "input_use", "payload_layout", "closed_words", "write"},
+    "zeinfo.emit": {"facts", "input_use", "closed_words", "write"},
 }  # fmt: skip
 ALLOWED["api"] = {
     "app", "companions", "codec", "diagnostics", "isa", "launchfile", "program", "safe_io", "sim", "text", "zeinfo",

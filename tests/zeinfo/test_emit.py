@@ -19,6 +19,7 @@ from visa_lsp.cli.zeinfo import EmitArguments, execute
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.types import type_named
+from visa_lsp.program.payload_layout import registers
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import run
@@ -26,7 +27,6 @@ from visa_lsp.zeinfo.emit.emission import ArgumentHint, EmitError, emit, emit_wi
 from visa_lsp.zeinfo.emit.entries import type_bytes
 from visa_lsp.zeinfo.input_use import InputUse
 from visa_lsp.zeinfo.kernel_checks import disagreements
-from visa_lsp.zeinfo.payload_layout import registers
 from visa_lsp.zeinfo.read_kernels import read
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate

@@ -30,6 +30,7 @@ from visa_lsp.companions import Beside, list_kernels
 from visa_lsp.diagnostics import Diagnostic, Severity
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import Platform, platform_named, platform_of_product
+from visa_lsp.program.payload_layout import registers
 from visa_lsp.program.suffixes import PROGRAMS
 from visa_lsp.text import encode_text
 from visa_lsp.zeinfo.emit.emission import Doubt, EmitError, emit_with_doubts
@@ -38,7 +39,6 @@ from visa_lsp.zeinfo.facts import KernelText
 from visa_lsp.zeinfo.kernel_checks import codeless_kernels, disagreements
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.pack import pack_zebin
-from visa_lsp.zeinfo.payload_layout import registers
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate_source
 from visa_lsp.zeinfo.zebin import Zebin, ZebinError, is_elf, read_zebin

@@ -281,7 +281,9 @@ class _Proposer:
             self.kernel.int_attribute("SimdSize") or 16, self.platform[0].grf_bytes, (1, 1, 1), (1, 1, 1)
         )
         layout = LaunchLayout.of(self.info, geometry, self.platform[0])
-        places = {layout.cross(entry.offset): entry.arg_index for entry in self.info.payload if entry.kind == "value"}
+        places = {
+            layout.payload.place(entry.offset): entry.arg_index for entry in self.info.payload if entry.kind == "value"
+        }
         found = {places[entry.offset]: entry.id for entry in self.kernel.arguments if entry.offset in places}
         return {index: place for index, place in found.items() if index in indexes}
 

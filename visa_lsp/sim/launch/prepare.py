@@ -141,14 +141,14 @@ def with_budget(prepared: PreparedLaunch, steps: int) -> PreparedLaunch:
 
 def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: LaunchLayout) -> GroupPayload:
     grf = layout.geometry.grf_bytes
-    ends = [layout.cross(a.offset) + a.size for a in info.payload]
-    block = GroupPayload(layout.geometry, max([_end_of_inputs(kernel, grf), layout.cross_start, *ends]))
+    ends = [layout.payload.place(a.offset) + a.size for a in info.payload]
+    block = GroupPayload(layout.geometry, max([_end_of_inputs(kernel, grf), layout.payload.cross_start, *ends]))
     _put_ids(info, block, layout)
     for entry in info.payload:
-        block.put(layout.cross(entry.offset), arguments.encode(entry))
+        block.put(layout.payload.place(entry.offset), arguments.encode(entry))
     arguments.bind()
     if arguments.indirect is not None:
-        rest = block.payload((0, 0, 0), 0)[layout.cross(layout.inline_bytes) :]
+        rest = block.payload((0, 0, 0), 0)[layout.payload.place(layout.payload.inline_bytes) :]
         kept = arguments.indirect.data[: len(rest)]
         kept[:] = np.frombuffer(rest, np.uint8)[: kept.size]
     return block
@@ -156,8 +156,8 @@ def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: L
 
 def _put_ids(info: KernelInfo, block: GroupPayload, layout: LaunchLayout) -> None:
     grf = block.geometry.grf_bytes
-    if layout.id_dimensions:
-        block.put_local_ids(grf, layout.id_dimensions)
+    if layout.payload.id_dimensions:
+        block.put_local_ids(grf, layout.payload.id_dimensions)
     for entry in info.per_thread:
         if entry.arg_type == "packed_local_ids":
             block.put_rows(grf + entry.offset, block.geometry.local_ids()[:, :, 0])
@@ -172,7 +172,7 @@ def _edge(
     own = Arguments(info, arguments.config, edge, arguments.world, arguments.platform)
     for entry in info.payload:
         if entry.arg_type == "local_size":
-            block.put(layout.cross(entry.offset), own.encode(entry))
+            block.put(layout.payload.place(entry.offset), own.encode(entry))
     return block
 
 

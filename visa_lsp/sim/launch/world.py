@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.program.elements import MAX_BUFFER_BYTES
+from visa_lsp.program.payload_layout import up
 from visa_lsp.sim.launch.config import (
     Array,
     BufferArg,
@@ -19,7 +20,6 @@ from visa_lsp.sim.launch.config import (
     PlacedMemory,
     SamplerArg,
 )
-from visa_lsp.sim.launch.layout import align
 from visa_lsp.sim.memory import Buffer, Image, Memory, Sampler, copy_aligned
 from visa_lsp.sim.registers import FIRST_HANDLE
 
@@ -104,7 +104,7 @@ class World:
         The arguments begin at 0, because the kernel itself adds the size of its own arrays.
         """
         if key not in self._locals:
-            self._locals[key] = align(self.slm_bytes - self._static_slm_bytes, max(1, alignment))
+            self._locals[key] = up(self.slm_bytes - self._static_slm_bytes, max(1, alignment))
             self.slm_bytes = self._static_slm_bytes + self._locals[key] + arg.size
         return self._locals[key]
 
