@@ -164,7 +164,6 @@ def named(name: str) -> Callable[[Handler], Handler]:
 _JOBS: Final = {
     "command_answers": lambda: import_module("visa_lsp.lsp.jobs.command_answers"),
     "comparing": lambda: import_module("visa_lsp.lsp.jobs.comparing"),
-    "compiler": lambda: import_module("visa_lsp.lsp.jobs.compiler"),
     "compiling": lambda: import_module("visa_lsp.lsp.jobs.compiling"),
     "machine_code": lambda: import_module("visa_lsp.lsp.jobs.machine_code"),
     "proving": lambda: import_module("visa_lsp.lsp.jobs.proving"),

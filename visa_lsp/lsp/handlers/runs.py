@@ -28,7 +28,7 @@ from visa_lsp.lsp.handlers.commands import (
     text_of,
 )
 from visa_lsp.lsp.handlers.objects import SCHEME
-from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
+from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess, run_in_subprocess
 from visa_lsp.lsp.work_progress import send_partial
 
 if TYPE_CHECKING:
@@ -173,7 +173,8 @@ def _count_figures(call: Call) -> Work:
     if text is None and path is None:
         raise BadArgument("an object or a dump has to be a file")
     platform = call.platform if options.get("platform") or not is_made else None
-    return lambda: stats_in_subprocess(text, path, {"platform": platform, "lives": options.get("lives")}, call.stop)
+    job = {"stats": {"platform": platform, "lives": options.get("lives")}}
+    return lambda: run_in_subprocess(text, path, job, call.stop)
 
 
 @command("visa.runAll", "vISA: running tests", trusted=True)

@@ -73,7 +73,7 @@ def on_check_with_compiler(call: Call) -> Work:
         return answer
 
     call.finish = add_ranges
-    return later("compiler", "compiler_check", text, call.path, options, call.stop)
+    return later("compiling", "compiler_check", text, call.path, options, call.stop)
 
 
 def _span_of(document: Document, finding: dict[str, int]) -> Span:
