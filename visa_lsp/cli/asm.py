@@ -11,10 +11,9 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, read_source
 from visa_lsp.app.output_files import check_output
-from visa_lsp.cli.common import say
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.options import CommandArguments, Option, PlatformName, StdinFilename, arg, flag
-from visa_lsp.cli.outputs import write_output
+from visa_lsp.cli.outputs import say, write_output
 
 
 # fmt: off

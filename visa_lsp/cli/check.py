@@ -29,9 +29,8 @@ from visa_lsp.app.settings import Finder, FolderSettings
 from visa_lsp.app.visible_text import visible
 from visa_lsp.cli import options as opt
 from visa_lsp.cli.cluster_options import CLUSTER_SECONDS, ClusterAddress, ClusterLimit, cluster_of
-from visa_lsp.cli.common import wants_colour
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.outputs import write_output
+from visa_lsp.cli.outputs import wants_colour, write_output
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.cli.streams import steer
 from visa_lsp.diagnostics import Rule, Severity

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.visible_text import paint
-from visa_lsp.cli.common import wants_colour
+from visa_lsp.cli.outputs import wants_colour
 
 if TYPE_CHECKING:
     from collections.abc import Callable

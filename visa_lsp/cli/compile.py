@@ -20,9 +20,9 @@ from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.cli.common import wants_colour
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.options import CommandArguments, Option, ReportColor, StdinFilename, arg, flag, seconds_argument
+from visa_lsp.cli.outputs import wants_colour
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.diagnostics import Severity
 from visa_lsp.program.suffixes import PROGRAMS

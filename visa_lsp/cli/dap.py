@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from io import RawIOBase
 
-    from visa_lsp.dap.launch_values import Launched
+    from visa_lsp.dap.state import Launched
 
 
 # fmt: off

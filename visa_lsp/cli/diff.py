@@ -12,10 +12,9 @@ from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.cluster_options import CLUSTER_SECONDS, ClusterAddress, ClusterLimit, cluster_of
-from visa_lsp.cli.common import say, wants_colour
 from visa_lsp.cli.exits import print_error
 from visa_lsp.cli.options import CommandArguments, Option, PlatformName, Report, StdinFilename, arg, flag
-from visa_lsp.cli.outputs import write_report
+from visa_lsp.cli.outputs import say, wants_colour, write_report
 from visa_lsp.cli.progress_line import Progress
 
 FORMATS = ("text", "json", "html")

@@ -18,9 +18,8 @@ from visa_lsp.app.inputs import STDIN, is_opencl
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli import options as opt
 from visa_lsp.cli.colours import ink_of
-from visa_lsp.cli.common import tell
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.outputs import write_output, write_report
+from visa_lsp.cli.outputs import tell, write_output, write_report
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.diagnostics import Severity
 from visa_lsp.toolchain.finalize import SECONDS

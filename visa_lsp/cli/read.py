@@ -18,8 +18,7 @@ from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.pseudo_code import ReadFile, as_json, as_text, chosen, read_data
 from visa_lsp.cli import options as opt
 from visa_lsp.cli.colours import ink_of
-from visa_lsp.cli.common import say
-from visa_lsp.cli.outputs import write_report
+from visa_lsp.cli.outputs import say, write_report
 from visa_lsp.cli.text_inputs import TextInputs
 
 

@@ -28,8 +28,8 @@ from visa_lsp.app.stats.printing import as_json, csv_of, dump_json, dump_summary
 from visa_lsp.cli import options as opt
 from visa_lsp.cli.cluster_options import CLUSTER_SECONDS, ClusterAddress, ClusterLimit, cluster_of
 from visa_lsp.cli.colours import ink_of
-from visa_lsp.cli.common import say, tell
 from visa_lsp.cli.exits import complain
+from visa_lsp.cli.outputs import say, tell
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.cli.text_inputs import TextInputs
 from visa_lsp.text import decode_text

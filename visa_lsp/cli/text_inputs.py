@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, is_opencl
-from visa_lsp.cli.common import say
 from visa_lsp.cli.exits import complain
+from visa_lsp.cli.outputs import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,7 @@ from visa_lsp.app.inputs import STDIN, is_opencl
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli import options as opt
 from visa_lsp.cli.colours import ink_of
-from visa_lsp.cli.common import say
-from visa_lsp.cli.outputs import write_report
+from visa_lsp.cli.outputs import say, write_report
 
 if TYPE_CHECKING:
     from visa_lsp.app.why.report import WhyReport

@@ -22,10 +22,9 @@ from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, decode, decode_object, is_object, read_bytes
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.ze_info import infer_ze_info, registers_for
-from visa_lsp.cli.common import wants_colour
 from visa_lsp.cli.exits import complain  # fmt: skip
 from visa_lsp.cli.options import CommandArguments, Option, PlatformName, ReportColor, StdinFilename, arg, flag
-from visa_lsp.cli.outputs import write_output
+from visa_lsp.cli.outputs import wants_colour, write_output
 from visa_lsp.companions import Beside, list_kernels
 from visa_lsp.diagnostics import Diagnostic, Severity
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts

@@ -16,7 +16,7 @@ from visa_lsp.app.launch.report import name_of
 from visa_lsp.app.launch.unit import job_at, open_job
 from visa_lsp.app.why.report import text_lines as why_lines
 from visa_lsp.app.why.stopped_run import explain_standing
-from visa_lsp.dap.launch_values import Launched, LaunchRefused
+from visa_lsp.dap.state import Launched, LaunchRefused
 from visa_lsp.debug.cells import Cells, LaunchArgument
 from visa_lsp.debug.debugger import Debugger
 from visa_lsp.debug.stops import Activation, Launch

@@ -16,9 +16,8 @@ from visa_lsp.dap import data_breakpoints as watching
 from visa_lsp.dap import inspect as looking
 from visa_lsp.dap import points, raw
 from visa_lsp.dap import stepping as moving
-from visa_lsp.dap.launch_values import LaunchRefused
 from visa_lsp.dap.request_arguments import RequestError
-from visa_lsp.dap.state import DebugState
+from visa_lsp.dap.state import DebugState, LaunchRefused
 from visa_lsp.dap.wire import BrokenMessage, MessageReader
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import RunStop
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from io import RawIOBase
 
-    from visa_lsp.dap.launch_values import Open
+    from visa_lsp.dap.state import Open
     from visa_lsp.dap.wire import Message
 
 GRACE: Final = 2.0  # seconds for a request in progress when the session ends

@@ -23,7 +23,6 @@ from visa_lsp.debug.scopes import Row, rows_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from visa_lsp.dap.launch_values import Launched
     from visa_lsp.debug.breakpoints import Terms, ThreadKey, Watch
     from visa_lsp.debug.debugger import Debugger
     from visa_lsp.debug.places import BodyText
@@ -32,9 +31,37 @@ if TYPE_CHECKING:
 
     Body = dict[str, Any]
     Held = tuple[Activation, str] | tuple[Activation, Row]  # a scope by its name, or a row
+    Open = Callable[[Body, Callable[[str], None]], "Launched"]
     Maker = Callable[["DebugState", str | int, "Entry"], Breakpoint | Watch]
 
 _PENDING: Final = "no program is launched yet"
+
+
+class LaunchRefused(Exception):  # noqa: N818 - the user's mistake
+    """A launch that failed; ``status`` is the exit status of ``visa-lsp run`` for it."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A run before its first instruction.
+
+    ``notes`` are shown to the user; ``printed`` returns the kernel's output so far. Once the run is over, ``finish``
+    returns the exit status of ``visa-lsp run`` and the lines of its report. ``wrong`` returns the argument and flat
+    index of the first wrong element, with a sentence about it; None if there is none. ``explain`` returns the lines of
+    ``visa-lsp why`` for elements that an activation sees.
+    """
+
+    debugger: Debugger
+    notes: tuple[str, ...]
+    focus: ThreadKey | None
+    printed: Callable[[], str]
+    finish: Callable[[], tuple[int, list[str]]]
+    wrong: Callable[[], tuple[int | str, int, str] | None]
+    explain: Callable[[Activation, Cells], list[str]]
 
 
 class DebugState:

@@ -1,4 +1,4 @@
-"""The server's answer to ``initialize``: the features of its handlers (``handler_capabilities``), with options.
+"""The server's answer to ``initialize``: the features of its handlers, with options.
 
 The answer depends only on a few words of the client, so that ``transport.early_initialize`` can send it before the server
 is loaded, and equals that of the loaded server. Loads no library. Invariant: every method offered here has a handler, and
@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
-from visa_lsp.lsp.handler_capabilities import OFFERED
 
 if TYPE_CHECKING:
     from visa_lsp.text import Encoding
@@ -27,6 +26,44 @@ RUN_BLOCK: Final = "visa.runBlock"
 SHOW_REFERENCES: Final = "visa.showReferences"
 # A client that sends the line of its cursor gets hints for that line: ``{uri, line}``.
 
+# The capabilities that follow from the handlers alone, as JSON values; a test compares them with the handlers.
+# fmt: off
+OFFERED: Final[dict[str, Any]] = {
+    "callHierarchyProvider": True,
+    "codeActionProvider": True,
+    "codeLensProvider": {"resolveProvider": True},
+    "completionProvider": {},
+    "declarationProvider": True,
+    "definitionProvider": True,
+    "diagnosticProvider": {"interFileDependencies": False, "workspaceDiagnostics": True},
+    "documentFormattingProvider": True,
+    "documentHighlightProvider": True,
+    "documentLinkProvider": {"resolveProvider": False},
+    "documentRangeFormattingProvider": True,
+    "documentSymbolProvider": True,
+    "executeCommandProvider": {"commands": [
+        "visa.assemble", "visa.disassemble", "visa.zebin", "visa.diff", "visa.read", "visa.run",
+        "visa.why", "visa.stats", "visa.runAll", "visa.gen", "visa.compile", "visa.checkWithCompiler",
+        "visa.prove", "visa.showControlFlow", "visa.showZeInfo", "visa.explain", "visa.words",
+        "visa.platformOf", "visa.launchTemplate", "visa.instructionsOf", "visa.showReferences",
+        "visa.openBlock", "visa.runBlock", "visa.writeBlock",
+    ]},
+    "foldingRangeProvider": True,
+    "hoverProvider": True,
+    "implementationProvider": True,
+    "inlayHintProvider": {"resolveProvider": False},
+    "inlineValueProvider": True,
+    "linkedEditingRangeProvider": True,
+    "referencesProvider": True,
+    "renameProvider": True,
+    "selectionRangeProvider": True,
+    "signatureHelpProvider": {},
+    "textDocumentSync": {"openClose": True, "change": 2, "save": True},
+    "typeDefinitionProvider": True,
+    "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}, "fileOperations": {}},
+    "workspaceSymbolProvider": {"resolveProvider": False},
+}
+# fmt: on
 # Options, and requests that need options; handlers do not imply them.
 _OPTIONS: Final[dict[str, Any]] = {
     "completionProvider": {"triggerCharacters": [".", "(", "<", ":", "%", "=", "{"], "resolveProvider": True},
