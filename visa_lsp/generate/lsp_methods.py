@@ -21,15 +21,10 @@ FILE: Final = "docs/editors/protocol.md"
 # The methods that the message layer handles itself.
 _TRANSPORT: Final = frozenset(
     (
-        "shutdown",
-        "exit",
-        "workspace/executeCommand",
-        "window/workDoneProgress/cancel",
-        "$/setTrace",
-        "$/cancelRequest",
-        "$/progress",
+        "shutdown", "exit", "workspace/executeCommand", "window/workDoneProgress/cancel", "$/setTrace",
+        "$/cancelRequest", "$/progress",
     )
-)
+)  # fmt: skip
 _FILES: Final = "the files of a folder are watched (`workspace/didChangeWatchedFiles`); none is named in a text"
 _NOTEBOOKS: Final = "notebooks are Python; their cells are documents of the Python server"
 _TYPES: Final = "types of vISA derive from none"
