@@ -87,7 +87,7 @@ class FindingList(list[Found]):
     def _repr_html_(self) -> str:
         if not self:
             return html.paragraph("no findings")
-        return html.table(("where", "severity", "what", "message", "line"), (found.cells() for found in self))
+        return html.table(("where", "severity", "what", "message", "line"), (finding.cells() for finding in self))
 
 
 class TextError(ValueError):
@@ -109,10 +109,10 @@ def text_findings(reported: Iterable[ReportedFinding]) -> FindingList[TextFindin
     """Convert findings of a report to findings about texts."""
     return FindingList[TextFinding](
         TextFinding(
-            found.path, found.place.line, found.place.column, found.place.end_line, found.place.end_column,
-            found.severity.value, found.code, found.name, found.message, found.excerpt,
+            finding.path, finding.place.line, finding.place.column, finding.place.end_line, finding.place.end_column,
+            finding.severity.value, finding.code, finding.name, finding.message, finding.excerpt,
         )
-        for found in reported
+        for finding in reported
     )  # fmt: skip
 
 

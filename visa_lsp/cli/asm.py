@@ -38,7 +38,7 @@ def execute(args: Arguments) -> int:
         raise UserError("asm: -o takes one input, got several; without -o each object is written beside its text")
     status = EXIT_OK
     written: dict[str, str] = {}
-    told: list[dict[str, Any]] = []
+    reports: list[dict[str, Any]] = []
     for path in args.inputs:
         about: dict[str, Any] = {"input": path, "output": None, "findings": []}
         try:
@@ -47,13 +47,13 @@ def execute(args: Arguments) -> int:
             complain(str(error))
             about["error"] = str(error)
             status = EXIT_USAGE
-        told.append(about)
+        reports.append(about)
     if args.format == "json":
         import json
 
         # Diagnostics are not printed to standard output if the object is written there.
         stream = sys.stderr if args.output == STDIN or (STDIN in args.inputs and not args.output) else sys.stdout
-        print(json.dumps(told, indent=2), file=stream)
+        print(json.dumps(reports, indent=2), file=stream)
     return status
 
 

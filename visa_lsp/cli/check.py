@@ -169,17 +169,17 @@ def _overrides(args: Arguments) -> Overrides:
 
 
 def _selectors(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
-    found = tuple(s for value in values or () for s in parse_selectors(value))
-    validate(found, option, _list_rules)
-    return found
+    selectors = tuple(s for value in values or () for s in parse_selectors(value))
+    validate(selectors, option, _list_rules)
+    return selectors
 
 
 def _anchor(paths: list[str], stdin_filename: str | None) -> Path:
     """Return the folder whose settings apply to the whole run: that of the first path."""
-    first = paths[0]
-    if first == STDIN:
+    first_path = paths[0]
+    if first_path == STDIN:
         return Path(stdin_filename).parent if stdin_filename else Path()
-    return Path(first) if Path(first).is_dir() else Path(first).parent
+    return Path(first_path) if Path(first_path).is_dir() else Path(first_path).parent
 
 
 def _with_settings(args: Arguments, settings: FolderSettings) -> Arguments:
@@ -298,8 +298,8 @@ def _run(
     if options.baseline is not None:
         from visa_lsp.app.check.baseline import read_baseline, without_known
 
-        known = read_baseline(options.baseline)
-        results = [without_known(r, known, options.baseline) for r in results]
+        baseline = read_baseline(options.baseline)
+        results = [without_known(r, baseline, options.baseline) for r in results]
     return _finish(CheckReport(tuple(results)), inputs, options, kept)
 
 
@@ -324,9 +324,9 @@ def _check_paths(
     todo = [t for t in tasks if not is_known(t)]
     with Progress(wanted=len(todo) > 1) as line:
 
-        def show_progress(done: int, found: int) -> None:
+        def show_progress(done: int, findings: int) -> None:
             if line.is_due():
-                line.show(f"{done:,} of {len(todo):,} files, {found:,} finding{'s' * (found != 1)}")
+                line.show(f"{done:,} of {len(todo):,} files, {findings:,} finding{'s' * (findings != 1)}")
 
         for task, result in zip(todo, check_files(todo, options.jobs, show_progress, cluster, kept), strict=True):
             cache[task.path] = (stamps[task.path], task, result)

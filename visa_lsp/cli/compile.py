@@ -62,34 +62,34 @@ def execute(args: Arguments) -> int:
             failures.append(FileResult(path, error=str(error)))
     several = len({build.device for build in builds}) > 1
     _refuse_doubles(builds, args)
-    made: list[tuple[Build, WrittenFiles]] = []
+    outcomes: list[tuple[Build, WrittenFiles]] = []
     for build in builds:
         folder = Path(args.output) if args.output else build.source.path.parent
         place = folder / file_name(build.device) if several else folder
         files = write_build(build, place, ir=args.keep_ir) if build.program is not None else WrittenFiles(())
-        made.append((build, files))
+        outcomes.append((build, files))
     report = _report(builds, failures)
-    _print(args, made, report)
+    _print(args, outcomes, report)
     if failures:
         return EXIT_USAGE
     failed = any(build.program is None for build in builds) or report.count(Severity.ERROR)
     return EXIT_FINDINGS if failed else EXIT_OK
 
 
-def _print(args: Arguments, made: Sequence[tuple[Build, WrittenFiles]], report: CheckReport) -> None:
+def _print(args: Arguments, outcomes: Sequence[tuple[Build, WrittenFiles]], report: CheckReport) -> None:
     """Print the diagnostics, the files written, and a table of the kernels; as JSON, one object per build."""
     chosen = args.format or ("full" if sys.stdout.isatty() else "concise")
     if chosen == "json":
         failures = [{"input": printable(r.path), "error": printable(r.error)} for r in report.errors]
-        print(json.dumps([*(_values(build, files) for build, files in made), *failures], indent=2))
+        print(json.dumps([*(_values(build, files) for build, files in outcomes), *failures], indent=2))
         return
     if report.findings or chosen not in FOR_PEOPLE:
         for piece in FORMATS[chosen].write(report, Look(wants_colour(sys.stdout, args.color))):
             sys.stdout.write(piece)
     # Reports for programs must not be mixed with text for people.
     stream = sys.stdout if chosen in FOR_PEOPLE else sys.stderr
-    lines = [line for _, files in made for line in (*(f"written: {path}" for path in files.paths), *files.notes)]
-    for line in (*lines, *_table([build for build, _ in made])):
+    lines = [line for _, files in outcomes for line in (*(f"written: {path}" for path in files.paths), *files.notes)]
+    for line in (*lines, *_table([build for build, _ in outcomes])):
         print(printable(line), file=stream)
 
 

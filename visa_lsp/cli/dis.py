@@ -52,7 +52,7 @@ def execute(args: Arguments) -> int:
     if args.output and len(args.inputs) > 1:
         raise UserError("dis: -o takes one input, got several; without -o all texts are written to standard output")
     status = EXIT_OK
-    told: list[dict[str, str]] = []
+    reports: list[dict[str, str]] = []
     for path in args.inputs:
         name = (args.stdin_filename or "<stdin>") if path == STDIN else path
         try:
@@ -60,15 +60,15 @@ def execute(args: Arguments) -> int:
             data = read_bytes(path)
             text = _zebin(args, data, name) if is_elf(data) else _text(args, data, name)
             _write(args, text)
-            told.append({"input": name, "output": args.output} if args.output else {"input": name, "text": text})
+            reports.append({"input": name, "output": args.output} if args.output else {"input": name, "text": text})
         except UserError as error:
             complain(str(error))
-            told.append({"input": name, "error": str(error)})
+            reports.append({"input": name, "error": str(error)})
             status = EXIT_USAGE
     if args.format == "json":
         import json
 
-        print(json.dumps(told, indent=2))
+        print(json.dumps(reports, indent=2))
     return status
 
 

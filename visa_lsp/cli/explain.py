@@ -35,9 +35,9 @@ def execute(args: Arguments) -> int:
     if term_called(" ".join(named)) is not None:
         named = [" ".join(named)]  # a term of several words, typed without quotes
     pages: list[dict[str, Any]] = []
-    known = set(list_words())
+    words_with_page = set(list_words())
     for word in named:
-        is_log = word == STDIN or (word not in known and _kind(word) == "file")
+        is_log = word == STDIN or (word not in words_with_page and _kind(word) == "file")
         text = None if is_log or _is_file_name(word) else explain_text(word, args.platform)
         if is_log:
             messages = explain_log(word, args.platform)

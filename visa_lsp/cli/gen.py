@@ -68,14 +68,17 @@ def execute(args: Arguments) -> int:
             for source, said in _sources(args, path):
                 status = max(status, _report_findings(said))
                 if any(f.severity is Severity.ERROR for f in said):
-                    found = findings_json(said, "compiler")
+                    findings = findings_json(said, "compiler")
                     failures.append(
-                        {"input": printable(path), "error": "the compiler reports errors", "findings": found}
+                        {"input": printable(path), "error": "the compiler reports errors", "findings": findings}
                     )
                 if source is not None:
                     with Progress(f"{path}: making machine code"):
                         documents.append(_make_documents(args, source, path))
-                    status = max(status, *(_report_findings((*one.errors, *one.findings)) for one in documents[-1]))
+                    status = max(
+                        status,
+                        *(_report_findings((*document.errors, *document.findings)) for document in documents[-1]),
+                    )
         except UserError as error:
             complain(str(error))
             failures.append({"input": printable(path), "error": printable(str(error))})
@@ -150,7 +153,9 @@ def _write(args: Arguments, documents: list[tuple[GenDocument, ...]], failures: 
         from visa_lsp.app.gen.page import page
 
         write_output(
-            args.html, page([found[0] for found in documents], args.source).encode("utf-8", "replace"), args.inputs
+            args.html,
+            page([document[0] for document in documents], args.source).encode("utf-8", "replace"),
+            args.inputs,
         )
         if args.format is None and args.output is None:
             if args.html != STDIN:
@@ -169,13 +174,13 @@ def _tell_figures(documents: list[tuple[GenDocument, ...]]) -> None:
 
 def _json(documents: list[tuple[GenDocument, ...]], failures: list[dict[str, Any]]) -> str:
     values: list[Any] = []
-    for found in documents:
-        if len(found) == 1:
-            values.append(as_json(found[0]))
+    for document in documents:
+        if len(document) == 1:
+            values.append(as_json(document[0]))
         else:
             from visa_lsp.app.gen.compared_results import compare_documents, comparison_json
 
-            values.append(comparison_json(compare_documents(*found)))
+            values.append(comparison_json(compare_documents(*document)))
     values += failures
     return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
 

@@ -21,9 +21,9 @@ _COLUMNS: Final = "84"
 def help_texts() -> dict[str, str]:
     """Return the help by the words that call it: ``visa-lsp``, ``visa-lsp check``, ``visa-lsp zeinfo emit``."""
     with _fix_columns():
-        found = dict(_help("visa-lsp", PROGRAM.whole_parser()))
-        found["visa-lsp"] = PROGRAM.parser().format_help().rstrip()
-    return found
+        texts = dict(_help("visa-lsp", PROGRAM.whole_parser()))
+        texts["visa-lsp"] = PROGRAM.parser().format_help().rstrip()
+    return texts
 
 
 def _help(words: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:

@@ -151,17 +151,17 @@ def _command(argv: list[str]) -> tuple[str | None, list[str]]:
         return word, argv[:leading] + argv[leading + 1 :]
     end = argv.index("--") if "--" in argv else len(argv)
     if "--check" in argv[:end]:
-        at = argv.index("--check")
-        return "check", argv[:at] + argv[at + 1 :]
+        index = argv.index("--check")
+        return "check", argv[:index] + argv[index + 1 :]
     return None, argv
 
 
 def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
     """Return the arguments with each ``@FILE`` replaced by the lines of that file; ``./@name`` is a file of that name."""
     out: list[str] = []
-    for at, word in enumerate(argv):
+    for index, word in enumerate(argv):
         if word == "--":
-            return out + argv[at:]
+            return out + argv[index:]
         if not word.startswith("@") or len(word) == 1:
             out.append(word)
             continue

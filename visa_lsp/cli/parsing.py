@@ -94,15 +94,15 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one line, suggest an option for a misspelt one, and exit with status 2."""
-        known = (*self._option_string_actions, *self.other_options)
+        options_of_parser = (*self._option_string_actions, *self.other_options)
         options = [word.partition("=")[0] for word in self._words if word.startswith("--")]
-        unknown = next((option for option in options if option not in known), "")
+        unknown = next((option for option in options if option not in options_of_parser), "")
         if unknown and "invalid choice" not in message:
-            target = next((one for one in _TARGETS if one in known), "")
+            target = next((target_option for target_option in _TARGETS if target_option in options_of_parser), "")
             message += (
                 f"; the target is chosen by {target}"
                 if unknown in _TARGETS and target
-                else did_you_mean(unknown, known)
+                else did_you_mean(unknown, options_of_parser)
             )
         print_error(message, EXIT_USAGE, self._words)
         self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")

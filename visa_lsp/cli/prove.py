@@ -122,7 +122,7 @@ def _prove(
 
 
 def _status(files: list[ProvedFile]) -> int:
-    answers = {one.answer for file in files for one in file.results}
+    answers = {result.answer for file in files for result in file.results}
     if "refuted" in answers:
         return EXIT_FINDINGS
     return EXIT_UNDECIDED if answers - {"proved"} else EXIT_OK
@@ -154,7 +154,7 @@ def _write_launches(
 def as_json(files: list[ProvedFile], errors: list[dict[str, str]]) -> str:
     """Return the answers for a program."""
     report: dict[str, Any] = {
-        "results": [one for file in files for one in results_json(file)],
+        "results": [result for file in files for result in results_json(file)],
         "needs": needs_json(files),
     }
     if errors:

@@ -24,8 +24,8 @@ from visa_lsp.cli.text_inputs import TextInputs
 
 def line_range(text: str) -> tuple[int, int]:
     """Parse the value of ``--lines``: one number, or two with a dash between. Raises ArgumentTypeError for other words."""
-    first, dash, last = text.partition("-")
-    numbers = (first, last if dash else first)
+    first_line, dash, last = text.partition("-")
+    numbers = (first_line, last if dash else first_line)
     if not all(word.isdecimal() and len(word) < 10 for word in numbers) or not 0 < int(numbers[0]) <= int(numbers[1]):
         raise opt.bad_value(f"expected two line numbers from 1 on, as 60-80, got {text!r}")
     return int(numbers[0]), int(numbers[1])
@@ -64,12 +64,12 @@ def execute(args: Arguments) -> int:
             name = (args.stdin_filename or STDIN_NAME) if named == STDIN else named
             try:
                 for text, path in inputs.texts_of(named, args.kernel):
-                    found = read_data(text, read_bytes(path), args.platform, say=say)
-                    if found is None:
+                    read_file = read_data(text, read_bytes(path), args.platform, say=say)
+                    if read_file is None:
                         status = max(status, EXIT_FINDINGS)
                         inputs.errors.append({"input": printable(name), "error": "the text has errors"})
                     else:
-                        files.append(chosen(found, args.kernel, args.lines))
+                        files.append(chosen(read_file, args.kernel, args.lines))
             except UserError as error:
                 status = max(status, inputs.report(name, error))
         if files or args.format == "json":

@@ -110,12 +110,12 @@ def execute(args: Arguments) -> int:
     tasks: list[Input] = [(name, (), None) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
         raise UserError("run: --launch takes the files of one program and excludes other launch files")
-    first = programs[0] if args.launch and programs else _with_launch_file(programs)
-    if len(programs) > 1 and first is not None:  # one program of several files
+    main_program = programs[0] if args.launch and programs else _with_launch_file(programs)
+    if len(programs) > 1 and main_program is not None:  # one program of several files
         rest = list(programs)
-        rest.remove(first)
+        rest.remove(main_program)
         launches = [name for name in args.inputs if name not in programs]
-        tasks = [(first, tuple(Path(p) for p in rest), None), *((name, (), None) for name in launches)]
+        tasks = [(main_program, tuple(Path(p) for p in rest), None), *((name, (), None) for name in launches)]
     if not args.launch and not args.init:
         tasks = [each for task in tasks for each in _each_launch(task)]
     if args.profile_out and not args.profile_out.endswith(".json"):
@@ -144,12 +144,12 @@ def _each_launch(task: Input) -> list[Input]:
     """Return an input once for each launch file beside it; unchanged if it has none but its own."""
     from visa_lsp.companions import launches_beside
 
-    name, more, _ = task
+    name, further_files, _ = task
     if name == STDIN or Path(name).suffix in LAUNCHES or is_opencl(name) or not Path(name).is_file():
         return [task]
     launches = launches_beside(Path(name))
     is_usual = launches in ([], [Path(name).with_suffix(".launch.yaml")])
-    return [task] if is_usual else [(name, more, str(launch)) for launch in launches]
+    return [task] if is_usual else [(name, further_files, str(launch)) for launch in launches]
 
 
 def print_text(outcome: Outcome, color: str = "auto", *, timed: bool = False) -> None:
@@ -200,20 +200,20 @@ def _run_sweep(args: Arguments) -> int:
     """Run a launch at every point of its sweep."""
     from visa_lsp.app.launch.options import RunOptions
 
-    first = (args.inputs[0] if args.launch else _with_launch_file(args.inputs)) or args.inputs[0]
+    main_program = (args.inputs[0] if args.launch else _with_launch_file(args.inputs)) or args.inputs[0]
     rest = list(args.inputs)
-    rest.remove(first)
-    path, launch_path = _paths(first, args)
+    rest.remove(main_program)
+    path, launch_path = _paths(main_program, args)
     if path is not None and not args.launch and not launch_path.exists():
-        raise UserError(f"{first}: --sweep needs a launch file with sweep:, {launch_path} does not exist")
+        raise UserError(f"{main_program}: --sweep needs a launch file with sweep:, {launch_path} does not exist")
     options = RunOptions(
         path, args.platform, args.engine, args.checks, budget=args.budget, files=tuple(Path(p) for p in rest),
         first_fault=args.first_fault, repeat=args.repeat, threads=args.threads,
     )  # fmt: skip
     # Another process cannot read a pipe or the standard input of this one.
-    data = _program(first, path) if path is not None and not is_regular(path) else None
+    data = _program(main_program, path) if path is not None and not is_regular(path) else None
     return _print_sweep(
-        LaunchJob(first, launch_path, options, data=data, named=bool(args.launch) or path is None), args
+        LaunchJob(main_program, launch_path, options, data=data, named=bool(args.launch) or path is None), args
     )
 
 
@@ -263,10 +263,10 @@ def _with_launch_file(programs: list[str]) -> str | None:
         return None
     from visa_lsp.companions import kernels_in, launches_beside
 
-    found = [p for p in programs if launches_beside(Path(p))]
-    if not found and all(p.endswith(TEXTS) for p in programs):
-        found = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
-    return found[0] if len(found) == 1 else None
+    candidates = [p for p in programs if launches_beside(Path(p))]
+    if not candidates and all(p.endswith(TEXTS) for p in programs):
+        candidates = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _outcomes(tasks: Sequence[Input], args: Arguments, cluster: Cluster | None) -> Iterator[Outcome]:
@@ -284,12 +284,12 @@ def _outcomes(tasks: Sequence[Input], args: Arguments, cluster: Cluster | None) 
             raise UserError(f"{name}: --cluster takes files, because workers read them themselves")
     work = ClusterWork(partial(capture_output, partial(_launch, args, several)), _report_lost, as_it_is)
     with Progress() as line:
-        for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
+        for number, said in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
             if line.is_due():
                 line.show(f"{number + 1} of {len(tasks)} launches")
-            sys.stdout.write(one.printed)
-            sys.stderr.write(one.said)
-            yield one.result
+            sys.stdout.write(said.printed)
+            sys.stderr.write(said.said)
+            yield said.result
 
 
 def _report_lost(task: Input, why: str) -> Said[Outcome]:
@@ -311,25 +311,25 @@ def _each_kernel(name: str, args: Arguments) -> Iterator[Outcome]:
     failure = guard(name, build)
     if not builds:
         yield failure
-    for made in builds:
-        for kernel in kernels_of(made):
-            work = partial(_run_input, name, args, (), several=True, kernel=kernel, made=made)
+    for compiled in builds:
+        for kernel in kernels_of(compiled):
+            work = partial(_run_input, name, args, (), several=True, kernel=kernel, compiled=compiled)
             yield guard(f"{name}: {kernel}", work)
 
 
 def _launch(args: Arguments, several: bool, task: Input) -> Outcome:
     """Run one input with the further files of its program, here or on a worker; a UserError becomes an outcome."""
-    name, more, launch = task
+    name, further_files, launch = task
     if launch is not None:
         args = structs.replace(args, launch=launch)
-    return guard(launch or name, lambda: _run_input(name, args, more, several=several, kernel=args.kernel))
+    return guard(launch or name, lambda: _run_input(name, args, further_files, several=several, kernel=args.kernel))
 
 
 def _run_input(
-    name: str, args: Arguments, more: tuple[Path, ...], *, several: bool, kernel: str | None = None,
-    made: Build | None = None,
+    name: str, args: Arguments, further_files: tuple[Path, ...], *, several: bool, kernel: str | None = None,
+    compiled: Build | None = None,
 ) -> Outcome:  # fmt: skip
-    """Run one input; for OpenCL C the given ``kernel``, of the compiled program ``made`` if that is given."""
+    """Run one input; for OpenCL C the given ``kernel``, of the compiled program ``compiled`` if that is given."""
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.opencl import rename_texts
 
@@ -344,10 +344,10 @@ def _run_input(
         path, launch_path = _paths(name, args) if capture is None else (None, capture.launch)
         if path is not None and is_opencl(str(path)):
             build, launch_path = compile_kernel(
-                name, path, launch_path, args, folder_of_build, kernel, made, init=args.init
+                name, path, launch_path, args, folder_of_build, kernel, compiled, init=args.init
             )
             path = build.path
-            name = f"{name}: {build.kernel}" if made is not None else name
+            name = f"{name}: {build.kernel}" if compiled is not None else name
         with Progress(f"{name}: running", wanted=not args.trace) as line:
 
             def show_progress(of: int, done: int, steps: int) -> None:
@@ -355,7 +355,7 @@ def _run_input(
                     line.show(f"{name}: {done:,} of {of:,} groups, {steps:,} steps")
 
             options = runner.RunOptions(
-                path, args.platform, args.engine, args.checks, listeners, args.budget, more,
+                path, args.platform, args.engine, args.checks, listeners, args.budget, further_files,
                 first_fault=args.first_fault, told=show_progress if line.wanted else None, repeat=args.repeat,
                 threads=args.threads, counts=args.counts,
                 profile=args.profile or bool(args.profile_out and not args.counts),
@@ -383,7 +383,7 @@ def _run_input(
             report = report.with_assumed((*build.assumed, *report.assumed)) if text else report
             report = rename_texts(name, build.path.parent, report)
     report = report.with_most(args.max_errors)
-    inputs = (path or launch_path, launch_path, *more, *launch.reads)
+    inputs = (path or launch_path, launch_path, *further_files, *launch.reads)
     named = launch_path if capture is None else Path(name).absolute()
     paths = _write_buffers(args.out, named, report, inputs, several=several)
     done = Outcome(
@@ -440,9 +440,9 @@ def _compiler_words(args: Any) -> CompilerWords:
 
 def compile_kernel(
     name: str, path: Path, launch_path: Path, args: Any, folder: contextlib.ExitStack, chosen: str | None = None,
-    made: Build | None = None, *, init: bool = False,
+    compiled: Build | None = None, *, init: bool = False,
 ) -> tuple[CompiledProgram, Path]:  # fmt: skip
-    """Compile OpenCL C with the options of its launch file, unless it is ``made`` already.
+    """Compile OpenCL C with the options of its launch file, unless it is ``compiled`` already.
 
     The launch file is that of the ``chosen`` kernel; without a choice that of the source, else of its first kernel.
     """
@@ -459,10 +459,10 @@ def compile_kernel(
     if chosen is not None and kernel != chosen:
         raise UserError(f"{launch_path}: --kernel is '{chosen}', but the launch file is for kernel '{kernel}'")
     platform = args.platform or (launch.platform if launch is not None else None)
-    if made is None:
+    if compiled is None:
         with Progress(f"{name}: compiling"):
-            made = build_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
-    build = folder.enter_context(unpack_program(made, kernel))
+            compiled = build_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
+    build = folder.enter_context(unpack_program(compiled, kernel))
     if launch is None and chosen is None and not args.launch and not init:
         beside = path.with_name(f"{build.path.stem}.launch.yaml")
         launch_path = beside if beside.is_file() else launch_path
@@ -488,8 +488,8 @@ def _write_launch_file(
 
     assert job.data is not None
     refuse_existing(job.launch)
-    made = propose_run(job.data, job.options, job.launch)
-    proposal = made.proposal
+    proposed = propose_run(job.data, job.options, job.launch)
+    proposal = proposed.proposal
     if not args.expect:
         files = write_launches(job.launch, proposal, program)
         proposal = proposal.even if len(files) > 1 and proposal.even is not None else proposal
@@ -497,7 +497,7 @@ def _write_launch_file(
         return Outcome(job.name, launch_text=launch_text(proposal), assumed=proposal.assumed, written=written)
     launch = proposal.read(job.launch)
     with proposal.without_file(job.launch):
-        report = runner.run_module(made.module, launch, job.options, made.notes, made.sources)
+        report = runner.run_module(proposed.module, launch, job.options, proposed.notes, proposed.sources)
     report = report.with_assumed(proposal.assumed)
     if report.ok:
         files = write_launch(job.launch, proposal, report)

@@ -87,19 +87,21 @@ def execute(args: Arguments) -> int:
 def _report_figures(args: Arguments, inputs: TextInputs) -> int:
     """Report the figures of texts, objects and dumps; return the exit status."""
     baseline = _baseline_to_write(args)
-    known = read_known(args.baseline) if args.baseline and baseline is None else None
+    recorded = read_known(args.baseline) if args.baseline and baseline is None else None
     platform = args.platform or (platform_of_launch(args.launch) if args.launch else None)
     status = EXIT_OK
     kernels: list[KernelFigures] = []
     dumps: list[DumpFigures] = []
     with Progress(wanted=len(args.inputs) > 1) as line, cluster_of(args) as cluster:
-        for number, one in enumerate(_count_inputs(args, platform, cluster)):
-            sys.stderr.write(one.said)
-            status = max(status, one.result.status)
-            kernels += [replace(kernel, path=inputs.rename(kernel.path)) for kernel in one.result.kernels]
-            dumps += one.result.dumps
-            if one.result.status:
-                inputs.errors.append({"input": printable(args.inputs[number]), "error": printable(one.said.strip())})
+        for number, counted in enumerate(_count_inputs(args, platform, cluster)):
+            sys.stderr.write(counted.said)
+            status = max(status, counted.result.status)
+            kernels += [replace(kernel, path=inputs.rename(kernel.path)) for kernel in counted.result.kernels]
+            dumps += counted.result.dumps
+            if counted.result.status:
+                inputs.errors.append(
+                    {"input": printable(args.inputs[number]), "error": printable(counted.said.strip())}
+                )
             if line.is_due():
                 line.show(f"{number + 1} of {len(args.inputs)} inputs")
     # Written first, so that an error here is the only JSON on standard output.
@@ -107,7 +109,7 @@ def _report_figures(args: Arguments, inputs: TextInputs) -> int:
         count = write_known(baseline, measures(kernels, dumps), args.inputs)
         print(f"{baseline}: {count} kernel{'s' * (count != 1)}", file=sys.stderr)
     findings: tuple[ReportedFinding, ...] = ()
-    if any(one.spill_bytes for one in dumps):
+    if any(counted.spill_bytes for counted in dumps):
         # Imported here because it loads the YAML reader.
         from visa_lsp.app.stats.dump_folder import find_undeclared_spills
 
@@ -115,7 +117,7 @@ def _report_figures(args: Arguments, inputs: TextInputs) -> int:
     _print(kernels, dumps, inputs.errors, findings, args)
     tell(findings)
     limits = {"pressure": args.max_pressure, "spill_bytes": args.max_spill}
-    exceeded = list(complaints(measures(kernels, dumps), limits, known, args.baseline or ""))
+    exceeded = list(complaints(measures(kernels, dumps), limits, recorded, args.baseline or ""))
     for words in exceeded:
         print(printable(words), file=sys.stderr)
     return max(status, EXIT_FINDINGS if findings or exceeded else EXIT_OK)
@@ -151,26 +153,26 @@ def _count_inputs(args: Arguments, platform: str | None, cluster: Cluster | None
     inputs = [InputFile(path) for path in args.inputs]
     count = partial(_count, platform, args.stdin_filename or STDIN_NAME)
     if cluster is None:
-        return (capture_output(count, one) for one in inputs)
+        return (capture_output(count, input_file) for input_file in inputs)
     work = ClusterWork(partial(capture_output, count), _report_lost, partial(InputFile.pack, whole=cluster.sends))
     return cluster.results(work, inputs, [_GUESS] * len(inputs))
 
 
-def _count(platform: str | None, stdin_name: str, one: InputFile) -> InputFigures:
+def _count(platform: str | None, stdin_name: str, input_file: InputFile) -> InputFigures:
     try:
-        name = stdin_name if one.path == STDIN else one.path
-        data = one.read()
+        name = stdin_name if input_file.path == STDIN else input_file.path
+        data = input_file.read()
         if is_dump(data):
             return InputFigures(EXIT_OK, dumps=(figures_of_dump(name, decode_text(data)),))
-        found = figures_of_data(name, data, platform, say=say)
+        figures = figures_of_data(name, data, platform, say=say)
     except UserError as error:
         complain(str(error))
         return InputFigures(EXIT_USAGE)
-    return InputFigures(EXIT_FINDINGS) if found is None else InputFigures(EXIT_OK, found)
+    return InputFigures(EXIT_FINDINGS) if figures is None else InputFigures(EXIT_OK, figures)
 
 
-def _report_lost(one: InputFile, why: str) -> Said[InputFigures]:
-    return attach_error(InputFigures(EXIT_USAGE), f"{one.path}: {why}")
+def _report_lost(input_file: InputFile, why: str) -> Said[InputFigures]:
+    return attach_error(InputFigures(EXIT_USAGE), f"{input_file.path}: {why}")
 
 
 def _baseline_to_write(args: Arguments) -> str | None:
@@ -190,7 +192,7 @@ def _print(
 ) -> None:  # fmt: skip
     if args.format == "json":
         answer = as_json(kernels)
-        answer |= {"dumps": [dump_json(one) for one in dumps]} if dumps else {}
+        answer |= {"dumps": [dump_json(dump) for dump in dumps]} if dumps else {}
         answer |= {"findings": findings_json(findings, "visa-lsp")} if findings else {}
         _print_json({**answer, **({"errors": errors} if errors else {})})
     elif args.format == "csv":

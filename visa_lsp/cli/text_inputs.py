@@ -22,8 +22,8 @@ class SourceError(UserError):
     """OpenCL C with errors; ``lines`` are those of the compiler."""
 
     def __init__(self, name: str, lines: tuple[str, ...]) -> None:
-        more = f" ({len(lines) - 1} more)" if len(lines) > 1 else ""
-        super().__init__(f"{name}: the compiler reports errors: {lines[0] if lines else 'none is named'}{more}")
+        others = f" ({len(lines) - 1} more)" if len(lines) > 1 else ""
+        super().__init__(f"{name}: the compiler reports errors: {lines[0] if lines else 'none is named'}{others}")
         self.lines = lines
 
 

@@ -115,16 +115,16 @@ def _check_file(path: str, args: CheckArguments) -> FileResult:
         source = ZeInfoSource.of(zebin.ze_info if zebin is not None else decode(name, data, is_ze_info=True).text)
         platform = _platform(args.platform, zebin)
         where = registers(platform.grf_bytes, platform.generation) if platform else None
-        found = list(validate_source(source, where))
+        diagnostics = list(validate_source(source, where))
         if zebin is not None and source.root is not None:
-            found += codeless_kernels(source, zebin)
+            diagnostics += codeless_kernels(source, zebin)
         texts: dict[str, str] = {}
         if source.root is not None and not args.no_text:
             kernels: list[KernelText] = []
             for text in _texts(Path(name), source, args.text):
                 kernels += _kernels(text, args.platform, texts, named=bool(args.text))
-            found += disagreements(source, kernels, where)
-        return FileResult(name, _findings(name, source.text, found, texts))
+            diagnostics += disagreements(source, kernels, where)
+        return FileResult(name, _findings(name, source.text, diagnostics, texts))
     except UserError as error:
         return FileResult(name, error=str(error))
 
@@ -158,9 +158,9 @@ def _texts(path: Path, source: ZeInfoSource, named: Sequence[str] | None) -> Ite
     for name in list(names)[:_MAX_TEXTS]:
         if name and Path(name).name == name:
             candidates = (path.with_name(name + suffix) for suffix in PROGRAMS)
-            found = next((c for c in candidates if _is_file(c)), None)
-            if found is not None:
-                yield found
+            text = next((c for c in candidates if _is_file(c)), None)
+            if text is not None:
+                yield text
 
 
 def _is_file(path: Path) -> bool:
@@ -176,18 +176,18 @@ def _kernels(path: Path, platform: str | None, texts: dict[str, str], *, named: 
     if is_object(name, data):
         return tuple(KernelText(kernel, name) for kernel in decode_object(name, data).bodies)
     texts[name] = decode(name, data).text
-    found = kernel_texts(Analysis.of(texts[name], platform), name)
-    if not found:
+    kernels = kernel_texts(Analysis.of(texts[name], platform), name)
+    if not kernels:
         complain(f"{name}: not compared, because the text has errors; visa-lsp check {name} lists them")
-    return found
+    return kernels
 
 
 def _findings(
-    name: str, text: str, found: Sequence[Diagnostic], texts: Mapping[str, str]
+    name: str, text: str, diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]
 ) -> tuple[ReportedFinding, ...]:
     """Return the findings of a report, with resolved places in related texts."""
     out = []
-    for diagnostic in found:
+    for diagnostic in diagnostics:
         (finding,) = findings_of(name, text, [diagnostic])
         notes = []
         for note, related in zip(finding.notes, diagnostic.related, strict=True):
@@ -222,7 +222,7 @@ def _emit(args: EmitArguments) -> int:
     hints = _hints(launch, [k.kernel.name for k in kernels])
     try:
         said = read_answers(args.say)
-        made = emit_with_doubts(
+        emission = emit_with_doubts(
             [k.kernel for k in kernels], registers_for(chosen, [k.kernel for k in kernels]), hints, said
         )
     except SayError as error:
@@ -230,15 +230,15 @@ def _emit(args: EmitArguments) -> int:
     except EmitError as error:
         print(f"{_place(name, data, kernels, error)}: error: {error}", file=sys.stderr)
         return EXIT_FINDINGS
-    _doubts(name, data, kernels, made.doubts)
-    write_output(args.output or STDIN, encode_text(made.text), inputs)
+    _doubts(name, data, kernels, emission.doubts)
+    write_output(args.output or STDIN, encode_text(emission.text), inputs)
     return EXIT_OK
 
 
 def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] | None:
     """Return the kernels of a text or object; if it has errors, print them to stderr and return None."""
     if is_object(name, data):
-        found = [KernelText(kernel, name) for kernel in decode_object(name, data).kernels]
+        kernels = [KernelText(kernel, name) for kernel in decode_object(name, data).kernels]
     else:
         source = decode(name, data)
         analysis = Analysis.of(source.text, platform)
@@ -254,10 +254,10 @@ def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] 
             if not errors:
                 complain(f"{name}: the text has errors")
             return None
-        found = [text for text in texts if text.kernel.is_kernel]
-    if not found:
+        kernels = [text for text in texts if text.kernel.is_kernel]
+    if not kernels:
         raise UserError(f"{name}: no kernel found, only functions; ze_info describes kernels")
-    return found
+    return kernels
 
 
 def pack_with_ze_info(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
@@ -272,18 +272,18 @@ def pack_with_ze_info(name: str, result: Assembled, platform_name: str | None) -
     kernels = [text.kernel for text in texts]
     # An existing zebin is ignored, because it may be the output for an older text.
     beside = (d for d in Beside().descriptions(kernels[0].name, path) if not d.is_zebin) if kernels else ()
-    found = next((d for d in beside if {k.name for k in kernels} <= set(list_kernels(d.text))), None)
-    if found is not None:
-        complain(f"{name}: using the ze_info of {found.path}")
-        return pack_zebin(stem, result.data, found.text)
+    description = next((d for d in beside if {k.name for k in kernels} <= set(list_kernels(d.text))), None)
+    if description is not None:
+        complain(f"{name}: using the ze_info of {description.path}")
+        return pack_zebin(stem, result.data, description.text)
     text = encode_text(result.analysis.document.text)
     try:
-        made = infer_ze_info(kernels, platform_name)
+        emission = infer_ze_info(kernels, platform_name)
     except EmitError as error:
         print(f"{_place(name, text, texts, error)}: error: {error}", file=sys.stderr)
         return None
-    _doubts(name, text, texts, made.doubts)
-    return pack_zebin(stem, result.data, made.text)
+    _doubts(name, text, texts, emission.doubts)
+    return pack_zebin(stem, result.data, emission.text)
 
 
 def _doubts(name: str, data: bytes, kernels: Sequence[KernelText], doubts: Sequence[Doubt]) -> None:

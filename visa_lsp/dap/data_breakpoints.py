@@ -41,22 +41,22 @@ def data_breakpoint_info(session: DebugState, args: Body) -> Body:
     reference = whole(args, "variablesReference", 0)
     if reference:
         name = view.expression(debugger, reference, name)
-    at = view.activation(session, args)
-    cells = view.cells(debugger, at, name)
+    activation = view.activation(session, args)
+    cells = view.cells(debugger, activation, name)
     size = whole(args, "bytes", 0, 0)
     watch_range(cells, size)
-    key = json.dumps([name, debugger.number(at.thread), at.place.body, size])
-    session.points.data[key] = WatchedPlace(cells, debugger.cells(at), size)
+    key = json.dumps([name, debugger.number(activation.thread), activation.place.body, size])
+    session.points.data[key] = WatchedPlace(cells, debugger.cells(activation), size)
     words = f"{name}, {size} bytes" if size else name
     return {"dataId": key, "description": words, "accessTypes": list(ACCESSES), "canPersist": False}
 
 
 def subject(session: DebugState, data_id: str) -> WatchedPlace:
     """Return the place of an id. Raises RequestError for an unknown id."""
-    found: WatchedPlace | None = session.points.data.get(data_id)
-    if found is None:
+    place: WatchedPlace | None = session.points.data.get(data_id)
+    if place is None:
         raise RequestError("unknown data id; request dataBreakpointInfo first")
-    return found
+    return place
 
 
 HANDLERS: Final = {"dataBreakpointInfo": data_breakpoint_info}

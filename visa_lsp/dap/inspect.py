@@ -52,20 +52,20 @@ def stack_trace(session: DebugState, args: Body) -> Body:
     debugger = session.debugger
     thread = debugger.thread(whole(args, "threadId"))
     frames = []
-    for depth, at in enumerate(debugger.stack(thread)):
-        body = debugger.places.bodies[at.place.body]
+    for depth, activation in enumerate(debugger.stack(thread)):
+        body = debugger.places.bodies[activation.place.body]
         number = session.view.frame(thread, depth)
         frame = {
-            "id": number, "name": at.name, "line": session.line_out(at.place.line), "column": session.first_column,
+            "id": number, "name": activation.name, "line": session.line_out(activation.place.line), "column": session.first_column,
             "source": session.source_of(body),
-            "instructionPointerReference": hex(debugger.places.address(body, at.place.pc)),
+            "instructionPointerReference": hex(debugger.places.address(body, activation.place.pc)),
         }  # fmt: skip
         frames.append(frame)
-        if at.place.source is not None:
-            path, line = at.place.source
+        if activation.place.source is not None:
+            path, line = activation.place.source
             name = path.replace("\\", "/").rpartition("/")[2]
             frames.append({
-                **frame, "id": session.view.frame(thread, depth, source=True), "name": f"{at.name} ({name})", "line": session.line_out(line),
+                **frame, "id": session.view.frame(thread, depth, source=True), "name": f"{activation.name} ({name})", "line": session.line_out(line),
                 "source": {"name": name, "path": session.path_out(path)}, "presentationHint": "subtle",
             })  # fmt: skip
     start, levels = whole(args, "startFrame", 0, 0), whole(args, "levels", 0, 0)
@@ -75,25 +75,29 @@ def stack_trace(session: DebugState, args: Body) -> Body:
 def scopes(session: DebugState, args: Body) -> Body:
     """Return the scopes of a frame."""
     whole(args, "frameId")
-    at = session.view.activation(session, args)
+    activation = session.view.activation(session, args)
     hints = {"Variables": "locals", "Arguments": "arguments", "Predefined": "registers"}
-    found = []
+    scopes_of_frame = []
     for name in SCOPES:
-        scope: Body = {"name": name, "variablesReference": session.view.hold(at, name), "expensive": name == "SLM"}
+        scope: Body = {
+            "name": name,
+            "variablesReference": session.view.hold(activation, name),
+            "expensive": name == "SLM",
+        }
         if name in hints:
             scope["presentationHint"] = hints[name]
-        found.append(scope)
-    return {"scopes": found}
+        scopes_of_frame.append(scope)
+    return {"scopes": scopes_of_frame}
 
 
 def variables(session: DebugState, args: Body) -> Body:
     """Return the entries of a scope or row that ``filter``, ``start`` and ``count`` select."""
-    at, what = session.view.find(whole(args, "variablesReference"))
+    activation, what = session.view.find(whole(args, "variablesReference"))
     style = style_of(args)
     start, count = whole(args, "start", 0, 0), whole(args, "count", 0, 0)
     wanted = text(args, "filter", "")
     if isinstance(what, str):
-        rows: Sequence[Row] = rows_of(session.debugger, at, what, style) if wanted != "indexed" else []
+        rows: Sequence[Row] = rows_of(session.debugger, activation, what, style) if wanted != "indexed" else []
         rows = rows[start : start + count if count else None]
     else:
         rows = what.rows if wanted != "indexed" else []
@@ -102,18 +106,20 @@ def variables(session: DebugState, args: Body) -> Body:
         else:
             most = min(count or _MAX_PAGE_ROWS, _MAX_PAGE_ROWS)
             rows = [*elements(what, start, most, style), *(rows if start == 0 else [])]
-    refer = referrer(session.debugger, at)
-    return {"variables": [_variable(session, at, row, refer) for row in rows]}
+    refer = referrer(session.debugger, activation)
+    return {"variables": [_variable(session, activation, row, refer) for row in rows]}
 
 
-def _variable(session: DebugState, at: Activation, row: Row, refer: Callable[[tuple[Any, int] | None], str]) -> Body:
+def _variable(
+    session: DebugState, activation: Activation, row: Row, refer: Callable[[tuple[Any, int] | None], str]
+) -> Body:
     body: Body = {"name": row.name, "value": row.value, "variablesReference": 0}
     if row.type:
         body["type"] = row.type
     if row.expression:
         body["evaluateName"] = row.expression
     if row.count or row.rows:
-        body["variablesReference"] = session.view.hold(at, row)
+        body["variablesReference"] = session.view.hold(activation, row)
         if row.count:
             body["indexedVariables"] = row.count
         if row.rows:
@@ -134,24 +140,24 @@ def evaluate(session: DebugState, args: Body) -> Body:
     Raises RequestError for a value that has no causes.
     """
     words = text(args, "expression")
-    at = session.view.activation(session, args)
+    activation = session.view.activation(session, args)
     in_console = text(args, "context", "") == "repl"
     if in_console and (asked := _WHY.match(words)) and session.launched is not None:
         try:
-            lines = session.launched.explain(at, session.view.cells(session.debugger, at, asked[1]))
+            lines = session.launched.explain(activation, session.view.cells(session.debugger, activation, asked[1]))
         except UserError as error:
             raise RequestError(f"{asked[1][:80]}: {error}") from None
         return {"result": "\n".join(lines), "variablesReference": 0}
     assigned = _ASSIGNMENT.match(words) if in_console else None
     if assigned is not None:
-        _assign(session, at, read(assigned[1]).cells, assigned[1].strip(), assigned[2])
+        _assign(session, activation, read(assigned[1]).cells, assigned[1].strip(), assigned[2])
         words = assigned[1]
-    return _evaluate_expression(session, at, words, style_of(args))
+    return _evaluate_expression(session, activation, words, style_of(args))
 
 
-def _evaluate_expression(session: DebugState, at: Activation, words: str, style: str = "") -> Body:
+def _evaluate_expression(session: DebugState, activation: Activation, words: str, style: str = "") -> Body:
     expression = read(words)
-    around = session.debugger.cells(at)
+    around = session.debugger.cells(activation)
     style = expression.style or style
     if expression.cells is None:
         value = expression.get(around)
@@ -164,9 +170,9 @@ def _evaluate_expression(session: DebugState, at: Activation, words: str, style:
         "variablesReference": 0,
     }
     if row.count:
-        body["variablesReference"] = session.view.hold(at, row)
+        body["variablesReference"] = session.view.hold(activation, row)
         body["indexedVariables"] = cells.data.size
-    if reference := referrer(session.debugger, at)(cells.where):
+    if reference := referrer(session.debugger, activation)(cells.where):
         body["memoryReference"] = reference
     return body
 
@@ -180,12 +186,12 @@ def _type_word(value: Any) -> str:
     return f"{size} values" if size != 1 else "value"
 
 
-def _assign(session: DebugState, at: Activation, find: Any, name: str, words: str) -> None:
+def _assign(session: DebugState, activation: Activation, find: Any, name: str, words: str) -> None:
     """Write one value for each element. Raises RequestError for a wrong number of values, or a computed target."""
     if find is None:
         raise RequestError(f"'{name[:80]}' is computed and cannot be written")
     debugger = session.debugger
-    around = debugger.cells(at)
+    around = debugger.cells(activation)
     cells = find(around)
     given = list(words.strip().removeprefix("[").removesuffix("]").split(",")) if "," in words else [words]
     values = [number_of(read(part).get(around), part) for part in given]
@@ -195,17 +201,17 @@ def _assign(session: DebugState, at: Activation, find: Any, name: str, words: st
             f"{name} has {count} {'element' if count == 1 else 'elements'}, got {len(values)} values; {name}[0] names one of them"
         )
     for index, value in enumerate(values):
-        debugger.store(at, find(debugger.cells(at)), index, value)
+        debugger.store(activation, find(debugger.cells(activation)), index, value)
 
 
 def set_variable(session: DebugState, args: Body) -> Body:
     """Write an entry of a scope or row. Raises RequestError for one that cannot be written."""
     number, name = whole(args, "variablesReference"), text(args, "name")
-    at, what = session.view.find(number)
+    activation, what = session.view.find(number)
     if what in ("Masks", "Surfaces"):
         raise RequestError(f"{what} cannot be written")
     words = session.view.expression(session.debugger, number, name)
-    return _set(session, at, words, args)
+    return _set(session, activation, words, args)
 
 
 def set_expression(session: DebugState, args: Body) -> Body:
@@ -213,10 +219,12 @@ def set_expression(session: DebugState, args: Body) -> Body:
     return _set(session, session.view.activation(session, args), text(args, "expression"), args)
 
 
-def _set(session: DebugState, at: Activation, words: str, args: Body) -> Body:
-    _assign(session, at, read(words).cells, words, text(args, "value"))
-    found = _evaluate_expression(session, at, words, style_of(args))
-    return {("value" if key == "result" else key): value for key, value in found.items() if key != "memoryReference"}
+def _set(session: DebugState, activation: Activation, words: str, args: Body) -> Body:
+    _assign(session, activation, read(words).cells, words, text(args, "value"))
+    evaluated = _evaluate_expression(session, activation, words, style_of(args))
+    return {
+        ("value" if key == "result" else key): value for key, value in evaluated.items() if key != "memoryReference"
+    }
 
 
 def completions(session: DebugState, args: Body) -> Body:
@@ -225,15 +233,15 @@ def completions(session: DebugState, args: Body) -> Body:
     column = whole(args, "column") - session.first_column
     begun = _WORD.search(line[: max(0, column)])
     word = begun[0] if begun else ""
-    at = session.view.activation(session, args)
-    around = session.debugger.cells(at)
+    activation = session.view.activation(session, args)
+    around = session.debugger.cells(activation)
     arguments = [a.name or f"arg{key}" for key, a in around.arguments.items()]
     names = dict.fromkeys([*around.body.ids, *arguments, *_WORDS])
-    found = [name for name in names if name.lower().startswith(word.lower())]
+    matches = [name for name in names if name.lower().startswith(word.lower())]
     return {
         "targets": [
             {"label": name, "start": max(0, column) - len(word) + session.first_column * 0, "length": len(word)}
-            for name in found[:1000]
+            for name in matches[:1000]
         ]
     }
 
@@ -251,20 +259,20 @@ def lanes(session: DebugState, args: Body) -> Body:
     threads of the group.
     """
     debugger = session.debugger
-    at = session.view.activation(session, args)
-    body = debugger.places.bodies[at.place.body]
-    made: Body = lanes_table(debugger, at, style_of(args))
-    made["at"] = {"line": session.line_out(at.place.line), "source": session.source_of(body)}
-    made["threads"] = [
+    activation = session.view.activation(session, args)
+    body = debugger.places.bodies[activation.place.body]
+    table_body: Body = lanes_table(debugger, activation, style_of(args))
+    table_body["at"] = {"line": session.line_out(activation.place.line), "source": session.source_of(body)}
+    table_body["threads"] = [
         {"id": debugger.number(t), "name": debugger.title(t), "line": session.line_out(debugger.place(t).line)}
         for t in debugger.threads
     ]
     if words := text(args, "expression", ""):
-        cells = session.view.cells(debugger, at, words)
-        name, found = words.strip().partition("(")[0].partition("[")[0], range(cells.data.size)
-        elements_ = [int(n) for n in cells.note.split()] if cells.kind == "region" else list(found)
-        made["region"] = {"name": name, "elements": elements_}
-    return made
+        cells = session.view.cells(debugger, activation, words)
+        name, indexes = words.strip().partition("(")[0].partition("[")[0], range(cells.data.size)
+        elements_ = [int(n) for n in cells.note.split()] if cells.kind == "region" else list(indexes)
+        table_body["region"] = {"name": name, "elements": elements_}
+    return table_body
 
 
 def source(session: DebugState, args: Body) -> Body:
@@ -276,10 +284,10 @@ def source(session: DebugState, args: Body) -> Body:
 def loaded_sources(session: DebugState, args: Body) -> Body:
     """Return the texts and listings of the program."""
     del args
-    found: dict[str, Body] = {}
+    by_name: dict[str, Body] = {}
     for body in session.debugger.places.bodies.values():
-        found.setdefault(body.path or body.name, session.source_of(body))
-    return {"sources": list(found.values())}
+        by_name.setdefault(body.path or body.name, session.source_of(body))
+    return {"sources": list(by_name.values())}
 
 
 def exception_info(session: DebugState, args: Body) -> Body:

@@ -48,17 +48,17 @@ def _function(session: DebugState, key: str | int, entry: Entry) -> Breakpoint:
 def _instruction(session: DebugState, key: str | int, entry: Entry) -> Breakpoint:
     del key
     debugger = session.debugger
-    found = debugger.places.at_address(address(entry.said, "instructionReference") + whole(entry.said, "offset", 0))
-    if found is None or not 0 <= found[1] < len(found[0].line_of):
+    place = debugger.places.at_address(address(entry.said, "instructionReference") + whole(entry.said, "offset", 0))
+    if place is None or not 0 <= place[1] < len(place[0].line_of):
         raise RequestError("no instruction at this address")
-    return debugger.add("instruction", [found], _wish(entry.said), number=entry.number)
+    return debugger.add("instruction", [place], _wish(entry.said), number=entry.number)
 
 
 def _watch(session: DebugState, key: str | int, entry: Entry) -> Watch:
     del key
-    found = subject(session, text(entry.said, "dataId"))
+    place = subject(session, text(entry.said, "dataId"))
     access = text(entry.said, "accessType", "write")
-    return session.debugger.watch(found.cells, found.around, access, _wish(entry.said), found.size, entry.number)
+    return session.debugger.watch(place.cells, place.around, access, _wish(entry.said), place.size, entry.number)
 
 
 def address(args: Body, name: str) -> int:
@@ -141,7 +141,7 @@ def put_filters(session: DebugState) -> None:
 def breakpoint_locations(session: DebugState, args: Body) -> Body:
     """Return the lines of a range that have instructions."""
     path, number = session.source_in(args)
-    first = session.line_in(whole(args, "line"))
+    first_line = session.line_in(whole(args, "line"))
     last = session.line_in(whole(args, "endLine", whole(args, "line")))
     places = session.debugger.places
     if number:
@@ -149,7 +149,7 @@ def breakpoint_locations(session: DebugState, args: Body) -> Body:
         lines = [line for line in range(len(body.line_of)) if body.is_instruction(line)]
     else:
         lines = places.lines(path)
-    return {"breakpoints": [{"line": session.line_out(line)} for line in lines if first <= line <= last]}
+    return {"breakpoints": [{"line": session.line_out(line)} for line in lines if first_line <= line <= last]}
 
 
 HANDLERS: Final = {

@@ -261,8 +261,8 @@ class DebugSession(DebugState):
 
 
 def _words(stop: RunStop) -> str:
-    known = {"barrier": "at a barrier", "start": "the start of the run", "exception": "fault"}
-    return known.get(stop.reason, f"{stop.reason}: {stop.text}" if stop.reason == "data" else stop.reason)
+    reasons = {"barrier": "at a barrier", "start": "the start of the run", "exception": "fault"}
+    return reasons.get(stop.reason, f"{stop.reason}: {stop.text}" if stop.reason == "data" else stop.reason)
 
 
 def _escape(message: str) -> str:

@@ -151,10 +151,10 @@ class DebugState:
 
     def find_listing(self, number: int) -> BodyText:
         """Return the body of a listing's reference. Raises RequestError for an unknown one."""
-        found = next((b for b in self.debugger.places.bodies.values() if b.number + 1 == number and not b.path), None)
-        if found is None:
+        body = next((b for b in self.debugger.places.bodies.values() if b.number + 1 == number and not b.path), None)
+        if body is None:
             raise RequestError(f"unknown source {number}")
-        return found
+        return body
 
     def line_out(self, line: int) -> int:
         """Return a line for the client."""
@@ -211,9 +211,9 @@ class View:
             raise RequestError("no thread is running any more")
         return debugger.stack(stopped if stopped in live and stopped is not None else live[0])[0]
 
-    def hold(self, at: Activation, what: str | Row) -> int:
+    def hold(self, activation: Activation, what: str | Row) -> int:
         """Return a reference for a scope or row."""
-        self.held.append((at, what))  # type: ignore[arg-type]
+        self.held.append((activation, what))  # type: ignore[arg-type]
         return len(self.held)
 
     def find(self, number: int) -> Held:
@@ -224,25 +224,27 @@ class View:
 
     def expression(self, debugger: Debugger, number: int, name: str) -> str:
         """Return the expression of an entry of a scope or row. Raises RequestError if it has none."""
-        at, what = self.find(number)
+        activation, what = self.find(number)
         if isinstance(what, Row) and re.fullmatch(r"\[\d{1,9}\]", name):
-            found = what.expression and f"{what.expression}{name}"
+            words = what.expression and f"{what.expression}{name}"
         else:
-            title, rows = (what.name, what.rows) if isinstance(what, Row) else (what, rows_of(debugger, at, what))
+            title, rows = (
+                (what.name, what.rows) if isinstance(what, Row) else (what, rows_of(debugger, activation, what))
+            )
             row = next((row for row in rows if row.name == name), None)
             if row is None:
                 raise RequestError(f"{title} has no '{name[:80]}'")
-            found = row.expression
-        if not found:
+            words = row.expression
+        if not words:
             raise RequestError(f"{name[:80]} cannot be written or watched")
-        return found
+        return words
 
-    def cells(self, debugger: Debugger, at: Activation, expression: str) -> Cells:
+    def cells(self, debugger: Debugger, activation: Activation, expression: str) -> Cells:
         """Return the elements that an expression names. Raises RequestError for one that is computed."""
-        found = read(expression)
-        if found.cells is None:
+        expression_read = read(expression)
+        if expression_read.cells is None:
             raise RequestError(f"'{expression[:80]}' is computed: only values in registers or memory have a place")
-        return found.cells(debugger.cells(at))
+        return expression_read.cells(debugger.cells(activation))
 
 
 @dataclass(slots=True)

@@ -216,9 +216,9 @@ def run_to_barrier(session: DebugState, args: Body) -> None:
 def last_write(session: DebugState, args: Body) -> None:
     """``visaLastWrite`` {frameId?, expression}: go back to the instruction that last wrote an element or variable."""
     debugger = session.debugger
-    at = session.view.activation(session, args)
-    cells = session.view.cells(debugger, at, text(args, "expression"))
-    around = debugger.cells(at)
+    activation = session.view.activation(session, args)
+    cells = session.view.cells(debugger, activation, text(args, "expression"))
+    around = debugger.cells(activation)
     session.go(lambda: debugger.back_to_writer(cells, around, session.poll))
 
 
@@ -231,11 +231,11 @@ def goto_targets(session: DebugState, args: Body) -> Body:
     line = session.line_in(whole(args, "line"))
     debugger = session.debugger
     if number:
-        line, found = debugger.places.at_listing(session.find_listing(number).name, line)
+        line, places = debugger.places.at_listing(session.find_listing(number).name, line)
     else:
-        line, found = debugger.places.at_line(path, line)
+        line, places = debugger.places.at_line(path, line)
     targets = []
-    for body, pc in found:
+    for body, pc in places:
         address = debugger.places.address(body, pc)
         session.view.targets[len(session.view.targets) + 1] = address
         targets.append({
@@ -248,10 +248,10 @@ def goto_targets(session: DebugState, args: Body) -> Body:
 def goto(session: DebugState, args: Body) -> None:
     """Continue a thread elsewhere in its body. Raises RequestError for an unknown target."""
     debugger, thread = session.debugger, _thread(session, args)
-    found = debugger.places.at_address(session.view.targets.get(whole(args, "targetId"), 0))
-    if found is None:
+    place = debugger.places.at_address(session.view.targets.get(whole(args, "targetId"), 0))
+    if place is None:
         raise RequestError("unknown target; request gotoTargets first")
-    body, pc = found
+    body, pc = place
 
     def move() -> RunStop:
         debugger.jump(thread, body, pc)
