@@ -7,12 +7,13 @@ only when programs run.
 from __future__ import annotations
 
 import json
+from argparse import ArgumentTypeError
 from importlib.util import find_spec
 from typing import Annotated, Final, Literal
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
-from visa_lsp.cli.options import CommandArguments, Option, PlatformName, TextOrJson, arg, bad_value, flag, whole_number
+from visa_lsp.cli.options import CommandArguments, Option, PlatformName, TextOrJson, arg, flag, whole_number
 from visa_lsp.cli.progress_line import Progress
 
 # Out-of-bounds accesses count as a difference even if the values agree.
@@ -42,7 +43,7 @@ def _tolerance(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise bad_value(f"expected a number >= 0, got {text!r}")
+        raise ArgumentTypeError(f"expected a number >= 0, got {text!r}")
     return value
 
 

@@ -6,6 +6,7 @@ a list an option that may be repeated. Its ``Option`` has the rest. Invariant: a
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
@@ -98,24 +99,17 @@ def whole_number(least: int) -> Callable[[str], int]:
         if text.isdecimal() and len(text) < _MAX_INTEGER_DIGITS and int(text) >= least:
             return int(text)
         if text.isdecimal() and len(text) >= _MAX_INTEGER_DIGITS:
-            raise bad_value(f"expected a number of at most {_MAX_INTEGER_DIGITS - 1} digits, got {len(text)}")
-        raise bad_value(f"expected a whole number >= {least}, got {text!r}")
+            raise ArgumentTypeError(f"expected a number of at most {_MAX_INTEGER_DIGITS - 1} digits, got {len(text)}")
+        raise ArgumentTypeError(f"expected a whole number >= {least}, got {text!r}")
 
     return number
-
-
-def bad_value(message: str) -> argparse.ArgumentTypeError:
-    """Return the error for a value that an option does not take."""
-    from argparse import ArgumentTypeError
-
-    return ArgumentTypeError(message)
 
 
 def platform_argument(name: str) -> str:
     """Return the canonical name of a platform. Raises ArgumentTypeError for an unknown one."""
     platform = platform_named(name)
     if platform is None:
-        raise bad_value(platform_problem(name) or "")
+        raise ArgumentTypeError(platform_problem(name) or "")
     return platform.name
 
 
@@ -124,7 +118,7 @@ def seconds_argument(text: str) -> float:
     try:
         return seconds_of(text)
     except ValueError as error:
-        raise bad_value(str(error)) from None
+        raise ArgumentTypeError(str(error)) from None
 
 
 # Options of several commands.

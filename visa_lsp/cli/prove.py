@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -42,18 +43,18 @@ def properties(text: str) -> tuple[str, ...]:
     """Parse the value of ``--property``: names with commas between. Raises ArgumentTypeError for an unknown one."""
     names = [name for name in text.split(",") if name.strip()]
     if not names:
-        raise opt.bad_value(f"expected properties with commas between, got {text!r}")
+        raise ArgumentTypeError(f"expected properties with commas between, got {text!r}")
     try:
         return check_properties(names)
     except UserError as error:
-        raise opt.bad_value(str(error)) from None
+        raise ArgumentTypeError(str(error)) from None
 
 
 def seconds(text: str) -> float:
     """Parse the value of ``--timeout``. Raises ArgumentTypeError if it is not a number of seconds."""
     if re.fullmatch(r"\d{1,4}(\.\d{1,3})?", text) and 0 < float(text) <= MAX_SECONDS:
         return float(text)
-    raise opt.bad_value(f"expected seconds, more than 0 and at most {MAX_SECONDS}, got {text!r}")
+    raise ArgumentTypeError(f"expected seconds, more than 0 and at most {MAX_SECONDS}, got {text!r}")
 
 
 # fmt: off

@@ -6,6 +6,7 @@ Exit status: 0 shown, 1 a text with errors, 2 wrong usage or an unreadable file.
 from __future__ import annotations
 
 import json
+from argparse import ArgumentTypeError
 from typing import Annotated, Any, Literal
 
 from msgspec import field
@@ -27,7 +28,7 @@ def line_range(text: str) -> tuple[int, int]:
     first_line, dash, last = text.partition("-")
     numbers = (first_line, last if dash else first_line)
     if not all(word.isdecimal() and len(word) < 10 for word in numbers) or not 0 < int(numbers[0]) <= int(numbers[1]):
-        raise opt.bad_value(f"expected two line numbers from 1 on, as 60-80, got {text!r}")
+        raise ArgumentTypeError(f"expected two line numbers from 1 on, as 60-80, got {text!r}")
     return int(numbers[0]), int(numbers[1])
 
 

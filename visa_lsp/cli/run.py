@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import sys
+from argparse import ArgumentTypeError
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -92,7 +93,7 @@ class Arguments(opt.CommandArguments, kw_only=True):
 
 def _count_of_steps(text: str) -> int:
     if not text.isdigit() or not 0 < int(text) < 1 << 60:
-        raise opt.bad_value(f"expected a number of instructions, got '{text}'")
+        raise ArgumentTypeError(f"expected a number of instructions, got '{text}'")
     return int(text)
 
 

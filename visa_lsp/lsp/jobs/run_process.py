@@ -33,11 +33,7 @@ _MAX_PRINTED_CHARS: Final = 1_000_000
 
 def main() -> NoReturn:
     """Read and answer jobs until the input ends."""
-    answer_jobs(_answer)
-
-
-def _answer(job: bytes) -> bytes:
-    return json.dumps(perform(**json.loads(job))).encode()
+    answer_jobs(lambda job: json.dumps(perform(**json.loads(job))).encode())
 
 
 def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
@@ -67,7 +63,11 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     beside = launches_beside(source) if source is not None and not options.get("launch") else []
     if len(beside) > 1 and not words and quick is None and "why" not in options:
         return _run_each(text, path, options, beside)
-    launch = Path(options["launch"]) if options.get("launch") else source and (beside or [_launch_beside(source)])[0]
+    launch = (
+        Path(options["launch"])
+        if options.get("launch")
+        else source and (beside or [source.with_name(source.name.rpartition(".")[0] + ".launch.yaml")])[0]
+    )
     more: Result = {} if launch is None else {"launch": str(launch)}
     asked: Any = None
     if quick is not None:
@@ -115,10 +115,6 @@ def _run_each(text: str | None, path: str | None, options: dict[str, Any], launc
     answers = [perform(text, path, {**options, "launch": str(launch)}) for launch in launches]
     shown = next((answer for answer in answers if not answer["ok"]), answers[0])
     return {**shown, "launches": [{"launch": answer["launch"], "ok": answer["ok"]} for answer in answers]}
-
-
-def _launch_beside(source: Path) -> Path:
-    return source.with_name(source.name.rpartition(".")[0] + ".launch.yaml")
 
 
 def _explain_value(job: LaunchJob, asked: dict[str, Any]) -> Result:

@@ -314,10 +314,6 @@ def _three(values: tuple[int, ...]) -> bytes:
     return struct.pack("<3I", *(value & 0xFFFFFFFF for value in values))
 
 
-def _global_size(a: Arguments) -> tuple[int, ...]:
-    return a.geometry.totals
-
-
 def _layers(a: Arguments, entry: PayloadArgument) -> int:
     lines = any(p.image_type == "image_1d_array" and p.arg_index == entry.arg_index for p in a.info.payload)
     return a.image(entry).dims[1 if lines else 2]
@@ -345,7 +341,7 @@ _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "local_size": lambda a, _: _three(a.geometry.local_size),
     "enqueued_local_size": lambda a, _: _three(a.geometry.enqueued or a.geometry.local_size),
     "group_count": lambda a, _: _three(a.geometry.groups),
-    "global_size": lambda a, _: _three(_global_size(a)),
+    "global_size": lambda a, _: _three(a.geometry.totals),
     "work_dimensions": lambda a, _: _number(a.geometry.dimensions, 4),
     "private_base_stateless": Arguments.private_base,
     "printf_buffer": lambda a, e: _number(a.printf_address(), e.size),

@@ -97,7 +97,8 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     if info is not None:
         _check_platform(kernel, info, geometry, platform)
     _check_registers(kernel, geometry, program.variables)
-    world = World(info.env.slm_size, info.argument_name) if info else World(_static_slm(kernel))
+    kilobytes = kernel.int_attribute("SLMSize") or 0
+    world = World(info.env.slm_size, info.argument_name) if info else World(1024 * kilobytes)
     world.add_memory(config.memory)
     world.add_sections(config.sections)
     world.add_symbols(config.symbols)
@@ -283,8 +284,3 @@ def _check_registers(kernel: Kernel, geometry: Geometry, shared: Sequence[FileVa
 
 def _end_of_inputs(kernel: Kernel, grf_bytes: int) -> int:
     return max((entry.offset + entry.size for entry in kernel.inputs), default=grf_bytes)
-
-
-def _static_slm(kernel: Kernel) -> int:
-    """Return the size of shared local memory in bytes by the kernel's attribute, which counts in KB."""
-    return 1024 * (kernel.int_attribute("SLMSize") or 0)
